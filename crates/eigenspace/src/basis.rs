@@ -1,0 +1,70 @@
+//! Orthonormal directions, one per row.
+//!
+//! ```text
+//! V Vᵀ = I        V ∈ ℝ^(r × D)
+//! ```
+
+use ndarray::{Array2, ArrayView2, Axis, Slice};
+
+use crate::linalg;
+
+/// Orthonormal rows; in each, the entry of largest magnitude is positive.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Basis(Array2<f64>);
+
+impl Basis {
+    /// No directions in a space of `features` dimensions.
+    pub(crate) fn empty(features: usize) -> Self {
+        Self(Array2::zeros((0, features)))
+    }
+
+    /// Takes orthonormal rows and applies the sign rule.
+    pub(crate) fn oriented(mut rows: Array2<f64>) -> Self {
+        for mut row in rows.rows_mut() {
+            let largest = row.iter().fold(0.0_f64, |best, &x| if x.abs() > best.abs() { x } else { best });
+            if largest < 0.0 {
+                row.mapv_inplace(|x| -x);
+            }
+        }
+        Self(rows)
+    }
+
+    /// Takes rows as they are, for readers that have checked them.
+    pub(crate) fn trusted(rows: Array2<f64>) -> Self {
+        Self(rows)
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.0.nrows()
+    }
+
+    pub(crate) fn view(&self) -> ArrayView2<'_, f64> {
+        self.0.view()
+    }
+
+    /// The first `k` directions.
+    pub(crate) fn first(&self, k: usize) -> ArrayView2<'_, f64> {
+        linalg::rows_of(self.0.view(), 0..k)
+    }
+
+    pub(crate) fn truncate(mut self, k: usize) -> Self {
+        if k < self.rank() {
+            self.0.slice_axis_inplace(Axis(0), Slice::from(..k));
+            self.0 = self.0.to_owned();
+        }
+        self
+    }
+
+    /// The largest entry of |V Vᵀ − I|.
+    pub(crate) fn orthogonality_loss(&self) -> f64 {
+        orthogonality_loss(self.view())
+    }
+}
+
+/// The largest entry of |V Vᵀ − I|; not a number when an entry is not.
+pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
+    linalg::gram(rows)
+        .indexed_iter()
+        .map(|((i, j), value)| (value - f64::from(u8::from(i == j))).abs())
+        .fold(0.0, |worst, loss| if loss > worst || loss.is_nan() { loss } else { worst })
+}

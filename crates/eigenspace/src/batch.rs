@@ -1,0 +1,96 @@
+//! Batch PCA: the baseline, three ways.
+//!
+//! ```text
+//! Svd          X − 1μᵀ = U diag(s) V                      one decomposition of n × D
+//! Covariance   (X − 1μᵀ)ᵀ (X − 1μᵀ) = Vᵀ diag(s²) V        one eigenproblem of D × D
+//! Gram         (X − 1μᵀ) (X − 1μᵀ)ᵀ = U diag(s²) Uᵀ        one eigenproblem of n × n, V = diag(1/s) Uᵀ (X − 1μᵀ)
+//! ```
+//!
+//! The slides connect the first two: the right singular vectors of the centred rows are the
+//! eigenvectors of their covariance. All three agree up to rounding; they differ in cost, and in
+//! how small a singular value they can see (`Covariance`: √ε of the largest; the others: ε).
+
+use ndarray::{ArrayView2, Axis};
+
+use crate::block;
+use crate::certificate::Bound;
+use crate::element::Element;
+use crate::error::Error;
+use crate::model::EigenspaceModel;
+use crate::moments::Moments;
+use crate::reduce::{Route, reduce};
+use crate::scatter::Scatter;
+use crate::truncation::{Components, Truncation};
+
+/// Rows added to the scatter at a time.
+const SCATTER_ROWS: usize = 512;
+/// A squared singular value below this share of the largest is not trusted to a scatter matrix.
+const TRUSTED: f64 = 1e-8;
+
+/// How batch PCA is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// `Gram` for wide rows, `Covariance` for tall ones, `Svd` when small singular values ask for it.
+    #[default]
+    Auto,
+    /// The thin singular value decomposition of the centred rows.
+    Svd,
+    /// The eigenproblem of the D × D scatter.
+    Covariance,
+    /// The dual eigenproblem of the n × n Gram matrix, for fewer rows than features.
+    Gram,
+}
+
+impl EigenspaceModel {
+    /// Batch PCA of all rows at once, keeping every direction.
+    ///
+    /// ```
+    /// use eigenspace::EigenspaceModel;
+    /// use ndarray::array;
+    ///
+    /// let model = EigenspaceModel::batch(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0]].view())?;
+    /// assert_eq!(model.rank(), 1);                       // the three points lie on a line
+    /// assert_eq!(model.mean().to_vec(), [7.0, 1200.0]);
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn batch<E: Element>(rows: ArrayView2<'_, E>) -> Result<Self, Error> {
+        Self::batch_by(rows, Method::Auto, Truncation::None)
+    }
+
+    /// Batch PCA by a named method, with a truncation rule.
+    pub fn batch_by<E: Element>(rows: ArrayView2<'_, E>, method: Method, truncation: Truncation) -> Result<Self, Error> {
+        block::check(rows, rows.ncols())?;
+        let truncation = truncation.check()?;
+        let tall = rows.nrows() > rows.ncols();
+        match method {
+            Method::Covariance => by_covariance(rows, truncation, false),
+            Method::Auto if tall => by_covariance(rows, truncation, true),
+            Method::Auto => by_factor(rows, Route::Auto, truncation),
+            Method::Gram => by_factor(rows, Route::Products, truncation),
+            Method::Svd => by_factor(rows, Route::Svd, truncation),
+        }
+    }
+}
+
+fn by_covariance<E: Element>(rows: ArrayView2<'_, E>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {
+    let mut scatter = Scatter::empty(rows.ncols());
+    for chunk in rows.axis_chunks_iter(Axis(0), SCATTER_ROWS) {
+        scatter.absorb(block::widened(chunk).view_mut())?;
+    }
+    let (decomposed, rounding) = scatter.decompose()?;
+    let possible = scatter.moments.rank_limit().min(rows.ncols());
+    let smallest = decomposed.values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
+    let largest = decomposed.values.first().map_or(0.0, |s| s * s);
+    if doubt && smallest < TRUSTED * largest {
+        return by_factor(rows, Route::Svd, truncation);
+    }
+    let reduced = decomposed.cut(truncation, rounding, &scatter.moments);
+    Ok(EigenspaceModel::from_reduced(scatter.moments, reduced, Bound::default(), Components::All))
+}
+
+fn by_factor<E: Element>(rows: ArrayView2<'_, E>, route: Route, truncation: Truncation) -> Result<EigenspaceModel, Error> {
+    let mut a = block::widened(rows);
+    let moments = Moments::empty(rows.ncols()).absorb(a.view_mut())?;
+    let reduced = reduce(a.view(), route, truncation, &moments, f64::EPSILON)?;
+    Ok(EigenspaceModel::from_reduced(moments, reduced, Bound::default(), Components::All))
+}

@@ -1,0 +1,144 @@
+//! How exact a model is.
+//!
+//! | symbol | in the code | |
+//! |---|---|---|
+//! | M | | the scatter of all rows ever absorbed |
+//! | L | `s²`, the basis | what the model says |
+//! | E = M − L | | −surplus ≤ E ≤ lost, as quadratic forms |
+//! | e | [`Certificate::error_bound`] | max(lost, surplus) ≥ ‖E‖₂ |
+//!
+//! Every truncation adds the largest s² it dropped to `lost`; only a split can add to `surplus`. So
+//!
+//! ```text
+//! s_i² − surplus ≤ λ_i(M) ≤ s_i² + lost                                       (Weyl)
+//! sin ∠(span V[..k], true top-k space) ≤ h / (s_k² − s_{k+1}² − h)            (Davis–Kahan)
+//!                                        h = (lost + surplus) / 2
+//! Σ_{i≤j} s_i² − j surplus ≤ Σ_{i≤j} λ_i(M) ≤ Σ_{i≤j} s_i² + min(j lost, Σq − Σs²)
+//! ```
+//!
+//! The trace of M is Σq, which is never truncated; while surplus = 0, E ≥ 0 and so
+//! ‖E‖ ≤ trace E = Σq − Σs² as well, and `lost` is the smaller of the two.
+//!
+//! Davis and Kahan's theorem is often used with e in the place of h. Subtracting a multiple of the
+//! identity from M moves no eigenvector, and (lost − surplus)/2 · I centres E, so that half the
+//! width is enough: the angle bound here is less than half of the usual one.
+
+use crate::model::EigenspaceModel;
+
+/// Limits on what truncation and splitting can have done: −surplus ≤ M − L ≤ lost.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Bound {
+    pub(crate) lost: f64,
+    pub(crate) surplus: f64,
+}
+
+impl Bound {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { lost: self.lost + other.lost, surplus: self.surplus + other.surplus }
+    }
+
+    pub(crate) fn losing(self, lost: f64) -> Self {
+        Self { lost: self.lost + lost, ..self }
+    }
+}
+
+/// How far a model can be from the batch model of the same rows; see the module's formulas.
+///
+/// ```
+/// use eigenspace::{EigenspaceModel, Truncation};
+/// use ndarray::array;
+///
+/// let rows = array![[2.0, 0.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.1]];
+/// let whole = EigenspaceModel::batch(rows.view())?;
+/// assert!(whole.certificate().is_exact());
+///
+/// let cut = whole.truncate(Truncation::Rank(1))?;
+/// let certificate = cut.certificate();
+/// assert!(!certificate.is_exact());
+/// let (low, high) = certificate.eigenvalue_bounds(1);   // the eigenvalue that was dropped
+/// assert!(low == 0.0 && high >= 2.0);
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    bound: Bound,
+    squared: Vec<f64>,
+    total: f64,
+}
+
+impl Certificate {
+    pub(crate) fn of(model: &EigenspaceModel) -> Self {
+        let squared = model.spectrum.squared();
+        let total = model.moments.total();
+        let mut bound = model.bound;
+        if bound.surplus == 0.0 {
+            bound.lost = bound.lost.min((total - squared.iter().sum::<f64>()).max(0.0));
+        }
+        Self { bound, squared, total }
+    }
+
+    /// e: an upper bound on the spectral norm of the scatter that the model lacks or has too much.
+    pub fn error_bound(&self) -> f64 {
+        self.bound.lost.max(self.bound.surplus)
+    }
+
+    /// e as a share of the largest eigenvalue; 1 when nothing is certain.
+    pub fn relative_error_bound(&self) -> f64 {
+        match self.squared.first() {
+            _ if self.is_exact() => 0.0,
+            Some(first) => (self.error_bound() / first).min(1.0),
+            None => 1.0,
+        }
+    }
+
+    /// Upper bound on the scatter along any direction that truncation has lost.
+    pub fn lost(&self) -> f64 {
+        self.bound.lost
+    }
+
+    /// Upper bound on the scatter along any direction that the model has too much, after a split
+    /// of truncated models.
+    pub fn surplus(&self) -> f64 {
+        self.bound.surplus
+    }
+
+    /// True when nothing above rounding was ever dropped: the model equals batch PCA.
+    pub fn is_exact(&self) -> bool {
+        self.error_bound() == 0.0
+    }
+
+    /// The interval that holds the i-th largest eigenvalue (from 0) of the true scatter. Divide by
+    /// `weight - ddof` for variances.
+    pub fn eigenvalue_bounds(&self, i: usize) -> (f64, f64) {
+        let value = self.squared.get(i).copied().unwrap_or(0.0);
+        ((value - self.bound.surplus).max(0.0), value + self.bound.lost)
+    }
+
+    /// Upper bound on the sine of the largest angle between the model's first k directions and the
+    /// true ones. It is 1, nothing is certain, when the gap after the k-th eigenvalue is too small.
+    pub fn angle_bound(&self, k: usize) -> f64 {
+        if k == 0 || self.is_exact() {
+            return 0.0;
+        }
+        let Some(last) = self.squared.get(k - 1) else {
+            return 1.0;
+        };
+        let half = 0.5 * (self.bound.lost + self.bound.surplus);
+        let gap = last - self.squared.get(k).copied().unwrap_or(0.0) - half;
+        if gap > half { half / gap } else { 1.0 }
+    }
+
+    /// The interval that holds the true share of the variance in the best j directions.
+    pub fn captured_bounds(&self, j: usize) -> (f64, f64) {
+        if self.total <= 0.0 {
+            return (1.0, 1.0);
+        }
+        let energy: f64 = self.squared.iter().sum();
+        let held: f64 = self.squared.iter().take(j).sum();
+        let more = j as f64 * self.bound.lost;
+        let more = if self.bound.surplus == 0.0 { more.min((self.total - energy).max(0.0)) } else { more };
+        let low = (held - j as f64 * self.bound.surplus) / self.total;
+        let high = (held + more) / self.total;
+        (low.clamp(0.0, 1.0), high.clamp(0.0, 1.0))
+    }
+}

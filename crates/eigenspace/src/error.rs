@@ -1,0 +1,309 @@
+//! What can go wrong, grouped by whose move it is.
+//!
+//! Every variant carries numbers, not prose, so that a front can act on it; [`Error::hint`] says
+//! what to do next. Rows and columns are counted from 0, within the block that was passed.
+
+use std::path::PathBuf;
+
+/// Everything this library refuses, and why.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    // ---- the caller asked for something impossible ----
+    /// Two models, or two bases, have different numbers of features.
+    #[error("feature counts differ: the left has {left}, the right has {right}")]
+    FeatureMismatch {
+        /// Features of the model the method was called on.
+        left: usize,
+        /// Features of the argument.
+        right: usize,
+    },
+    /// Rows, or a direction, are not as wide as the model.
+    #[error("the rows have {found} columns, the model has {expected} features")]
+    WidthMismatch {
+        /// Features of the model.
+        expected: usize,
+        /// Columns of the rows.
+        found: usize,
+    },
+    /// Coordinates have more columns than the model has directions.
+    #[error("the coordinates have {found} columns, the model keeps {available} directions")]
+    TooManyCoordinates {
+        /// Directions the model keeps.
+        available: usize,
+        /// Columns of the coordinates.
+        found: usize,
+    },
+    /// A part has more rows, or more weight, than the whole it should be taken out of.
+    #[error("cannot split {part} rows (weight {part_weight}) out of a model of {whole} (weight {whole_weight})")]
+    SplitTooLarge {
+        /// Rows in the whole.
+        whole: u64,
+        /// Rows in the part.
+        part: u64,
+        /// Weight of the whole.
+        whole_weight: f64,
+        /// Weight of the part.
+        part_weight: f64,
+    },
+    /// Taking the part out would leave a negative scatter, so its rows were never in the whole.
+    #[error("the part was never in the whole: taking it out leaves a scatter of {scatter:e} along some direction, below the {allowed:e} that rounding and truncation explain")]
+    NotAPart {
+        /// The most negative scatter found.
+        scatter: f64,
+        /// The lower limit that rounding and the two error bounds allow.
+        allowed: f64,
+    },
+    /// The model has too few rows for the question.
+    #[error("this needs a model of at least {needed} rows, and the model has {count}")]
+    TooFewRows {
+        /// Rows needed.
+        needed: u64,
+        /// Rows in the model.
+        count: u64,
+    },
+    /// The divisor `weight - ddof` of a variance is not positive.
+    #[error("a variance with ddof = {ddof} needs more weight than {ddof}, and the model has {weight}")]
+    Divisor {
+        /// Degrees of freedom taken off.
+        ddof: f64,
+        /// Weight of the model.
+        weight: f64,
+    },
+    /// Too many features for a D x D scatter.
+    #[error("a scatter matrix of {features} x {features} is too large, the limit is {limit}")]
+    ScatterTooLarge {
+        /// Features asked for.
+        features: usize,
+        /// Features allowed.
+        limit: usize,
+    },
+    /// An empty list of models.
+    #[error("there are no models to merge")]
+    NoModels,
+    /// Zero columns.
+    #[error("the rows have no columns")]
+    NoFeatures,
+    /// A share of variance outside (0, 1].
+    #[error("a share of variance must be above 0 and at most 1, and this is {value}")]
+    InvalidShare {
+        /// What was given.
+        value: f64,
+    },
+    /// A relative tolerance outside [0, 1).
+    #[error("a relative tolerance must be at least 0 and below 1, and this is {value}")]
+    InvalidTolerance {
+        /// What was given.
+        value: f64,
+    },
+    /// A number of components, a rank or a block length of zero.
+    #[error("{what} must be at least 1")]
+    Zero {
+        /// Which setting.
+        what: &'static str,
+    },
+    /// The covariance has no inverse.
+    #[error("the covariance has no inverse: {rank} directions of {features} carry all the variance")]
+    Singular {
+        /// Directions with variance.
+        rank: usize,
+        /// Features of the model.
+        features: usize,
+    },
+    /// A direction of length zero.
+    #[error("the direction has length 0")]
+    ZeroDirection,
+    /// More than 2^64 - 1 rows.
+    #[error("the row count would exceed 2^64 - 1")]
+    CountOverflow,
+
+    // ---- the data is unusable ----
+    /// A value that is not a number, or infinite.
+    #[error("row {row}, column {column}: the value is {value}, expected a finite number")]
+    NonFinite {
+        /// Row within the block, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A finite value whose square, summed over many rows, would not fit in a 64-bit float.
+    #[error("row {row}, column {column}: the value {value:e} is too large, the limit is {limit:e}")]
+    TooLarge {
+        /// Row within the block, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value.
+        value: f64,
+        /// Largest magnitude accepted.
+        limit: f64,
+    },
+    /// A decomposition did not converge.
+    #[error("the {what} of a {rows} x {columns} matrix did not converge")]
+    NoConvergence {
+        /// Which decomposition.
+        what: &'static str,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+
+    // ---- the model's bytes are unusable ----
+    /// The bytes are not an acceptable model.
+    #[error("not a usable model: {0}")]
+    Format(#[from] FormatError),
+
+    // ---- the world failed ----
+    /// A file could not be read or written.
+    #[error("could not {action} `{path}`", path = path.display())]
+    Io {
+        /// What was attempted: `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file was read, but holds no acceptable model.
+    #[error("`{path}` is not a usable model", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its bytes.
+        #[source]
+        source: FormatError,
+    },
+}
+
+/// Why bytes are not an acceptable model.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// Fewer bytes than the header announces.
+    #[error("{found} bytes, but the header announces {expected}")]
+    Truncated {
+        /// Bytes announced.
+        expected: u64,
+        /// Bytes present.
+        found: u64,
+    },
+    /// Not a safetensors file at all, or a broken header.
+    #[error("the safetensors header is broken: {0}")]
+    Header(String),
+    /// A safetensors file without our metadata.
+    #[error("a safetensors file, but not an eigenspace model: the metadata key `{key}` is missing or unreadable")]
+    Metadata {
+        /// The key.
+        key: &'static str,
+    },
+    /// Written by a newer version.
+    #[error("format version {found}, and this program reads up to {supported}")]
+    Version {
+        /// Version in the file.
+        found: u64,
+        /// Newest version this program reads.
+        supported: u64,
+    },
+    /// A tensor is missing.
+    #[error("the tensor `{name}` is missing")]
+    MissingTensor {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A tensor of another element type.
+    #[error("the tensor `{name}` has another element type than {expected}")]
+    Dtype {
+        /// Its name.
+        name: &'static str,
+        /// The type expected.
+        expected: &'static str,
+    },
+    /// A tensor of the wrong shape.
+    #[error("the tensor `{name}` has shape {found:?}, expected {expected:?}")]
+    Shape {
+        /// Its name.
+        name: &'static str,
+        /// The shape that fits the other tensors.
+        expected: Vec<usize>,
+        /// The shape found.
+        found: Vec<usize>,
+    },
+    /// The checksum does not match: some byte was changed.
+    #[error("the checksum does not match: some byte was changed after writing")]
+    Checksum,
+    /// A number that is not finite, or negative where it cannot be.
+    #[error("the tensor `{name}` holds {value} at position {index}")]
+    Value {
+        /// The tensor.
+        name: &'static str,
+        /// Position in it.
+        index: usize,
+        /// The number.
+        value: f64,
+    },
+    /// The spectrum increases somewhere.
+    #[error("the spectrum increases at position {index}")]
+    Unsorted {
+        /// Position of the larger value.
+        index: usize,
+    },
+    /// The basis is not orthonormal.
+    #[error("the basis is not orthonormal: it is off by {loss:e}")]
+    NotOrthonormal {
+        /// Largest entry of |V V' - I|.
+        loss: f64,
+    },
+    /// Numbers that contradict each other.
+    #[error("{what} do not fit together")]
+    Inconsistent {
+        /// Which numbers.
+        what: &'static str,
+    },
+    /// The model does not fit in memory.
+    #[error("{bytes} bytes do not fit in memory")]
+    TooLarge {
+        /// Bytes needed.
+        bytes: u64,
+    },
+}
+
+impl Error {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::FeatureMismatch { .. } => "models can be joined, taken apart and compared only when they were fitted on the same columns".into(),
+            Self::WidthMismatch { expected, .. } => format!("pass rows with exactly {expected} columns, in the order used for fitting"),
+            Self::TooManyCoordinates { available, .. } => format!("pass at most {available} coordinates per row"),
+            Self::SplitTooLarge { .. } => "the whole comes first and the part second; perhaps they are exchanged".into(),
+            Self::NotAPart { .. } => "split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank".into(),
+            Self::TooFewRows { .. } | Self::Divisor { .. } => "update the model with more rows first".into(),
+            Self::ScatterTooLarge { .. } => "use the factor engine, or leave the choice to the library".into(),
+            Self::NoModels => "pass at least one model; the empty model stands for no rows".into(),
+            Self::NoFeatures => "pass rows with at least one column".into(),
+            Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),
+            Self::InvalidTolerance { .. } => "1e-6 drops directions whose spread is below a millionth of the largest".into(),
+            Self::Singular { features, .. } => format!("show fewer components than {features}, so that a noise variance remains, or use more rows"),
+            Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}, before fitting"),
+            Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
+            Self::Format(source) | Self::File { source, .. } => return source.hint(),
+            Self::Io { .. } | Self::Zero { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
+        };
+        Some(text)
+    }
+}
+
+impl FormatError {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Truncated { .. } | Self::Checksum => "copy the file again from where it was written",
+            Self::Version { .. } => "update eigenspace, or write the model again with this version",
+            Self::Header(_) | Self::Metadata { .. } => "is this the file that eigenspace wrote?",
+            _ => "fit the model again; this file was not written by eigenspace, or was changed since",
+        };
+        Some(text.into())
+    }
+}

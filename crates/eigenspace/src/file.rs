@@ -1,0 +1,230 @@
+//! The bytes of a model: safetensors, every number checked on the way in.
+//!
+//! | tensor | type | shape | |
+//! |---|---|---|---|
+//! | `basis` | F64 | r, D | orthonormal rows |
+//! | `count` | U64 | | rows ever absorbed, exact |
+//! | `feature_scatter` | F64 | D | Σ (x_j − μ_j)² |
+//! | `lost` | F64 | | see the certificate |
+//! | `mean` | F64 | D | |
+//! | `singular_values` | F64 | r | positive, non-increasing |
+//! | `surplus` | F64 | | see the certificate |
+//! | `weight` | F64 | | |
+//!
+//! The metadata has one key, `eigenspace`, whose value is a JSON object:
+//!
+//! ```text
+//! {"components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 1}
+//! sha256 over:  "eigenspace 1\n" + components + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
+//! ```
+//!
+//! (shape as `[3, 5]` or `[]`). The same bytes are written for the same model, always. Any
+//! safetensors reader can read the tensors. Version 1 will be read for ever.
+
+use ndarray::{Array1, Array2};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use sha2::{Digest, Sha256};
+
+use crate::basis::Basis;
+use crate::certificate::Bound;
+use crate::error::{Error, FormatError};
+use crate::model::EigenspaceModel;
+use crate::moments::Moments;
+use crate::spectrum::Spectrum;
+use crate::truncation::Components;
+
+/// The version written.
+const VERSION: u64 = 1;
+/// The metadata key.
+const KEY: &str = "eigenspace";
+/// A header of ours has some hundred bytes; a longer one is not ours.
+pub(crate) const HEADER_LIMIT: u64 = 1 << 20;
+/// A basis further from orthonormal than this was not written by us.
+const ORTHONORMAL: f64 = 1e-9;
+
+impl EigenspaceModel {
+    /// The model as bytes: the content of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (rank, features) = (self.rank(), self.features());
+        let floats = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
+        let scalar = |value: f64| value.to_le_bytes().to_vec();
+        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 8] = [
+            ("basis", Dtype::F64, vec![rank, features], floats(&mut self.basis().iter().copied())),
+            ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec()),
+            ("feature_scatter", Dtype::F64, vec![features], floats(&mut self.feature_scatter().iter().copied())),
+            ("lost", Dtype::F64, vec![], scalar(self.bound.lost)),
+            ("mean", Dtype::F64, vec![features], floats(&mut self.mean().iter().copied())),
+            ("singular_values", Dtype::F64, vec![rank], floats(&mut self.singular_values().iter().copied())),
+            ("surplus", Dtype::F64, vec![], scalar(self.bound.surplus)),
+            ("weight", Dtype::F64, vec![], scalar(self.weight())),
+        ];
+        let components = write_components(self.components);
+        let sum = checksum(&components, tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])));
+        let metadata = serde_json::json!({ "components": components, "sha256": sum, "version": VERSION }).to_string();
+        let views = tensors.iter().filter_map(|(name, dtype, shape, data)| {
+            Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?))
+        });
+        // One key only: the order of several would differ from run to run.
+        let metadata = [(KEY.to_owned(), metadata)].into_iter().collect();
+        // Shapes and lengths agree by construction, so this cannot fail.
+        safetensors::serialize(views, Some(metadata)).unwrap_or_default()
+    }
+
+    /// The model that these bytes hold, after every check that can be made.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(parse(bytes)?)
+    }
+}
+
+/// Length of the whole file according to its header, which must be present.
+pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
+    let start: [u8; 8] = bytes.get(..8).and_then(|start| start.try_into().ok()).unwrap_or_default();
+    let header = u64::from_le_bytes(start);
+    let end = usize::try_from(header).ok().and_then(|header| header.checked_add(8));
+    let Some(text) = end.and_then(|end| bytes.get(8..end)).filter(|_| header <= HEADER_LIMIT) else {
+        return Err(FormatError::Truncated { expected: header.saturating_add(8), found: bytes.len() as u64 });
+    };
+    let json: serde_json::Value = serde_json::from_slice(text).map_err(|error| FormatError::Header(error.to_string()))?;
+    let tensors = json.as_object().ok_or_else(|| FormatError::Header("no JSON object".into()))?;
+    let ends = tensors.values().filter_map(|tensor| tensor.get("data_offsets")?.get(1)?.as_u64());
+    Ok(ends.max().unwrap_or(0).saturating_add(8 + header))
+}
+
+pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
+    let announced = announced_length(bytes)?;
+    if announced != bytes.len() as u64 {
+        return Err(FormatError::Truncated { expected: announced, found: bytes.len() as u64 });
+    }
+    let header = |error: safetensors::SafeTensorError| FormatError::Header(error.to_string());
+    let file = SafeTensors::deserialize(bytes).map_err(header)?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(header)?;
+    let missing = || FormatError::Metadata { key: KEY };
+    let text = metadata.metadata().as_ref().and_then(|map| map.get(KEY)).ok_or_else(missing)?;
+    let json: serde_json::Value = serde_json::from_str(text).map_err(|_| missing())?;
+    let found = json.get("version").and_then(serde_json::Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
+    if found > VERSION || found == 0 {
+        return Err(FormatError::Version { found, supported: VERSION });
+    }
+    let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
+    let (components, sum) = (text("components")?, text("sha256")?);
+
+    let mut tensors = file.tensors();
+    tensors.sort_by(|a, b| a.0.cmp(&b.0));
+    let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
+    if checksum(components, parts) != sum {
+        return Err(FormatError::Checksum);
+    }
+    let features = shape_of(&file, "mean", 1)?[0];
+    let rank = shape_of(&file, "singular_values", 1)?[0];
+    let count = u64::from_le_bytes(bytes_of(&file, "count", Dtype::U64, &[])?.try_into().unwrap_or_default());
+    let moments = Moments {
+        count,
+        weight: scalar_of(&file, "weight")?,
+        mean: Array1::from(floats_of(&file, "mean", &[features], false)?),
+        scatter: Array1::from(floats_of(&file, "feature_scatter", &[features], true)?),
+    };
+    let values = floats_of(&file, "singular_values", &[rank], true)?;
+    let basis = floats_of(&file, "basis", &[rank, features], false)?;
+    let basis = Array2::from_shape_vec((rank, features), basis)
+        .map_err(|_| FormatError::Inconsistent { what: "the shape and the length of the basis" })?;
+    let bound = Bound { lost: scalar_of(&file, "lost")?, surplus: scalar_of(&file, "surplus")? };
+    let components = read_components(components)?;
+    let model = EigenspaceModel {
+        moments,
+        basis: Basis::trusted(basis),
+        spectrum: Spectrum::sorted(Array1::from(sorted(values)?)),
+        bound,
+        components,
+    };
+    check_sense(&model)?;
+    Ok(model)
+}
+
+/// Numbers that must fit together in any model.
+fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
+    let rank = model.rank();
+    if rank > model.features() || rank as u64 > model.count().saturating_sub(1) {
+        return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
+    }
+    if (model.count() == 0) != (model.weight() == 0.0) {
+        return Err(FormatError::Inconsistent { what: "the count and the weight" });
+    }
+    let held: f64 = model.spectrum.squared().iter().sum();
+    let most = model.moments.total() + model.bound.surplus * rank as f64;
+    if held > most * (1.0 + 1e-6) {
+        return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
+    }
+    let loss = model.orthogonality_loss();
+    if loss <= ORTHONORMAL { Ok(()) } else { Err(FormatError::NotOrthonormal { loss }) }
+}
+
+fn sorted(values: Vec<f64>) -> Result<Vec<f64>, FormatError> {
+    if let Some(index) = values.iter().position(|&s| s == 0.0) {
+        return Err(FormatError::Value { name: "singular_values", index, value: 0.0 });
+    }
+    match values.windows(2).position(|pair| pair[0] < pair[1]) {
+        Some(index) => Err(FormatError::Unsorted { index: index + 1 }),
+        None => Ok(values),
+    }
+}
+
+fn shape_of(file: &SafeTensors<'_>, name: &'static str, dimensions: usize) -> Result<Vec<usize>, FormatError> {
+    let found = file.tensor(name).map_err(|_| FormatError::MissingTensor { name })?.shape().to_vec();
+    if found.len() == dimensions {
+        return Ok(found);
+    }
+    Err(FormatError::Shape { name, expected: vec![0; dimensions], found })
+}
+
+fn bytes_of<'a>(file: &SafeTensors<'a>, name: &'static str, dtype: Dtype, shape: &[usize]) -> Result<&'a [u8], FormatError> {
+    let tensor = file.tensor(name).map_err(|_| FormatError::MissingTensor { name })?;
+    if tensor.dtype() != dtype {
+        let expected = if dtype == Dtype::U64 { "U64" } else { "F64" };
+        return Err(FormatError::Dtype { name, expected });
+    }
+    if tensor.shape() != shape {
+        return Err(FormatError::Shape { name, expected: shape.to_vec(), found: tensor.shape().to_vec() });
+    }
+    Ok(tensor.data())
+}
+
+fn floats_of(file: &SafeTensors<'_>, name: &'static str, shape: &[usize], positive: bool) -> Result<Vec<f64>, FormatError> {
+    let data = bytes_of(file, name, Dtype::F64, shape)?;
+    let values: Vec<f64> = data.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+    match values.iter().position(|x| !x.is_finite() || (positive && *x < 0.0)) {
+        Some(index) => Err(FormatError::Value { name, index, value: values[index] }),
+        None => Ok(values),
+    }
+}
+
+fn scalar_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatError> {
+    Ok(floats_of(file, name, &[], true)?.first().copied().unwrap_or_default())
+}
+
+fn checksum<'a>(components: &str, tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!("{KEY} {VERSION}\n{components}\n"));
+    for (name, shape, data) in tensors {
+        hash.update(format!("{name} {shape:?}\n"));
+        hash.update(data);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write_components(components: Components) -> String {
+    match components {
+        Components::All => "all".into(),
+        Components::Number(number) => format!("number {number}"),
+        Components::Share(share) => format!("share {share:?}"),
+    }
+}
+
+fn read_components(text: &str) -> Result<Components, FormatError> {
+    let components = match text.split_once(' ') {
+        None if text == "all" => Some(Components::All),
+        Some(("number", number)) => number.parse().ok().map(Components::Number),
+        Some(("share", share)) => share.parse().ok().map(Components::Share),
+        _ => None,
+    };
+    components.and_then(|components| components.check().ok()).ok_or(FormatError::Metadata { key: "components" })
+}

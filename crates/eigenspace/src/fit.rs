@@ -1,0 +1,111 @@
+//! Settings of a fit, and the fit itself.
+//!
+//! ```text
+//! k shown  ≤  r kept        r = 2k + 32 unless said otherwise
+//! ```
+//!
+//! `components` is what the user looks at; `max_rank` is what the engine carries from one
+//! compression to the next. Keeping no more than is shown is cheapest, and wrong by as much as the
+//! certificate then says.
+
+use ndarray::ArrayView2;
+
+use crate::element::Element;
+use crate::error::Error;
+use crate::model::EigenspaceModel;
+use crate::plan::{self, Engine, Plan};
+use crate::stream::EigenspaceStream;
+use crate::truncation::{Components, Truncation};
+
+/// How to fit a model. The defaults show every direction and drop none.
+///
+/// ```
+/// use eigenspace::FitOptions;
+/// use ndarray::Array2;
+///
+/// let rows = Array2::from_shape_fn((60, 2000), |(i, j)| ((i * 7 + j * i) % 11) as f32);
+/// let model = FitOptions::new().components(0.9).fit(rows.view())?;
+/// assert!(model.explained_variance_ratio().sum() >= 0.9);
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FitOptions {
+    pub(crate) components: Components,
+    pub(crate) max_rank: Option<usize>,
+    pub(crate) truncation: Truncation,
+    pub(crate) engine: Engine,
+    pub(crate) block_rows: Option<usize>,
+}
+
+impl FitOptions {
+    /// All components, nothing dropped, the engine chosen by width.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many components the model shows: a number, a share of variance such as 0.95, or
+    /// [`Components::All`].
+    pub fn components(mut self, components: impl Into<Components>) -> Self {
+        self.components = components.into();
+        self
+    }
+
+    /// How many directions a compression keeps, whatever the truncation rule. By default twice the
+    /// number of components and 32 more.
+    pub fn max_rank(mut self, rank: usize) -> Self {
+        self.max_rank = Some(rank);
+        self
+    }
+
+    /// The rule by which a compression drops directions.
+    pub fn truncation(mut self, truncation: Truncation) -> Self {
+        self.truncation = truncation;
+        self
+    }
+
+    /// What is kept between blocks.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Rows gathered for each compression: fewer are faster up to a point, more give a tighter
+    /// certificate.
+    pub fn block_rows(mut self, rows: usize) -> Self {
+        self.block_rows = Some(rows);
+        self
+    }
+
+    /// What a stream of rows of this width would do; refuses options that mean nothing.
+    pub fn plan(&self, features: usize) -> Result<Plan, Error> {
+        self.components.check()?;
+        self.truncation.check()?;
+        if features == 0 {
+            return Err(Error::NoFeatures);
+        }
+        if self.max_rank == Some(0) {
+            return Err(Error::Zero { what: "the rank to keep" });
+        }
+        if self.block_rows == Some(0) {
+            return Err(Error::Zero { what: "the number of rows in a block" });
+        }
+        plan::plan(features, self.components, self.max_rank, self.truncation, self.engine, self.block_rows)
+    }
+
+    /// An empty stream for rows of this width.
+    pub fn stream(&self, features: usize) -> Result<EigenspaceStream, Error> {
+        Ok(EigenspaceStream::new(self.clone(), self.plan(features)?, features))
+    }
+
+    /// A stream that goes on from a model.
+    pub fn resume(&self, model: &EigenspaceModel) -> Result<EigenspaceStream, Error> {
+        Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
+    }
+
+    /// The model of these rows, through the streaming engine.
+    pub fn fit<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<EigenspaceModel, Error> {
+        let mut stream = self.stream(rows.ncols())?;
+        stream.update(rows)?;
+        Ok(EigenspaceModel::clone(&*stream.model()?))
+    }
+}

@@ -1,0 +1,150 @@
+//! From any factor of a scatter to its basis and spectrum.
+//!
+//! | symbol | in the code | shape |
+//! |---|---|---|
+//! | A | `a` | q × D, any rows with Aᵀ A = M |
+//! | U, λ | `u`, `lambda` | eigenvectors and -values of A Aᵀ |
+//! | F | `f` | r × D, = U_r A |
+//! | C | `c` | r × r, lower triangular |
+//!
+//! ```text
+//! A Aᵀ = Uᵀ diag(λ) U,   F = U_r A = Δ N   (Δ row norms, N unit rows),   N Nᵀ = C Cᵀ
+//! Δ C = Z diag(s) Wᵀ   ⇒   A_r = Z diag(s) V   with   V = Wᵀ C⁻¹ Δ⁻¹ F
+//! ```
+//!
+//! A Gram matrix squares the condition number, so by itself it says nothing of singular values
+//! below √ε s₁. Here it only picks a rotation. F = U_r A involves no division and keeps every digit
+//! of A, its rows are orthogonal up to ε s₁² and graded, and the second, *scaled* Gram matrix N Nᵀ is
+//! close to the identity, so its Cholesky factor repairs orthogonality and Δ C gives the singular
+//! values to ε s₁, as an SVD of A would, from four matrix products. Only when N is far from
+//! orthogonal (several directions below √ε s₁) the SVD of F itself is taken.
+//!
+//! Cost: O(D q²), all of it in products that run in parallel.
+
+use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
+
+use crate::basis::Basis;
+use crate::error::Error;
+use crate::linalg;
+use crate::moments::Moments;
+use crate::spectrum::Spectrum;
+use crate::truncation::Truncation;
+
+/// Up to this many features an SVD of the factor is as fast as anything else.
+const SMALL: usize = 128;
+/// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
+const SAFE_PIVOT: f64 = 0.5;
+
+/// A basis, its spectrum, and the largest squared singular value that was dropped.
+pub(crate) struct Reduced {
+    pub(crate) basis: Basis,
+    pub(crate) spectrum: Spectrum,
+    pub(crate) lost: f64,
+}
+
+/// How a factor is decomposed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Route {
+    /// Whichever is faster; both see the same digits.
+    Auto,
+    /// The singular value decomposition of the factor itself.
+    Svd,
+    /// The products described above.
+    Products,
+}
+
+/// The eigenspace of the scatter `aᵀ a` of rows with these moments, whose factor is known to a
+/// relative `epsilon`.
+pub(crate) fn reduce(
+    a: ArrayView2<'_, f64>,
+    route: Route,
+    truncation: Truncation,
+    moments: &Moments,
+    epsilon: f64,
+) -> Result<Reduced, Error> {
+    let (rows, features) = a.dim();
+    let small = features <= SMALL || rows > features;
+    let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
+        let (values, directions) = linalg::thin_svd(a)?;
+        Decomposed { values, directions, beyond: 0.0 }
+    } else {
+        by_products(a, truncation.rank_limit().min(moments.rank_limit()))?
+    };
+    let largest = decomposed.values.first().copied().unwrap_or(0.0);
+    let rounding = moments.rounding(rows.min(features), largest, epsilon);
+    Ok(decomposed.cut(truncation, rounding, moments))
+}
+
+/// Singular values and directions, before anything is dropped.
+pub(crate) struct Decomposed {
+    /// Non-increasing singular values.
+    pub(crate) values: Array1<f64>,
+    /// One direction per row, for each value.
+    pub(crate) directions: Array2<f64>,
+    /// The squared singular value after the last of them, when not all were computed.
+    pub(crate) beyond: f64,
+}
+
+impl Decomposed {
+    /// Drops singular values that are rounding, applies the rule, orients the basis.
+    pub(crate) fn cut(self, truncation: Truncation, rounding: f64, moments: &Moments) -> Reduced {
+        let limit = moments.rank_limit();
+        let mut squared: Vec<f64> =
+            self.values.iter().take(limit).take_while(|&&s| s > rounding).map(|s| s * s).filter(|&s| s > 0.0).collect();
+        let live = squared.len();
+        if live == self.values.len() && live < limit && self.beyond > rounding * rounding {
+            squared.push(self.beyond);
+        }
+        let cut = truncation.cut(&squared, moments.total(), live);
+        let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
+        let values = self.values.slice_axis(Axis(0), Slice::from(..keep));
+        let values = if cut.shrink > 0.0 {
+            values.mapv(|s| (s * s - cut.shrink).sqrt())
+        } else {
+            values.to_owned()
+        };
+        Reduced {
+            basis: Basis::oriented(linalg::rows_of(self.directions.view(), 0..keep).to_owned()),
+            spectrum: Spectrum::sorted(values),
+            lost: cut.lost,
+        }
+    }
+}
+
+/// The leading `limit` directions, as described above.
+fn by_products(a: ArrayView2<'_, f64>, limit: usize) -> Result<Decomposed, Error> {
+    let (lambda, u) = linalg::eigh(linalg::gram(a).view())?;
+    let keep = limit.min(a.nrows());
+    let beyond = lambda.get(keep).map_or(0.0, |value| value.max(0.0));
+    let mut f = linalg::rotate(linalg::rows_of(u.view(), 0..keep), a);
+
+    // Rows of F that are rounding carry no direction. They come last, and in any order.
+    let norms: Vec<f64> = f.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
+    let floor = norms.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * (a.nrows() as f64 + 16.0);
+    let alive: Vec<usize> = (0..keep).filter(|&i| norms[i] > floor).collect();
+    if alive.len() < keep {
+        f = f.select(Axis(0), &alive);
+    }
+    let norms = Array1::from_iter(alive.iter().map(|&i| norms[i]));
+
+    let mut scaled = linalg::gram(f.view());
+    for ((i, j), value) in scaled.indexed_iter_mut() {
+        *value /= norms[i] * norms[j];
+    }
+    let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT));
+    let Some(c) = safe else {
+        let (values, directions) = linalg::thin_svd(f.view())?;
+        return Ok(Decomposed { values, directions, beyond });
+    };
+    let mut core = c.clone();
+    for (mut row, norm) in core.rows_mut().into_iter().zip(&norms) {
+        row *= *norm;
+    }
+    let (values, mut turn) = linalg::thin_svd(core.view())?;
+    linalg::solve_lower_on_the_right(c.view(), turn.view_mut());
+    for (mut column, norm) in turn.columns_mut().into_iter().zip(&norms) {
+        column /= *norm;
+    }
+    let directions = linalg::rotate(turn.view(), f.view());
+    Ok(Decomposed { values, directions, beyond })
+}

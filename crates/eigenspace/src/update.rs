@@ -1,0 +1,104 @@
+//! Update: fold a block of rows into a model.
+//!
+//! ```text
+//! A = [ s V ; X − 1tᵀ ],   t = μ + β (b − μ),   β = 1 − √(w / (w + m)),   M ← AᵀA
+//! ```
+//!
+//! X is the block (m × D) and b its mean; why t, and not the new mean, is in `moments.rs`. Any
+//! number of rows will do, from the very first call. Cost: O(D (r + m)²).
+//!
+//! **Brand's rank-one update** ([`EigenspaceModel::update_row`]) is the case m = 1 written out, with
+//! no product longer than D r besides the rotation:
+//!
+//! ```text
+//! x = √(w/(w+1)) (row − μ),   p = V x,   ρ m = x − Vᵀ p,   K = ⎡ diag(s)  0 ⎤ = Z diag(s') W
+//!                                                              ⎣   pᵀ     ρ ⎦
+//! V' = W [ V ; m ]
+//! ```
+//!
+//! M. Brand, *Fast low-rank modifications of the thin singular value decomposition*, Linear Algebra
+//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalised twice, and the basis is
+//! made orthonormal again when it has drifted by more than 1e-13.
+
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate};
+
+use crate::block;
+use crate::element::Element;
+use crate::error::Error;
+use crate::linalg;
+use crate::model::EigenspaceModel;
+use crate::reduce::{Decomposed, Route, reduce};
+use crate::truncation::Truncation;
+
+/// Orthogonality loss at which a basis is made orthonormal again.
+const DRIFT: f64 = 1e-13;
+
+impl EigenspaceModel {
+    /// The model of the rows seen before and these.
+    ///
+    /// For a long stream of small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which
+    /// gathers rows and decomposes rarely.
+    pub fn update<E: Element>(&self, rows: ArrayView2<'_, E>, truncation: Truncation) -> Result<Self, Error> {
+        block::check(rows, self.features())?;
+        let truncation = truncation.check()?;
+        if rows.is_empty() {
+            return self.truncate(truncation);
+        }
+        let mut added = block::widened(rows);
+        let moments = self.moments.absorb(added.view_mut())?;
+        let a = if self.rank() == 0 { added } else { concatenate![Axis(0), self.factor(), added] };
+        let reduced = reduce(a.view(), Route::Auto, truncation, &moments, f64::EPSILON)?;
+        Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
+    }
+
+    /// Brand's rank-one update: the model of the rows seen before and one more.
+    pub fn update_row<E: Element>(&self, row: ArrayView1<'_, E>, truncation: Truncation) -> Result<Self, Error> {
+        block::check(row.insert_axis(Axis(0)), self.features())?;
+        let truncation = truncation.check()?;
+        let mut rows = block::widened(row.insert_axis(Axis(0)));
+        let moments = self.moments.absorb(rows.view_mut())?;
+
+        let basis = self.basis();
+        let mut residual = rows.remove_axis(Axis(0));
+        let mut coordinates = basis.dot(&residual);
+        residual -= &basis.t().dot(&coordinates);
+        let again = basis.dot(&residual);
+        residual -= &basis.t().dot(&again);
+        coordinates += &again;
+        let rho = residual.dot(&residual).sqrt();
+
+        let rank = self.rank();
+        let rounding = moments.rounding(rank + 1, self.spectrum.largest().max(rho), f64::EPSILON);
+        let grows = rho > rounding && rank < moments.rank_limit().min(self.features());
+        let size = rank + usize::from(grows);
+        let mut core = Array2::<f64>::zeros((rank + 1, size));
+        core.diag_mut().iter_mut().zip(&self.spectrum.view()).for_each(|(entry, s)| *entry = *s);
+        for (j, p) in coordinates.iter().enumerate() {
+            core[[rank, j]] = *p;
+        }
+        let stacked = if grows {
+            core[[rank, rank]] = rho;
+            let unit = (residual / rho).insert_axis(Axis(0));
+            concatenate![Axis(0), basis, unit]
+        } else {
+            basis.to_owned()
+        };
+        let (values, turn) = linalg::thin_svd(core.view())?;
+        let directions = orthonormal_again(linalg::rotate(turn.view(), stacked.view()))?;
+        let reduced = Decomposed { values, directions, beyond: 0.0 }.cut(truncation, rounding, &moments);
+        Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
+    }
+}
+
+/// One step of Cholesky orthonormalisation, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
+fn orthonormal_again(v: Array2<f64>) -> Result<Array2<f64>, Error> {
+    if crate::basis::orthogonality_loss(v.view()) <= DRIFT {
+        return Ok(v);
+    }
+    let Some(c) = linalg::cholesky(linalg::gram(v.view()).view()) else {
+        return Ok(linalg::thin_svd(v.view())?.1);
+    };
+    let mut inverse = Array2::eye(v.nrows());
+    linalg::solve_lower_on_the_right(c.view(), inverse.view_mut());
+    Ok(linalg::rotate(inverse.view(), v.view()))
+}
