@@ -1,1 +1,109 @@
-fn main(){}
+//! The chores of this repository: `cargo xtask test` is everything that must hold before a merge.
+#![forbid(unsafe_code)]
+
+mod error;
+mod faces;
+mod orl;
+mod output;
+mod python;
+mod repair;
+mod rust;
+mod step;
+
+use std::process::ExitCode;
+
+use error::Error;
+use step::Runner;
+
+/// A chore: its name on the command line, what it does, and the function that does it.
+type Command = (
+    &'static str,
+    &'static str,
+    fn(&mut Runner) -> Result<(), Error>,
+);
+
+const COMMANDS: [Command; 6] = [
+    (
+        "test",
+        "everything below except bench: the gate for a merge",
+        test,
+    ),
+    (
+        "lint",
+        "formatting, clippy and documentation, warnings are errors",
+        lint,
+    ),
+    (
+        "rust",
+        "the Rust tests and examples, with the ORL faces",
+        rust,
+    ),
+    (
+        "python",
+        "the Python tests, in a virtual environment of their own",
+        python::check,
+    ),
+    (
+        "orl",
+        "make the ORL faces available and print their folder",
+        orl,
+    ),
+    ("bench", "the benchmarks", rust::bench),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let chosen = COMMANDS
+        .iter()
+        .find(|(name, ..)| arguments.len() == 1 && arguments[0] == *name);
+    let Some((name, _, command)) = chosen else {
+        usage();
+        return ExitCode::from(2);
+    };
+    let mut runner = Runner::new();
+    match command(&mut runner) {
+        Ok(()) => {
+            output::talk(&format!("{name}: {}", runner.summary()));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            output::report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() {
+    output::talk("usage: cargo xtask COMMAND\n");
+    for (name, purpose, _) in COMMANDS {
+        output::talk(&format!("  {name:<8}{purpose}"));
+    }
+}
+
+fn test(runner: &mut Runner) -> Result<(), Error> {
+    rust::format(runner)?;
+    rust::clippy(runner)?;
+    let faces = orl::available(runner)?;
+    rust::tests(runner, &faces)?;
+    rust::documentation(runner)?;
+    rust::examples(runner)?;
+    python::check(runner)
+}
+
+fn lint(runner: &mut Runner) -> Result<(), Error> {
+    rust::format(runner)?;
+    rust::clippy(runner)?;
+    rust::documentation(runner)
+}
+
+fn rust(runner: &mut Runner) -> Result<(), Error> {
+    let faces = orl::available(runner)?;
+    rust::tests(runner, &faces)?;
+    rust::examples(runner)
+}
+
+fn orl(runner: &mut Runner) -> Result<(), Error> {
+    let faces = orl::available(runner)?;
+    output::data(&faces.display().to_string());
+    Ok(())
+}

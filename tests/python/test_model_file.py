@@ -1,0 +1,137 @@
+"""A model file, read without this library: safetensors, numpy and hashlib are enough.
+
+The format is specified at the top of `crates/eigenspace/src/file.rs`. The golden file holds the
+batch model of the rows made by `rows()` below, truncated to rank 3.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v1.safetensors"
+ROWS, FEATURES, RANK = 12, 5, 3
+# The rows are of order one and well conditioned (asserted below), so that two correct
+# decompositions differ by some tens of roundings of 2e-16.
+CLOSE = 1e-12
+
+
+def rows() -> np.ndarray:
+    i, j = np.indices((ROWS, FEATURES))
+    return (i * i * (j + 2) + 3 * i + 7 * j) % 11 - 5.0 + 0.25 * j
+
+
+@pytest.fixture(scope="module")
+def model() -> dict[str, np.ndarray]:
+    return load_file(GOLDEN)
+
+
+@pytest.fixture(scope="module")
+def metadata() -> dict[str, str]:
+    with safe_open(GOLDEN, framework="numpy") as file:
+        return file.metadata()
+
+
+@pytest.fixture(scope="module")
+def exact() -> SimpleNamespace:
+    """What numpy says of the same rows."""
+    mean = rows().mean(axis=0)
+    centred = rows() - mean
+    _, singular_values, basis = np.linalg.svd(centred, full_matrices=False)
+    return SimpleNamespace(
+        mean=mean,
+        feature_scatter=(centred**2).sum(axis=0),
+        singular_values=singular_values,
+        basis=basis,
+    )
+
+
+def projector(basis: np.ndarray) -> np.ndarray:
+    return basis.T @ basis
+
+
+def test_the_tensors_have_the_documented_names_types_and_shapes(model):
+    found = {name: (tensor.dtype.str, tensor.shape) for name, tensor in model.items()}
+    assert found == {
+        "basis": ("<f8", (RANK, FEATURES)),
+        "count": ("<u8", ()),
+        "feature_scatter": ("<f8", (FEATURES,)),
+        "lost": ("<f8", ()),
+        "mean": ("<f8", (FEATURES,)),
+        "singular_values": ("<f8", (RANK,)),
+        "surplus": ("<f8", ()),
+        "weight": ("<f8", ()),
+    }
+
+
+def test_both_readers_of_the_package_see_the_same_tensors(model):
+    with safe_open(GOLDEN, framework="numpy") as file:
+        assert sorted(file.keys()) == sorted(model)
+        for name in model:
+            np.testing.assert_array_equal(file.get_tensor(name), model[name], strict=True)
+
+
+def test_the_count_is_an_exact_unsigned_integer(model):
+    assert np.issubdtype(model["count"].dtype, np.unsignedinteger)
+    assert model["count"].item() == ROWS
+    assert isinstance(model["count"].item(), int)
+    assert model["weight"].item() == float(ROWS)
+
+
+def test_the_metadata_is_one_key_with_the_components_the_checksum_and_the_version(metadata):
+    assert list(metadata) == ["eigenspace"]
+    settings = json.loads(metadata["eigenspace"])
+    assert sorted(settings) == ["components", "sha256", "version"]
+    assert settings["components"] == "number 2"
+    assert settings["version"] == 1
+
+
+def test_the_checksum_can_be_computed_again_from_its_description(model, metadata):
+    settings = json.loads(metadata["eigenspace"])
+    digest = hashlib.sha256(f"eigenspace 1\n{settings['components']}\n".encode())
+    for name in sorted(model):
+        tensor = model[name]
+        digest.update(f"{name} {list(tensor.shape)}\n".encode())
+        digest.update(tensor.tobytes())
+    assert digest.hexdigest() == settings["sha256"]
+
+
+def test_the_basis_is_orthonormal(model):
+    gram = model["basis"] @ model["basis"].T
+    np.testing.assert_allclose(gram, np.eye(RANK), rtol=0, atol=CLOSE)
+
+
+def test_the_rows_are_well_conditioned_enough_for_the_tolerance(exact):
+    squares = exact.singular_values**2
+    assert squares[0] / squares[-1] < 100
+    assert (squares[RANK - 1] - squares[RANK]) / squares[0] > 0.01
+
+
+def test_the_moments_are_those_of_the_rows(model, exact):
+    np.testing.assert_allclose(model["mean"], exact.mean, rtol=CLOSE, atol=CLOSE)
+    np.testing.assert_allclose(model["feature_scatter"], exact.feature_scatter, rtol=CLOSE)
+
+
+def test_the_singular_values_are_the_largest_ones_of_numpy(model, exact):
+    np.testing.assert_allclose(model["singular_values"], exact.singular_values[:RANK], rtol=CLOSE)
+
+
+def test_the_basis_spans_the_same_space_as_the_one_of_numpy(model, exact):
+    difference = projector(model["basis"]) - projector(exact.basis[:RANK])
+    assert np.linalg.norm(difference, ord=2) <= CLOSE
+
+
+def test_each_singular_value_belongs_to_its_direction(model):
+    # Also fails when the right vectors come in the wrong order, which the space would not show.
+    lengths = np.linalg.norm((rows() - model["mean"]) @ model["basis"].T, axis=0)
+    np.testing.assert_allclose(lengths, model["singular_values"], rtol=CLOSE)
+
+
+def test_what_was_lost_is_the_first_square_that_was_dropped(model, exact):
+    np.testing.assert_allclose(model["lost"], exact.singular_values[RANK] ** 2, rtol=CLOSE)
+    assert model["surplus"].item() == 0.0

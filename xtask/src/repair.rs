@@ -1,0 +1,140 @@
+//! Undoing a newline conversion in pictures.
+//!
+//! The package that the faces come in once went through a conversion that wrote every line end, CR
+//! LF, CR or LF, as CR LF, and took 152 of the 400 pictures for text. Turning CR LF into LF brings
+//! back all but the bytes that were a CR: those are listed in `data/orl_repair.csv`, by their place
+//! after that step. Where the picture had CR LF itself, the CR is gone and is put back in.
+
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+const SUMS: &str = include_str!("../data/orl_sha256.txt");
+const EDITS: &str = include_str!("../data/orl_repair.csv");
+const HEADING: &str = "file,offset_after_crlf_to_lf,op";
+const CR: u8 = 13;
+
+/// One byte to bring back, at its place in the picture with CR LF turned into LF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edit {
+    Set(usize),
+    Insert(usize),
+}
+
+/// A picture: its name in the folder, the SHA-256 of the original, and what to do to a damaged copy.
+#[derive(Debug)]
+pub(crate) struct Face<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) sha256: &'a str,
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// The 400 faces, as listed in `xtask/data`.
+pub(crate) fn catalogue() -> Result<Vec<Face<'static>>, Error> {
+    parse(SUMS, EDITS)
+}
+
+fn parse<'a>(sums: &'a str, edits: &'a str) -> Result<Vec<Face<'a>>, Error> {
+    let mut by_file = read_edits(edits)?;
+    let mut faces = Vec::new();
+    for (index, line) in sums.lines().enumerate() {
+        let (sha256, file) = line.split_once("  ").ok_or(Error::Data {
+            list: "orl_sha256.txt",
+            line: index + 1,
+        })?;
+        let edits = by_file
+            .remove(file)
+            .map_or_else(Vec::new, |(_, edits)| edits);
+        faces.push(Face {
+            file,
+            sha256,
+            edits,
+        });
+    }
+    // An edit of a picture that has no checksum could never be checked.
+    match by_file.into_values().map(|(line, _)| line).min() {
+        Some(line) => Err(Error::Data {
+            list: "orl_repair.csv",
+            line,
+        }),
+        None => Ok(faces),
+    }
+}
+
+/// The edits of each file, with the line of its first one.
+fn read_edits(text: &str) -> Result<HashMap<&str, (usize, Vec<Edit>)>, Error> {
+    let mut by_file = HashMap::new();
+    for (index, line) in text.lines().enumerate() {
+        let wrong = Error::Data {
+            list: "orl_repair.csv",
+            line: index + 1,
+        };
+        if index == 0 {
+            if line != HEADING {
+                return Err(wrong);
+            }
+            continue;
+        }
+        let mut cells = line.split(',');
+        let (file, offset, op) = (cells.next(), cells.next(), cells.next());
+        let offset = offset.and_then(|text| text.parse().ok());
+        let (file, edit) = match (file, offset, op) {
+            (Some(file), Some(offset), Some("set13")) => (file, Edit::Set(offset)),
+            (Some(file), Some(offset), Some("insert13")) => (file, Edit::Insert(offset)),
+            _ => return Err(wrong),
+        };
+        let (_, edits) = by_file
+            .entry(file)
+            .or_insert_with(|| (index + 1, Vec::new()));
+        edits.push(edit);
+    }
+    Ok(by_file)
+}
+
+impl Face<'_> {
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        let hash = Sha256::digest(bytes);
+        let text: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        text == self.sha256
+    }
+
+    /// The original picture from a whole or damaged copy; `None` when this is a copy of something else.
+    pub(crate) fn restore(&self, copy: Vec<u8>) -> Option<Vec<u8>> {
+        if self.is(&copy) {
+            return Some(copy);
+        }
+        let mut bytes = without_cr_before_lf(&copy);
+        // All places count bytes before any insertion, so the last comes first. A place outside
+        // means another file: it is passed over, and the checksum refuses the result.
+        let mut edits = self.edits.clone();
+        edits.sort_by_key(|&(Edit::Set(offset) | Edit::Insert(offset))| offset);
+        for edit in edits.into_iter().rev() {
+            match edit {
+                Edit::Set(offset) => {
+                    if let Some(byte) = bytes.get_mut(offset) {
+                        *byte = CR;
+                    }
+                }
+                Edit::Insert(offset) => {
+                    if offset <= bytes.len() {
+                        bytes.insert(offset, CR);
+                    }
+                }
+            }
+        }
+        self.is(&bytes).then_some(bytes)
+    }
+}
+
+fn without_cr_before_lf(bytes: &[u8]) -> Vec<u8> {
+    let next = bytes.iter().skip(1).map(Some).chain([None]);
+    let pairs = bytes.iter().zip(next);
+    let kept = pairs.filter(|&(&byte, next)| byte != CR || next != Some(&b'\n'));
+    kept.map(|(&byte, _)| byte).collect()
+}
+
+#[cfg(test)]
+#[path = "repair_tests.rs"]
+mod tests;

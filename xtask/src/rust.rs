@@ -1,0 +1,84 @@
+//! The steps that cargo does.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::step::{Runner, Step, answers};
+
+pub(crate) fn format(runner: &mut Runner) -> Result<(), Error> {
+    needs("fmt", "rustfmt", "rustup component add rustfmt")?;
+    runner.run(cargo("format", &["fmt", "--all", "--check"]))
+}
+
+pub(crate) fn clippy(runner: &mut Runner) -> Result<(), Error> {
+    needs("clippy", "clippy", "rustup component add clippy")?;
+    runner.run(cargo(
+        "clippy",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ))
+}
+
+pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {
+    runner.run(cargo("tests", &["test", "--workspace"]).variable("EIGENSPACE_ORL", faces))
+}
+
+pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
+    let step = cargo("documentation", &["doc", "--workspace", "--no-deps"]);
+    runner.run(step.variable("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Every example must run to its end: they are listed, not named here, so a new one is never left out.
+pub(crate) fn examples(runner: &mut Runner) -> Result<(), Error> {
+    let folder = runner.root.join("crates/eigenspace/examples");
+    let names = names(&folder)?;
+    if names.is_empty() {
+        return Err(Error::NoExamples { folder });
+    }
+    for name in names {
+        let run = ["run", "--quiet", "-p", "eigenspace", "--example"];
+        runner.run(cargo("example", &run).with([name]))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn bench(runner: &mut Runner) -> Result<(), Error> {
+    runner.run(cargo("bench", &["bench", "-p", "eigenspace"]))
+}
+
+/// The names of the Rust files in a folder, in order, without their ending.
+fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
+        let path = entry.map_err(Error::io("list", folder))?.path();
+        if path.extension().is_some_and(|ending| ending == "rs") {
+            names.extend(path.file_stem().map(OsString::from));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn cargo(name: &'static str, arguments: &[&str]) -> Step {
+    Step::new(name, program()).with(arguments)
+}
+
+/// From the search path: under rustup that is the toolchain this program was started with.
+fn program() -> &'static str {
+    "cargo"
+}
+
+fn needs(subcommand: &str, tool: &'static str, install: &'static str) -> Result<(), Error> {
+    if answers(program(), &[subcommand, "--version"]) {
+        return Ok(());
+    }
+    Err(Error::MissingTool { tool, install })
+}

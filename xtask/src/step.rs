@@ -1,0 +1,172 @@
+//! One command of a chore, announced before it runs and repeatable by hand when it fails.
+//!
+//! The line that is shown is made from the command that is run, so the two cannot differ.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::output;
+
+/// Runs steps from the workspace root and counts those that passed.
+pub(crate) struct Runner {
+    pub(crate) root: PathBuf,
+    passed: usize,
+    started: Instant,
+}
+
+impl Runner {
+    pub(crate) fn new() -> Self {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        Self {
+            root: own.parent().unwrap_or(own).to_path_buf(),
+            passed: 0,
+            started: Instant::now(),
+        }
+    }
+
+    pub(crate) fn target(&self) -> PathBuf {
+        self.root.join("target")
+    }
+
+    pub(crate) fn run(&mut self, step: Step) -> Result<(), Error> {
+        let line = step.line(&self.root);
+        output::talk(&format!("==> {}: {line}", step.name));
+        let mut command = Command::new(&step.program);
+        command.args(&step.arguments).envs(step.variables.clone());
+        let status = command
+            .current_dir(&self.root)
+            .status()
+            .map_err(Error::io("start", &step.program))?;
+        if !status.success() {
+            return Err(Error::Failed {
+                step: step.name,
+                code: status.code(),
+                rerun: line,
+                advice: step.advice,
+            });
+        }
+        self.passed += 1;
+        Ok(())
+    }
+
+    /// For work that is done in this program rather than by another one.
+    pub(crate) fn note(&mut self, name: &str, what: &str) {
+        output::talk(&format!("==> {name}: {what}"));
+        self.passed += 1;
+    }
+
+    pub(crate) fn summary(&self) -> String {
+        let (steps, seconds) = (self.passed, self.started.elapsed().as_secs());
+        let word = if steps == 1 { "step" } else { "steps" };
+        format!("passed, {steps} {word} in {seconds} s")
+    }
+}
+
+pub(crate) struct Step {
+    name: &'static str,
+    program: OsString,
+    arguments: Vec<OsString>,
+    variables: Vec<(&'static str, OsString)>,
+    advice: Option<&'static str>,
+}
+
+impl Step {
+    pub(crate) fn new(name: &'static str, program: impl Into<OsString>) -> Self {
+        Self {
+            name,
+            program: program.into(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            advice: None,
+        }
+    }
+
+    pub(crate) fn with<A: Into<OsString>>(
+        mut self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// What to think of first when the step fails.
+    pub(crate) fn advice(mut self, advice: &'static str) -> Self {
+        self.advice = Some(advice);
+        self
+    }
+
+    /// The step as a shell reads it, paths inside the workspace written from its root.
+    fn line(&self, root: &Path) -> String {
+        let from_root = |word: &OsStr| {
+            let path = Path::new(word);
+            quoted(&path.strip_prefix(root).unwrap_or(path).to_string_lossy())
+        };
+        // A variable's value stays whole: the tests that read it run in another folder.
+        let variables = self
+            .variables
+            .iter()
+            .map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy())));
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        let words = words.map(|word| from_root(word));
+        variables.chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whether a quiet trial run succeeds: how a missing tool is told from a failing one.
+pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::null());
+    command
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shown_line_can_be_pasted_into_a_shell_at_the_root() {
+        let step = Step::new("tests", "/w/target/venv/bin/python")
+            .with(["-m", "it's"])
+            .variable("RUSTDOCFLAGS", "-D warnings");
+        let line = r"RUSTDOCFLAGS='-D warnings' target/venv/bin/python -m 'it'\''s'";
+        assert_eq!(step.line(Path::new("/w")), line);
+    }
+
+    #[test]
+    fn a_failing_step_names_itself_and_how_to_run_it_alone() {
+        let mut runner = Runner::new();
+        let error = runner
+            .run(Step::new("no", "sh").with(["-c", "exit 3"]))
+            .expect_err("exit code 3 is a failure");
+        assert_eq!(error.to_string(), "step `no` failed with exit code 3");
+        assert!(
+            error
+                .hint()
+                .is_some_and(|hint| hint.ends_with("sh -c 'exit 3'"))
+        );
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_does_not_answer() {
+        assert!(!answers("eigenspace-no-such-program", &["--version"]));
+    }
+}
