@@ -18,13 +18,23 @@ pub(crate) enum Error {
         install: &'static str,
     },
     /// A face is not the picture that its checksum was taken of.
-    Face { path: PathBuf, problem: FaceProblem },
+    Face {
+        path: PathBuf,
+        problem: FaceProblem,
+    },
     /// The package came without the folders of faces.
-    NoFaces { folder: PathBuf },
+    NoFaces {
+        folder: PathBuf,
+    },
     /// Nothing to run where something must be: an empty step would pass in silence.
-    NoExamples { folder: PathBuf },
+    NoExamples {
+        folder: PathBuf,
+    },
     /// One of the lists in `xtask/data` is not in its format.
-    Data { list: &'static str, line: usize },
+    Data {
+        list: &'static str,
+        line: usize,
+    },
     Io {
         doing: &'static str,
         path: PathBuf,
@@ -39,16 +49,9 @@ pub(crate) enum FaceProblem {
 }
 
 impl Error {
-    pub(crate) fn io(
-        doing: &'static str,
-        path: impl Into<PathBuf>,
-    ) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Io {
-            doing,
-            path,
-            source,
-        }
+        move |source| Self::Io { doing, path, source }
     }
 
     pub(crate) fn hint(&self) -> Option<String> {
@@ -74,14 +77,8 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Failed {
-                step,
-                code: Some(code),
-                ..
-            } => write!(f, "step `{step}` failed with exit code {code}"),
-            Self::Failed {
-                step, code: None, ..
-            } => write!(f, "step `{step}` was ended by a signal"),
+            Self::Failed { step, code: Some(code), .. } => write!(f, "step `{step}` failed with exit code {code}"),
+            Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was ended by a signal"),
             Self::MissingTool { tool, .. } => write!(f, "{tool} is not installed"),
             Self::Face { path, problem } => {
                 let problem = match problem {

@@ -57,9 +57,7 @@ pub(crate) fn find(folder: &Path, faces: &[Face<'_>]) -> Result<Option<PathBuf>,
 /// Removes a folder that may be missing.
 pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::io("remove", folder)(error))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder)(error)),
         _ => Ok(()),
     }
 }
@@ -67,19 +65,13 @@ pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
 fn read(folder: &Path, face: &Face<'_>) -> Result<Vec<u8>, Error> {
     let path = folder.join(face.file);
     fs::read(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::Face {
-            path,
-            problem: FaceProblem::Missing,
-        },
+        std::io::ErrorKind::NotFound => Error::Face { path, problem: FaceProblem::Missing },
         _ => Error::io("read", path)(error),
     })
 }
 
 fn wrong(folder: &Path, face: &Face<'_>) -> Error {
-    Error::Face {
-        path: folder.join(face.file),
-        problem: FaceProblem::Checksum,
-    }
+    Error::Face { path: folder.join(face.file), problem: FaceProblem::Checksum }
 }
 
 #[cfg(test)]
@@ -114,19 +106,13 @@ mod tests {
     }
 
     fn faces() -> [Face<'static>; 1] {
-        [Face {
-            file: "s1/1.pgm",
-            sha256: SUM,
-            edits: vec![Edit::Set(3)],
-        }]
+        [Face { file: "s1/1.pgm", sha256: SUM, edits: vec![Edit::Set(3)] }]
     }
 
     #[test]
     fn a_damaged_face_is_restored_into_a_folder_that_verifies() {
         let scratch = Scratch::new("restore").with("package/deep/s1/1.pgm", b"P5\r\n\r\n");
-        let source = find(&scratch.0, &faces())
-            .expect("readable")
-            .expect("there");
+        let source = find(&scratch.0, &faces()).expect("readable").expect("there");
         assert_eq!(source, scratch.0.join("package/deep"));
         let destination = scratch.0.join("faces");
         restore(&source, &destination, &faces()).expect("restorable");
@@ -138,19 +124,14 @@ mod tests {
         let scratch = Scratch::new("refuse").with("from/s1/1.pgm", b"P5\r\n\r\n and more");
         let error = restore(&scratch.0.join("from"), &scratch.0.join("to"), &faces());
         let message = error.expect_err("not the original").to_string();
-        assert!(
-            message.ends_with("s1/1.pgm` has the wrong SHA-256"),
-            "{message}"
-        );
+        assert!(message.ends_with("s1/1.pgm` has the wrong SHA-256"), "{message}");
         let left: Vec<_> = fs::read_dir(&scratch.0).expect("there").collect();
         assert_eq!(left.len(), 1, "only the source: {left:?}");
     }
 
     #[test]
     fn an_older_folder_stays_when_the_new_faces_are_refused() {
-        let scratch = Scratch::new("keep")
-            .with("from/s1/1.pgm", b"other")
-            .with("to/old", b"");
+        let scratch = Scratch::new("keep").with("from/s1/1.pgm", b"other").with("to/old", b"");
         assert!(restore(&scratch.0.join("from"), &scratch.0.join("to"), &faces()).is_err());
         assert!(scratch.0.join("to/old").exists());
     }

@@ -16,46 +16,20 @@ use error::Error;
 use step::Runner;
 
 /// A chore: its name on the command line, what it does, and the function that does it.
-type Command = (
-    &'static str,
-    &'static str,
-    fn(&mut Runner) -> Result<(), Error>,
-);
+type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 const COMMANDS: [Command; 6] = [
-    (
-        "test",
-        "everything below except bench: the gate for a merge",
-        test,
-    ),
-    (
-        "lint",
-        "formatting, clippy and documentation, warnings are errors",
-        lint,
-    ),
-    (
-        "rust",
-        "the Rust tests and examples, with the ORL faces",
-        rust,
-    ),
-    (
-        "python",
-        "the Python tests, in a virtual environment of their own",
-        python::check,
-    ),
-    (
-        "orl",
-        "make the ORL faces available and print their folder",
-        orl,
-    ),
+    ("test", "everything below except bench: the gate for a merge", test),
+    ("lint", "formatting, clippy and documentation, warnings are errors", lint),
+    ("rust", "the Rust tests and examples, with the ORL faces", rust),
+    ("python", "the Python tests, in a virtual environment of their own", python::check),
+    ("orl", "make the ORL faces available and print their folder", orl),
     ("bench", "the benchmarks", rust::bench),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let chosen = COMMANDS
-        .iter()
-        .find(|(name, ..)| arguments.len() == 1 && arguments[0] == *name);
+    let chosen = COMMANDS.iter().find(|(name, ..)| arguments.len() == 1 && arguments[0] == *name);
     let Some((name, _, command)) = chosen else {
         usage();
         return ExitCode::from(2);

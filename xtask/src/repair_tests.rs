@@ -37,33 +37,21 @@ fn sum(bytes: &[u8]) -> String {
 fn every_kind_of_line_end_comes_back_where_it_was() {
     let (sha256, edits) = (sum(ORIGINAL), edits_for(ORIGINAL));
     assert!(edits.iter().any(|edit| matches!(edit, Edit::Insert(_))));
-    let face = Face {
-        file: "s1/1.pgm",
-        sha256: &sha256,
-        edits,
-    };
+    let face = Face { file: "s1/1.pgm", sha256: &sha256, edits };
     assert_eq!(face.restore(damaged(ORIGINAL)).as_deref(), Some(ORIGINAL));
 }
 
 #[test]
 fn a_picture_that_was_never_damaged_is_left_alone() {
     let (sha256, edits) = (sum(ORIGINAL), vec![Edit::Set(2)]);
-    let face = Face {
-        file: "s1/1.pgm",
-        sha256: &sha256,
-        edits,
-    };
+    let face = Face { file: "s1/1.pgm", sha256: &sha256, edits };
     assert_eq!(face.restore(ORIGINAL.to_vec()).as_deref(), Some(ORIGINAL));
 }
 
 #[test]
 fn another_picture_is_refused_even_when_the_edits_lie_outside_it() {
     let (sha256, edits) = (sum(ORIGINAL), vec![Edit::Set(900), Edit::Insert(901)]);
-    let face = Face {
-        file: "s1/1.pgm",
-        sha256: &sha256,
-        edits,
-    };
+    let face = Face { file: "s1/1.pgm", sha256: &sha256, edits };
     assert_eq!(face.restore(b"P5\r\n".to_vec()), None);
 }
 
@@ -74,11 +62,7 @@ fn the_lists_name_four_hundred_faces_and_the_bytes_to_bring_back() {
     for person in 1..=40 {
         expected.extend((1..=10).map(|view| format!("s{person}/{view}.pgm")));
     }
-    assert!(
-        expected
-            .iter()
-            .all(|file| faces.iter().any(|face| face.file == file))
-    );
+    assert!(expected.iter().all(|file| faces.iter().any(|face| face.file == file)));
     assert_eq!(faces.len(), 400);
     let edits: Vec<Edit> = faces.iter().flat_map(|face| face.edits.clone()).collect();
     let inserted = edits.iter().filter(|edit| matches!(edit, Edit::Insert(_)));

@@ -14,17 +14,7 @@ pub(crate) fn format(runner: &mut Runner) -> Result<(), Error> {
 
 pub(crate) fn clippy(runner: &mut Runner) -> Result<(), Error> {
     needs("clippy", "clippy", "rustup component add clippy")?;
-    runner.run(cargo(
-        "clippy",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ))
+    runner.run(cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
 pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {

@@ -20,11 +20,7 @@ pub(crate) struct Runner {
 impl Runner {
     pub(crate) fn new() -> Self {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self {
-            root: own.parent().unwrap_or(own).to_path_buf(),
-            passed: 0,
-            started: Instant::now(),
-        }
+        Self { root: own.parent().unwrap_or(own).to_path_buf(), passed: 0, started: Instant::now() }
     }
 
     pub(crate) fn target(&self) -> PathBuf {
@@ -36,17 +32,9 @@ impl Runner {
         output::talk(&format!("==> {}: {line}", step.name));
         let mut command = Command::new(&step.program);
         command.args(&step.arguments).envs(step.variables.clone());
-        let status = command
-            .current_dir(&self.root)
-            .status()
-            .map_err(Error::io("start", &step.program))?;
+        let status = command.current_dir(&self.root).status().map_err(Error::io("start", &step.program))?;
         if !status.success() {
-            return Err(Error::Failed {
-                step: step.name,
-                code: status.code(),
-                rerun: line,
-                advice: step.advice,
-            });
+            return Err(Error::Failed { step: step.name, code: status.code(), rerun: line, advice: step.advice });
         }
         self.passed += 1;
         Ok(())
@@ -75,19 +63,10 @@ pub(crate) struct Step {
 
 impl Step {
     pub(crate) fn new(name: &'static str, program: impl Into<OsString>) -> Self {
-        Self {
-            name,
-            program: program.into(),
-            arguments: Vec::new(),
-            variables: Vec::new(),
-            advice: None,
-        }
+        Self { name, program: program.into(), arguments: Vec::new(), variables: Vec::new(), advice: None }
     }
 
-    pub(crate) fn with<A: Into<OsString>>(
-        mut self,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> Self {
+    pub(crate) fn with<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
@@ -110,10 +89,8 @@ impl Step {
             quoted(&path.strip_prefix(root).unwrap_or(path).to_string_lossy())
         };
         // A variable's value stays whole: the tests that read it run in another folder.
-        let variables = self
-            .variables
-            .iter()
-            .map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy())));
+        let variables =
+            self.variables.iter().map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy())));
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let words = words.map(|word| from_root(word));
         variables.chain(words).collect::<Vec<_>>().join(" ")
@@ -124,10 +101,7 @@ impl Step {
 pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::null());
-    command
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 fn quoted(word: &str) -> String {
@@ -154,15 +128,9 @@ mod tests {
     #[test]
     fn a_failing_step_names_itself_and_how_to_run_it_alone() {
         let mut runner = Runner::new();
-        let error = runner
-            .run(Step::new("no", "sh").with(["-c", "exit 3"]))
-            .expect_err("exit code 3 is a failure");
+        let error = runner.run(Step::new("no", "sh").with(["-c", "exit 3"])).expect_err("exit code 3 is a failure");
         assert_eq!(error.to_string(), "step `no` failed with exit code 3");
-        assert!(
-            error
-                .hint()
-                .is_some_and(|hint| hint.ends_with("sh -c 'exit 3'"))
-        );
+        assert!(error.hint().is_some_and(|hint| hint.ends_with("sh -c 'exit 3'")));
     }
 
     #[test]

@@ -58,7 +58,11 @@ impl EigenspaceModel {
     }
 
     /// Batch PCA by a named method, with a truncation rule.
-    pub fn batch_by<E: Element>(rows: ArrayView2<'_, E>, method: Method, truncation: Truncation) -> Result<Self, Error> {
+    pub fn batch_by<E: Element>(
+        rows: ArrayView2<'_, E>,
+        method: Method,
+        truncation: Truncation,
+    ) -> Result<Self, Error> {
         block::check(rows, rows.ncols())?;
         let truncation = truncation.check()?;
         let tall = rows.nrows() > rows.ncols();
@@ -72,7 +76,11 @@ impl EigenspaceModel {
     }
 }
 
-fn by_covariance<E: Element>(rows: ArrayView2<'_, E>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {
+fn by_covariance<E: Element>(
+    rows: ArrayView2<'_, E>,
+    truncation: Truncation,
+    doubt: bool,
+) -> Result<EigenspaceModel, Error> {
     let mut scatter = Scatter::empty(rows.ncols());
     for chunk in rows.axis_chunks_iter(Axis(0), SCATTER_ROWS) {
         scatter.absorb(block::widened(chunk).view_mut())?;
@@ -88,7 +96,11 @@ fn by_covariance<E: Element>(rows: ArrayView2<'_, E>, truncation: Truncation, do
     Ok(EigenspaceModel::from_reduced(scatter.moments, reduced, Bound::default(), Components::All))
 }
 
-fn by_factor<E: Element>(rows: ArrayView2<'_, E>, route: Route, truncation: Truncation) -> Result<EigenspaceModel, Error> {
+fn by_factor<E: Element>(
+    rows: ArrayView2<'_, E>,
+    route: Route,
+    truncation: Truncation,
+) -> Result<EigenspaceModel, Error> {
     let mut a = block::widened(rows);
     let moments = Moments::empty(rows.ncols()).absorb(a.view_mut())?;
     let reduced = reduce(a.view(), route, truncation, &moments, f64::EPSILON)?;

@@ -18,7 +18,11 @@ impl EigenspaceModel {
     /// If anything fails, an existing file stays as it was.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        write_atomically(path, &self.to_bytes()).map_err(|source| Error::Io { action: "write", path: path.into(), source })
+        write_atomically(path, &self.to_bytes()).map_err(|source| Error::Io {
+            action: "write",
+            path: path.into(),
+            source,
+        })
     }
 
     /// Reads a file.

@@ -40,7 +40,8 @@ impl EigenspaceModel {
         let divisor = self.divisor(1.0)?;
         let (_, coordinates) = self.distances(rows)?;
         let values = self.singular_values();
-        let t2 = |z: ndarray::ArrayView1<'_, f64>| z.iter().zip(values).map(|(z, s)| (z / s).powi(2)).sum::<f64>() * divisor;
+        let t2 =
+            |z: ndarray::ArrayView1<'_, f64>| z.iter().zip(values).map(|(z, s)| (z / s).powi(2)).sum::<f64>() * divisor;
         Ok(coordinates.rows().into_iter().map(t2).collect())
     }
 
@@ -62,7 +63,7 @@ impl EigenspaceModel {
             .zip(q.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
             .zip(z.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
             .for_each(|((rows, mut q), mut z)| {
-                let mut residual = block::widened(rows) - &self.mean();
+                let mut residual = block::widened(rows) - self.mean();
                 linalg::multiply_add(z.view_mut(), residual.view(), components.reversed_axes());
                 linalg::multiply_add(residual.view_mut(), (-&z).view(), components);
                 for (q, row) in q.iter_mut().zip(residual.rows()) {

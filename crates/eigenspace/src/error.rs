@@ -47,7 +47,9 @@ pub enum Error {
         part_weight: f64,
     },
     /// Taking the part out would leave a negative scatter, so its rows were never in the whole.
-    #[error("the part was never in the whole: taking it out leaves a scatter of {scatter:e} along some direction, below the {allowed:e} that rounding and truncation explain")]
+    #[error(
+        "the part was never in the whole: taking it out leaves a scatter of {scatter:e} along some direction, below the {allowed:e} that rounding and truncation explain"
+    )]
     NotAPart {
         /// The most negative scatter found.
         scatter: f64,

@@ -41,7 +41,13 @@ pub(crate) struct Factor<T> {
 
 impl<T: Real> Factor<T> {
     pub(crate) fn empty(features: usize) -> Self {
-        Self { moments: Moments::empty(features), bound: Bound::default(), kept: 0, compressed: false, data: Vec::new() }
+        Self {
+            moments: Moments::empty(features),
+            bound: Bound::default(),
+            kept: 0,
+            compressed: false,
+            data: Vec::new(),
+        }
     }
 
     /// Starts from a model's moments, bound and factor rows.
@@ -110,22 +116,30 @@ impl<T: Real> Factor<T> {
         let before = self.moments.clone();
         let mut a = self.view_mut()?;
         let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)))?;
-        let (lambda, mut u) = linalg::eigh(linalg::gram(a.view()).view())?;
-        let squared: Vec<f64> = lambda.iter().map(|value| value.max(0.0)).collect();
-        let limit = moments.rank_limit();
-        let mut cut = cut(&squared, moments.total());
+        // More rows than features: the directions of an SVD are shorter than rows of a rotation.
+        let tall = a.nrows() > a.ncols();
+        let (squared, mut u) = if tall {
+            let (values, directions) = linalg::thin_svd(a.mapv(Real::widen).view())?;
+            (values.mapv(|s| s * s), directions * &values.insert_axis(Axis(1)))
+        } else {
+            linalg::eigh(linalg::gram(a.view()).view())?
+        };
+        let squared: Vec<f64> = squared.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
-        if cut.lost <= 32.0 * T::EPSILON * largest || cut.keep >= limit {
-            cut.lost = 0.0;
-            cut.shrink = 0.0;
+        let mut cut = cut(&squared, moments.total());
+        if cut.lost <= 32.0 * T::EPSILON * largest || cut.keep >= moments.rank_limit() {
+            cut = Cut { lost: 0.0, shrink: 0.0, ..cut };
         }
-        let keep = cut.keep.min(limit);
-        if cut.shrink > 0.0 {
-            for (mut row, value) in u.rows_mut().into_iter().zip(&squared) {
-                row *= ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
-            }
+        for (mut row, value) in u.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
+            row *= ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
         }
-        linalg::rotate_in_place(linalg::rows_of(u.view(), 0..keep), a.view_mut());
+        let keep = cut.keep;
+        let u = linalg::rows_of(u.view(), 0..keep);
+        if tall {
+            a.slice_axis_mut(Axis(0), Slice::from(..keep)).zip_mut_with(&u, |x, &value| *x = T::narrow(value));
+        } else {
+            linalg::rotate_in_place(u, a.view_mut());
+        }
         // Rows whose length is rounding carry nothing; only their true length, not λ, can tell.
         let floor = moments.rounding(squared.len(), largest.sqrt(), T::EPSILON);
         let length = |i: usize| a.row(i).iter().map(|x| x.widen() * x.widen()).sum::<f64>();

@@ -61,9 +61,9 @@ impl EigenspaceModel {
         let components = write_components(self.components);
         let sum = checksum(&components, tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])));
         let metadata = serde_json::json!({ "components": components, "sha256": sum, "version": VERSION }).to_string();
-        let views = tensors.iter().filter_map(|(name, dtype, shape, data)| {
-            Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?))
-        });
+        let views = tensors
+            .iter()
+            .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
         // One key only: the order of several would differ from run to run.
         let metadata = [(KEY.to_owned(), metadata)].into_iter().collect();
         // Shapes and lengths agree by construction, so this cannot fail.
@@ -84,7 +84,8 @@ pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
     let Some(text) = end.and_then(|end| bytes.get(8..end)).filter(|_| header <= HEADER_LIMIT) else {
         return Err(FormatError::Truncated { expected: header.saturating_add(8), found: bytes.len() as u64 });
     };
-    let json: serde_json::Value = serde_json::from_slice(text).map_err(|error| FormatError::Header(error.to_string()))?;
+    let json: serde_json::Value =
+        serde_json::from_slice(text).map_err(|error| FormatError::Header(error.to_string()))?;
     let tensors = json.as_object().ok_or_else(|| FormatError::Header("no JSON object".into()))?;
     let ends = tensors.values().filter_map(|tensor| tensor.get("data_offsets")?.get(1)?.as_u64());
     Ok(ends.max().unwrap_or(0).saturating_add(8 + header))
@@ -101,7 +102,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
     let missing = || FormatError::Metadata { key: KEY };
     let text = metadata.metadata().as_ref().and_then(|map| map.get(KEY)).ok_or_else(missing)?;
     let json: serde_json::Value = serde_json::from_str(text).map_err(|_| missing())?;
-    let found = json.get("version").and_then(serde_json::Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
+    let found =
+        json.get("version").and_then(serde_json::Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
     if found > VERSION || found == 0 {
         return Err(FormatError::Version { found, supported: VERSION });
     }
@@ -176,7 +178,12 @@ fn shape_of(file: &SafeTensors<'_>, name: &'static str, dimensions: usize) -> Re
     Err(FormatError::Shape { name, expected: vec![0; dimensions], found })
 }
 
-fn bytes_of<'a>(file: &SafeTensors<'a>, name: &'static str, dtype: Dtype, shape: &[usize]) -> Result<&'a [u8], FormatError> {
+fn bytes_of<'a>(
+    file: &SafeTensors<'a>,
+    name: &'static str,
+    dtype: Dtype,
+    shape: &[usize],
+) -> Result<&'a [u8], FormatError> {
     let tensor = file.tensor(name).map_err(|_| FormatError::MissingTensor { name })?;
     if tensor.dtype() != dtype {
         let expected = if dtype == Dtype::U64 { "U64" } else { "F64" };
@@ -188,7 +195,12 @@ fn bytes_of<'a>(file: &SafeTensors<'a>, name: &'static str, dtype: Dtype, shape:
     Ok(tensor.data())
 }
 
-fn floats_of(file: &SafeTensors<'_>, name: &'static str, shape: &[usize], positive: bool) -> Result<Vec<f64>, FormatError> {
+fn floats_of(
+    file: &SafeTensors<'_>,
+    name: &'static str,
+    shape: &[usize],
+    positive: bool,
+) -> Result<Vec<f64>, FormatError> {
     let data = bytes_of(file, name, Dtype::F64, shape)?;
     let values: Vec<f64> = data.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
     match values.iter().position(|x| !x.is_finite() || (positive && *x < 0.0)) {

@@ -241,6 +241,9 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>),
     let n = g.nrows();
     let mut values = Array1::<f64>::zeros(n);
     let mut vectors = Array2::<f64>::zeros((n, n));
+    if n == 0 {
+        return Ok((values, vectors));
+    }
     let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, Par::Seq, Default::default());
     evd::self_adjoint_evd(
         g.into_faer(),
@@ -262,6 +265,9 @@ pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f6
     let size = rows.min(columns);
     let mut values = Array1::<f64>::zeros(size);
     let mut right = Array2::<f64>::zeros((size, columns));
+    if size == 0 {
+        return Ok((values, right));
+    }
     use svd::ComputeSvdVectors::{No, Thin};
     let scratch = svd::svd_scratch::<f64>(rows, columns, No, Thin, Par::Seq, Default::default());
     svd::svd(

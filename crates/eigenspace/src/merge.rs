@@ -67,10 +67,7 @@ impl EigenspaceModel {
 
     /// The model of the rows of all, merged as a balanced tree: neighbours in pairs, then pairs of
     /// pairs. The truncation rule is applied at every node.
-    pub fn merge_all<'a>(
-        models: impl IntoIterator<Item = &'a Self>,
-        truncation: Truncation,
-    ) -> Result<Self, Error> {
+    pub fn merge_all<'a>(models: impl IntoIterator<Item = &'a Self>, truncation: Truncation) -> Result<Self, Error> {
         let mut level: Vec<Self> = models.into_iter().cloned().collect();
         while level.len() > 1 {
             level = level

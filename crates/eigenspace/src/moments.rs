@@ -62,7 +62,7 @@ impl Moments {
     /// `largest`, and of the mean that was subtracted from them.
     pub(crate) fn rounding(&self, rows: usize, largest: f64, epsilon: f64) -> f64 {
         let offset = self.weight.sqrt() * self.mean.dot(&self.mean).sqrt();
-        epsilon * (rows as f64 + 16.0) * largest + f64::EPSILON * offset
+        epsilon * (16.0 + 4.0 * (rows as f64).sqrt()) * largest + f64::EPSILON * offset
     }
 
     /// Centres a block at t, in place, and returns the moments of the earlier rows and these.

@@ -37,7 +37,10 @@ impl EigenspaceModel {
                     let mean = mean.slice_axis(Axis(0), range.clone().into());
                     let source = linalg::columns_of(rows, range.clone());
                     for (mut to, from) in panel.rows_mut().into_iter().zip(source.rows()) {
-                        Zip::from(&mut to).and(&from).and(&mean).for_each(|to, x, mu| *to = E::Work::narrow(x.to_f64() - mu));
+                        Zip::from(&mut to)
+                            .and(&from)
+                            .and(&mean)
+                            .for_each(|to, x, mu| *to = E::Work::narrow(x.to_f64() - mu));
                     }
                     let basis = linalg::columns_of(basis.view(), range);
                     linalg::multiply_add(out.view_mut(), panel.view(), basis.reversed_axes());

@@ -68,7 +68,7 @@ pub(crate) fn reduce(
         let (values, directions) = linalg::thin_svd(a)?;
         Decomposed { values, directions, beyond: 0.0 }
     } else {
-        by_products(a, truncation.rank_limit().min(moments.rank_limit()))?
+        by_products(a, truncation.rank_limit())?
     };
     let largest = decomposed.values.first().copied().unwrap_or(0.0);
     let rounding = moments.rounding(rows.min(features), largest, epsilon);
@@ -98,11 +98,7 @@ impl Decomposed {
         let cut = truncation.cut(&squared, moments.total(), live);
         let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
         let values = self.values.slice_axis(Axis(0), Slice::from(..keep));
-        let values = if cut.shrink > 0.0 {
-            values.mapv(|s| (s * s - cut.shrink).sqrt())
-        } else {
-            values.to_owned()
-        };
+        let values = if cut.shrink > 0.0 { values.mapv(|s| (s * s - cut.shrink).sqrt()) } else { values.to_owned() };
         Reduced {
             basis: Basis::oriented(linalg::rows_of(self.directions.view(), 0..keep).to_owned()),
             spectrum: Spectrum::sorted(values),
@@ -118,9 +114,10 @@ fn by_products(a: ArrayView2<'_, f64>, limit: usize) -> Result<Decomposed, Error
     let beyond = lambda.get(keep).map_or(0.0, |value| value.max(0.0));
     let mut f = linalg::rotate(linalg::rows_of(u.view(), 0..keep), a);
 
-    // Rows of F that are rounding carry no direction. They come last, and in any order.
+    // Rows of F that are rounding carry no direction. Their true length tells, not λ: below √ε s₁ the
+    // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may hold a share.
     let norms: Vec<f64> = f.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
-    let floor = norms.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * (a.nrows() as f64 + 16.0);
+    let floor = norms.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * 4.0 * (a.nrows() as f64).sqrt();
     let alive: Vec<usize> = (0..keep).filter(|&i| norms[i] > floor).collect();
     if alive.len() < keep {
         f = f.select(Axis(0), &alive);

@@ -77,10 +77,7 @@ impl EigenspaceModel {
         let smallest = lambda.last().copied().unwrap_or(0.0).min(0.0);
         let greatest = lambda.first().copied().unwrap_or(0.0);
 
-        let bound = Bound {
-            lost: self.bound.lost + part.bound.surplus,
-            surplus: self.bound.surplus + part.bound.lost,
-        };
+        let bound = Bound { lost: self.bound.lost + part.bound.surplus, surplus: self.bound.surplus + part.bound.lost };
         if smallest < -(bound.lost + floor) {
             return Err(Error::NotAPart { scatter: smallest, allowed: -(bound.lost + floor) });
         }

@@ -117,7 +117,12 @@ impl EigenspaceModel {
     }
 
     /// Y (V_kᵀ diag(scale) V_k + identity I).
-    fn scaled_projection(&self, rows: ArrayView2<'_, f64>, scale: Array1<f64>, identity: f64) -> Result<Array2<f64>, Error> {
+    fn scaled_projection(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        scale: Array1<f64>,
+        identity: f64,
+    ) -> Result<Array2<f64>, Error> {
         block::check(rows, self.features())?;
         let components = self.components();
         let inside = linalg::cross(rows, components) * &scale;

@@ -1,26 +1,25 @@
 //! A slow, obvious oracle that shares no code with the library, and data to try it on.
-#![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
 
 use eigenspace::EigenspaceModel;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 
 /// Unit roundoff times two.
-pub const EPS: f64 = f64::EPSILON;
+pub(crate) const EPS: f64 = f64::EPSILON;
 
 /// What plain loops say of a set of rows.
-pub struct Oracle {
-    pub count: u64,
-    pub mean: Array1<f64>,
+pub(crate) struct Oracle {
+    pub(crate) count: u64,
+    pub(crate) mean: Array1<f64>,
     /// Σ (x − μ)(x − μ)ᵀ by two passes.
-    pub scatter: Array2<f64>,
+    pub(crate) scatter: Array2<f64>,
     /// Eigenvalues of the scatter, non-increasing, by Jacobi rotations of the centred rows.
-    pub eigenvalues: Vec<f64>,
+    pub(crate) eigenvalues: Vec<f64>,
     /// Right singular vectors of the centred rows, one per row.
-    pub directions: Array2<f64>,
+    pub(crate) directions: Array2<f64>,
 }
 
 /// Two loops for the mean, three for the scatter, plane rotations for the decomposition.
-pub fn oracle(rows: ArrayView2<'_, f64>) -> Oracle {
+pub(crate) fn oracle(rows: ArrayView2<'_, f64>) -> Oracle {
     let (n, d) = rows.dim();
     // Means far from zero: sum the differences from the first row.
     let mut mean = Array1::<f64>::zeros(d);
@@ -50,7 +49,7 @@ pub fn oracle(rows: ArrayView2<'_, f64>) -> Oracle {
 /// Singular values, non-increasing, and right singular vectors (one per row), by one-sided Jacobi
 /// rotations: slow, obvious, and accurate to the last digits. (nalgebra's SVD is not: on 3 centred
 /// rows of 18 features it was seen to be wrong in the third digit.)
-pub fn jacobi_svd(a: Array2<f64>) -> (Vec<f64>, Array2<f64>) {
+pub(crate) fn jacobi_svd(a: Array2<f64>) -> (Vec<f64>, Array2<f64>) {
     let (n, d) = a.dim();
     if n > d {
         // Rotate columns instead, and rotate the identity along to collect the right vectors.
@@ -107,7 +106,7 @@ fn rotate_until_orthogonal(rows: &mut Array2<f64>, mut along: Option<&mut Array2
 }
 
 /// Vᵀ diag(s²) V by three loops.
-pub fn scatter_of(model: &EigenspaceModel) -> Array2<f64> {
+pub(crate) fn scatter_of(model: &EigenspaceModel) -> Array2<f64> {
     let d = model.features();
     let mut m = Array2::<f64>::zeros((d, d));
     for (v, s) in model.basis().rows().into_iter().zip(model.singular_values()) {
@@ -121,13 +120,13 @@ pub fn scatter_of(model: &EigenspaceModel) -> Array2<f64> {
 }
 
 /// The Frobenius norm, which bounds the spectral norm from above.
-pub fn frobenius(a: &Array2<f64>) -> f64 {
+pub(crate) fn frobenius(a: &Array2<f64>) -> f64 {
     a.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// Largest sine between the row spaces of orthonormal `a` and `b`, by loops: ‖b − (b aᵀ) a‖_F bounds
 /// it from above and is at most √k times as large.
-pub fn sine(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> f64 {
+pub(crate) fn sine(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> f64 {
     let mut worst = 0.0;
     for row in b.rows() {
         let mut rest = row.to_owned();
@@ -144,19 +143,19 @@ pub fn sine(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> f64 {
 
 /// How far a model is from the oracle: the largest of four relative errors.
 #[derive(Debug)]
-pub struct Distance {
+pub(crate) struct Distance {
     /// ‖L − M‖_F / λ₁.
-    pub scatter: f64,
+    pub(crate) scatter: f64,
     /// |s_i² − λ_i| / λ₁.
-    pub eigenvalues: f64,
+    pub(crate) eigenvalues: f64,
     /// |μ − μ'| over the largest magnitude of a mean or a spread.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// |q − diag M| / max q.
-    pub features: f64,
+    pub(crate) features: f64,
 }
 
 impl Distance {
-    pub fn worst(&self) -> f64 {
+    pub(crate) fn worst(&self) -> f64 {
         let Self { scatter, eigenvalues, mean, features } = *self;
         // f64::max would ignore a NaN.
         [scatter, eigenvalues, mean, features].into_iter().fold(0.0, |a, b| if a >= b { a } else { b })
@@ -164,7 +163,7 @@ impl Distance {
 }
 
 /// Compares everything a model says with the oracle.
-pub fn distance(model: &EigenspaceModel, truth: &Oracle) -> Distance {
+pub(crate) fn distance(model: &EigenspaceModel, truth: &Oracle) -> Distance {
     assert_eq!(model.count(), truth.count);
     assert_eq!(model.weight(), truth.count as f64);
     let first = truth.eigenvalues.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
@@ -181,12 +180,12 @@ pub fn distance(model: &EigenspaceModel, truth: &Oracle) -> Distance {
 }
 
 /// Relative rounding of a scatter of n rows: sums of n terms, some sixteen steps of the algorithm.
-pub fn allowed(rows: usize, features: usize) -> f64 {
+pub(crate) fn allowed(rows: usize, features: usize) -> f64 {
     16.0 * EPS * ((rows + features) as f64).max(16.0)
 }
 
 /// Largest entry of |V Vᵀ − I| by loops.
-pub fn orthogonality_loss(v: ArrayView2<'_, f64>) -> f64 {
+pub(crate) fn orthogonality_loss(v: ArrayView2<'_, f64>) -> f64 {
     let mut worst = 0.0_f64;
     for i in 0..v.nrows() {
         for j in 0..=i {
@@ -198,15 +197,15 @@ pub fn orthogonality_loss(v: ArrayView2<'_, f64>) -> f64 {
 }
 
 /// A small generator of numbers, the same on every machine.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
     /// Uniform in [0, 1).
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -214,32 +213,27 @@ impl Random {
     }
 
     /// Standard normal, by Box and Muller.
-    pub fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    pub fn matrix(&mut self, rows: usize, columns: usize) -> Array2<f64> {
+    pub(crate) fn matrix(&mut self, rows: usize, columns: usize) -> Array2<f64> {
         Array2::from_shape_simple_fn((rows, columns), || self.normal())
     }
 
     /// Rows with these singular values (before centring) in random directions.
-    pub fn with_spectrum(&mut self, rows: usize, features: usize, spectrum: &[f64]) -> Array2<f64> {
+    pub(crate) fn with_spectrum(&mut self, rows: usize, features: usize, spectrum: &[f64]) -> Array2<f64> {
         let k = spectrum.len();
         let left = gram_schmidt(self.matrix(k, rows));
         let right = gram_schmidt(self.matrix(k, features));
         let scaled = left.t().to_owned() * &Array1::from(spectrum.to_vec());
         scaled.dot(&right)
     }
-
-    /// A value in 0..n.
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.uniform() * n as f64) as usize).min(n - 1)
-    }
 }
 
 /// Rows made orthonormal, twice over.
-pub fn gram_schmidt(mut rows: Array2<f64>) -> Array2<f64> {
+pub(crate) fn gram_schmidt(mut rows: Array2<f64>) -> Array2<f64> {
     for i in 0..rows.nrows() {
         for _ in 0..2 {
             for j in 0..i {
@@ -255,12 +249,12 @@ pub fn gram_schmidt(mut rows: Array2<f64>) -> Array2<f64> {
 }
 
 /// Rows of one matrix under those of another.
-pub fn stack(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+pub(crate) fn stack(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
     concatenate(Axis(0), &[a.view(), b.view()]).unwrap()
 }
 
 /// Blocks of the given lengths, repeated until the rows are used up.
-pub fn cut<'a>(rows: &'a Array2<f64>, lengths: &'a [usize]) -> impl Iterator<Item = ArrayView2<'a, f64>> {
+pub(crate) fn cut<'a>(rows: &'a Array2<f64>, lengths: &'a [usize]) -> impl Iterator<Item = ArrayView2<'a, f64>> {
     let mut start = 0;
     let mut turn = 0;
     std::iter::from_fn(move || {

@@ -1,12 +1,9 @@
 //! The laws: what must hold for any rows, against the oracle of `support`.
-#![allow(clippy::unwrap_used, missing_docs)]
 
-mod support;
-
+use crate::support::{self, Random, allowed, cut, distance, oracle, stack};
 use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
-use support::{Random, allowed, cut, distance, oracle, stack};
 
 /// Well-conditioned rows: normal, with a mean of the same size as the spread.
 fn rows(seed: u64, n: usize, d: usize) -> Array2<f64> {
@@ -23,6 +20,8 @@ proptest! {
 
     #[test]
     fn the_batch_model_is_what_the_oracle_says(seed in 0u64.., n in 1usize..70, d in 1usize..40) {
+        // Half of the cases are wide enough for the route by products.
+        let d = if seed % 2 == 0 { d + 128 } else { d };
         let rows = rows(seed, n, d);
         let model = EigenspaceModel::batch(rows.view()).unwrap();
         let far = distance(&model, &oracle(rows.view()));
@@ -35,6 +34,7 @@ proptest! {
     fn any_partition_of_the_rows_gives_the_batch_model(
         seed in 0u64.., n in 1usize..70, d in 1usize..40, cuts in prop::collection::vec(1usize..20, 1..6),
     ) {
+        let d = if seed % 2 == 0 { d + 128 } else { d };
         let rows = rows(seed, n, d);
         let truth = oracle(rows.view());
         let mut updated = EigenspaceModel::empty(d);

@@ -1,0 +1,135 @@
+//! The certificate: every claim it makes, against the oracle, after every way to truncate.
+
+use eigenspace::{EigenspaceModel, Truncation};
+use ndarray::Axis;
+use proptest::prelude::*;
+
+use crate::support::{self, Random, oracle, sine, stack};
+
+fn rules() -> [Truncation; 5] {
+    [
+        Truncation::None,
+        Truncation::Rank(3),
+        Truncation::Energy(0.8),
+        Truncation::Tolerance(0.4),
+        Truncation::FrequentDirections(4),
+    ]
+}
+
+/// Checks every claim of a model's certificate on the rows it was made from.
+fn every_claim_holds(model: &EigenspaceModel, rows: &ndarray::Array2<f64>) {
+    let truth = oracle(rows.view());
+    let certificate = model.certificate();
+    let first = truth.eigenvalues.first().copied().unwrap_or(0.0);
+    let slack = 1e-11 * first.max(f64::MIN_POSITIVE);
+    let total: f64 = truth.eigenvalues.iter().sum();
+    assert!((model.feature_scatter().sum() - total).abs() <= slack, "the trace is exact");
+
+    let difference = &truth.scatter - &support::scatter_of(model);
+    let error = support::jacobi_svd(difference.clone()).0[0];
+    assert!(error <= certificate.error_bound() + slack, "‖M − L‖ = {error:e}, bound {:e}", certificate.error_bound());
+    // −surplus ≤ M − L ≤ lost, along many directions.
+    let mut random = Random::new(99);
+    for _ in 0..20 {
+        let x = random.matrix(1, model.features());
+        let form = x.dot(&difference).dot(&x.t())[[0, 0]] / x.row(0).dot(&x.row(0));
+        assert!(form <= certificate.lost() + slack && form >= -certificate.surplus() - slack);
+    }
+    let mut held = 0.0;
+    for (i, value) in truth.eigenvalues.iter().enumerate() {
+        let (low, high) = certificate.eigenvalue_bounds(i);
+        assert!(low <= value + slack && *value <= high + slack, "eigenvalue {i}: {low} {value} {high}");
+        held += value;
+        let (low, high) = certificate.captured_bounds(i + 1);
+        assert!(
+            low <= held / total + 1e-11 && held / total <= high + 1e-11,
+            "captured {i}: {low} {} {high}",
+            held / total
+        );
+        if i < model.rank() {
+            let k = i + 1;
+            let angle = sine(
+                truth.directions.slice_axis(Axis(0), (..k).into()),
+                model.basis().slice_axis(Axis(0), (..k).into()),
+            );
+            // `sine` is at most √k too large.
+            let gap = value - truth.eigenvalues.get(k).copied().unwrap_or(0.0);
+            let rounding = 1e-12 * first / gap.max(1e-12 * first);
+            assert!(
+                angle / (k as f64).sqrt() <= certificate.angle_bound(k) + rounding,
+                "angle {k}: {angle} {}",
+                certificate.angle_bound(k)
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_claim_holds_after_any_chain_of_truncated_updates_and_merges(
+        seed in 0u64.., n in 2usize..20, d in 2usize..12, decay in 0.3f64..0.95, steps in prop::collection::vec(0usize..5, 1..7),
+    ) {
+        let mut random = Random::new(seed);
+        let scale = ndarray::Array1::from_iter((0..d).map(|j| decay.powi(j as i32)));
+        let mut rows = random.matrix(n, d) * &scale;
+        let mut model = EigenspaceModel::batch(rows.view()).unwrap();
+        for (turn, rule) in steps.iter().enumerate() {
+            let more = random.matrix(n, d) * &scale + random.normal();
+            let rule = rules()[*rule];
+            model = if turn % 2 == 0 {
+                model.update(more.view(), rule).unwrap()
+            } else {
+                model.merge(&EigenspaceModel::batch(more.view()).unwrap().truncate(rule).unwrap(), rule).unwrap()
+            };
+            rows = stack(&rows, &more);
+        }
+        every_claim_holds(&model, &rows);
+    }
+
+    #[test]
+    fn every_claim_holds_after_splitting_truncated_models(
+        seed in 0u64.., n in 3usize..20, m in 1usize..12, d in 2usize..12, whole in 0usize..5, part in 0usize..5,
+    ) {
+        let mut random = Random::new(seed);
+        let scale = ndarray::Array1::from_iter((0..d).map(|j| 0.6f64.powi(j as i32)));
+        let (a, b) = (random.matrix(n, d) * &scale, random.matrix(m, d) * &scale + random.normal());
+        let both = EigenspaceModel::batch(stack(&a, &b).view()).unwrap().truncate(rules()[whole]).unwrap();
+        let part = EigenspaceModel::batch(b.view()).unwrap().truncate(rules()[part]).unwrap();
+        let left = both.split(&part).unwrap();
+        every_claim_holds(&left, &a);
+    }
+}
+
+#[test]
+fn an_exact_model_says_so_and_a_cut_one_says_how_much() {
+    let rows = Random::new(1).matrix(30, 8);
+    let whole = EigenspaceModel::batch(rows.view()).unwrap();
+    let certificate = whole.certificate();
+    assert!(certificate.is_exact() && certificate.error_bound() == 0.0 && certificate.angle_bound(3) == 0.0);
+    assert_eq!(certificate.relative_error_bound(), 0.0);
+    let s = whole.singular_values();
+    let cut = whole.truncate(Truncation::Rank(5)).unwrap();
+    assert_eq!(cut.certificate().lost(), s[5] * s[5]);
+    let energy = whole.truncate(Truncation::Energy(0.5)).unwrap();
+    let held: f64 = energy.explained_variance_ratio().sum();
+    assert!(held >= 0.5 && held - energy.explained_variance_ratio()[energy.rank() - 1] < 0.5);
+    let tolerance = whole.truncate(Truncation::Tolerance(s[4] / s[0] * 0.999)).unwrap();
+    assert_eq!(tolerance.rank(), 5);
+    let shrunk = whole.truncate(Truncation::FrequentDirections(5)).unwrap();
+    for (kept, before) in shrunk.singular_values().iter().zip(s) {
+        assert!((kept * kept - (before * before - s[5] * s[5])).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_bound_is_never_more_than_the_scatter_that_is_missing() {
+    let rows = Random::new(2).matrix(400, 6);
+    let mut model = EigenspaceModel::empty(6);
+    for row in rows.rows() {
+        model = model.update_row(row, Truncation::Rank(5)).unwrap();
+    }
+    let missing = model.feature_scatter().sum() - model.singular_values().mapv(|s| s * s).sum();
+    assert!(model.certificate().lost() <= missing);
+}

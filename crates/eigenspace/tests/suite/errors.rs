@@ -1,0 +1,121 @@
+//! Bad input: the exact words, the hint, and nothing half done.
+
+use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncation};
+use ndarray::{Array2, array};
+
+fn words<T: std::fmt::Debug>(result: Result<T, Error>) -> (String, Option<String>) {
+    let error = result.unwrap_err();
+    (error.to_string(), error.hint())
+}
+
+fn model() -> EigenspaceModel {
+    EigenspaceModel::batch(array![[1.0, 2.0, 0.0], [3.0, 5.0, 1.0], [2.0, 2.0, 2.0], [0.0, 1.0, 1.0]].view()).unwrap()
+}
+
+#[test]
+fn a_bad_cell_is_named_everywhere_rows_come_in() {
+    for (value, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
+        let rows = array![[1.0, 2.0, 3.0], [4.0, value, 6.0]];
+        let wanted = format!("row 1, column 1: the value is {shown}, expected a finite number");
+        let m = model();
+        let outcomes = [
+            words(EigenspaceModel::batch(rows.view())),
+            words(m.update(rows.view(), Truncation::None)),
+            words(m.remove(rows.view())),
+            words(m.replace(rows.view(), rows.view(), Truncation::None)),
+            words(m.project(rows.view())),
+            words(m.whiten(rows.view())),
+            words(m.squared_distance(rows.view())),
+            words(m.hotelling(rows.view())),
+            words(m.reconstruct(rows.view())),
+            words(m.covariance_times(rows.view())),
+            words(FitOptions::new().fit(rows.view())),
+            words(FitOptions::new().fit(rows.mapv(|x| x as f32).view())),
+        ];
+        for (text, hint) in outcomes {
+            assert_eq!(text, wanted);
+            assert_eq!(hint.unwrap(), "drop row 1, or leave out or fill column 1, before fitting");
+        }
+        let row = rows.row(1);
+        assert!(words(m.update_row(row, Truncation::None)).0.starts_with("row 0, column 1"));
+        assert!(words(m.variance_along(row, 1.0)).0.starts_with("row 0, column 1"));
+    }
+}
+
+#[test]
+fn a_value_whose_square_would_overflow_is_refused() {
+    let rows = array![[1e200, 0.0], [0.0, 1.0]];
+    let (text, hint) = words(EigenspaceModel::batch(rows.view()));
+    assert_eq!(text, "row 0, column 0: the value 1e200 is too large, the limit is 1e140");
+    assert!(hint.unwrap().starts_with("divide column 0"));
+    let large = array![[1e140, 0.0], [-1e140, 1.0], [0.0, 2.0]];
+    let fitted = EigenspaceModel::batch(large.view()).unwrap();
+    assert!(fitted.singular_values()[0].is_finite() && fitted.feature_scatter()[0].is_finite());
+}
+
+#[test]
+fn a_wrong_width_names_both_widths() {
+    let rows = Array2::<f64>::zeros((2, 5));
+    let m = model();
+    for (text, hint) in [
+        words(m.update(rows.view(), Truncation::None)),
+        words(m.update_row(rows.row(0), Truncation::None)),
+        words(m.remove(rows.view())),
+        words(m.project(rows.view())),
+        words(m.squared_distance(rows.view())),
+        words(m.variance_along(rows.row(0), 1.0)),
+        words(m.covariance_times(rows.view())),
+        words(FitOptions::new().stream(3).unwrap().update(rows.view())),
+    ] {
+        assert_eq!(text, "the rows have 5 columns, the model has 3 features");
+        assert_eq!(hint.unwrap(), "pass rows with exactly 3 columns, in the order used for fitting");
+    }
+    let (text, _) = words(m.reconstruct(rows.view()));
+    assert_eq!(text, "the coordinates have 5 columns, the model keeps 3 directions");
+    assert!(m.reconstruct_whitened(rows.view()).is_err());
+}
+
+#[test]
+fn settings_that_mean_nothing_are_refused() {
+    let m = model();
+    for share in [0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
+        assert!(matches!(m.with_components(share), Err(Error::InvalidShare { .. })), "{share}");
+        assert!(matches!(m.truncate(Truncation::Energy(share)), Err(Error::InvalidShare { .. })), "{share}");
+        assert!(FitOptions::new().components(share).stream(3).is_err());
+    }
+    for tolerance in [-0.1, 1.0, f64::NAN] {
+        assert!(matches!(m.truncate(Truncation::Tolerance(tolerance)), Err(Error::InvalidTolerance { .. })));
+    }
+    assert_eq!(words(m.with_components(0)).0, "the number of components must be at least 1");
+    for truncation in [Truncation::Rank(0), Truncation::FrequentDirections(0)] {
+        assert_eq!(words(m.merge(&m, truncation)).0, "the rank to keep must be at least 1");
+        assert_eq!(
+            words(m.update(array![[0.0, 0.0, 0.0]].view(), truncation)).0,
+            "the rank to keep must be at least 1"
+        );
+    }
+    assert!(FitOptions::new().max_rank(0).stream(3).is_err());
+    assert!(FitOptions::new().block_rows(0).stream(3).is_err());
+    assert!(matches!(FitOptions::new().stream(0), Err(Error::NoFeatures)));
+    assert!(matches!(EigenspaceModel::batch(Array2::<f64>::zeros((3, 0)).view()), Err(Error::NoFeatures)));
+    assert!(matches!(m.variance_along(array![0.0, 0.0, 0.0].view(), 1.0), Err(Error::ZeroDirection)));
+    assert!(matches!(EigenspaceModel::merge_all([], Truncation::None), Err(Error::NoModels)));
+    let (text, hint) = words(FitOptions::new().engine(Engine::Scatter).stream(100_000));
+    assert_eq!(text, "a scatter matrix of 100000 x 100000 is too large, the limit is 32768");
+    assert!(hint.unwrap().contains("factor engine"));
+}
+
+#[test]
+fn enormous_settings_are_harmless() {
+    let rows = array![[1.0, 2.0], [3.0, 1.0], [0.0, 5.0]];
+    for options in [
+        FitOptions::new().components(usize::MAX),
+        FitOptions::new().max_rank(usize::MAX).engine(Engine::Factor),
+        FitOptions::new().block_rows(usize::MAX).engine(Engine::Factor),
+        FitOptions::new().block_rows(usize::MAX),
+        FitOptions::new().truncation(Truncation::FrequentDirections(usize::MAX)).engine(Engine::Factor),
+        FitOptions::new().components(Components::Number(usize::MAX)).engine(Engine::Factor),
+    ] {
+        assert_eq!(options.fit(rows.view()).unwrap().rank(), 2, "{options:?}");
+    }
+}

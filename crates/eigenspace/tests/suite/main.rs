@@ -1,0 +1,15 @@
+//! The test suite: one module per operation of the library, and the laws that join them.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod angles;
+mod batch;
+mod certificate;
+mod errors;
+mod file;
+mod hard;
+mod laws;
+mod orl;
+mod split;
+mod stream;
+mod support;
+mod views;

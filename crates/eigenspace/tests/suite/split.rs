@@ -1,0 +1,125 @@
+//! Split, remove and replace: what they refuse, and what they leave behind.
+
+use eigenspace::{EigenspaceModel, Error, FitOptions, Truncation};
+use ndarray::{Array2, Axis};
+
+use crate::support::{self, Random, oracle, stack};
+
+fn batch(rows: &Array2<f64>) -> EigenspaceModel {
+    EigenspaceModel::batch(rows.view()).unwrap()
+}
+
+#[test]
+fn a_part_that_was_never_in_the_whole_is_refused() {
+    let mut random = Random::new(1);
+    // In few dimensions a stranger shows when it spreads more, or lies elsewhere, than the whole allows;
+    let narrow = batch(&random.matrix(40, 6));
+    let strangers =
+        [random.matrix(10, 6) * 3.0, random.matrix(1, 6) * 5.0, random.matrix(10, 6) * 0.1 + 7.0, random.matrix(40, 6)];
+    for stranger in &strangers {
+        refused(&narrow, stranger);
+    }
+    // in many dimensions any stranger sticks out of the span.
+    let wide = batch(&random.matrix(30, 200));
+    for stranger in [random.matrix(10, 200), random.matrix(2, 200) * 0.01, random.matrix(30, 200)] {
+        refused(&wide, &stranger);
+    }
+}
+
+fn refused(whole: &EigenspaceModel, stranger: &Array2<f64>) {
+    let error = whole.split(&batch(stranger)).unwrap_err();
+    assert!(matches!(error, Error::NotAPart { scatter, allowed } if scatter < allowed), "{error:?}");
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn a_part_larger_than_the_whole_is_refused() {
+    let rows = Random::new(2).matrix(20, 4);
+    let (whole, part) = (batch(&rows.slice_axis(Axis(0), (..5).into()).to_owned()), batch(&rows));
+    let error = whole.split(&part).unwrap_err();
+    assert!(matches!(error, Error::SplitTooLarge { whole: 5, part: 20, .. }));
+    assert!(error.to_string().contains("cannot split 20 rows"), "{error}");
+    assert!(EigenspaceModel::empty(4).split(&part).is_err());
+}
+
+#[test]
+fn models_of_different_width_are_refused_by_name() {
+    let (a, b) = (batch(&Random::new(3).matrix(5, 4)), batch(&Random::new(3).matrix(5, 64)));
+    for error in
+        [a.split(&b).unwrap_err(), a.merge(&b, Truncation::None).unwrap_err(), a.subspace_distance(&b).unwrap_err()]
+    {
+        assert_eq!(error.to_string(), "feature counts differ: the left has 4, the right has 64");
+    }
+}
+
+#[test]
+fn taking_everything_out_leaves_the_empty_model() {
+    let rows = Random::new(4).matrix(12, 5) + 100.0;
+    let whole = batch(&rows);
+    assert_eq!(whole.split(&whole).unwrap(), EigenspaceModel::empty(5));
+    assert_eq!(whole.remove(rows.view()).unwrap(), EigenspaceModel::empty(5));
+    let moved = batch(&(rows + 1.0));
+    assert!(matches!(whole.split(&moved), Err(Error::NotAPart { .. })));
+}
+
+#[test]
+fn a_single_row_that_remains_has_a_mean_and_no_scatter() {
+    let rows = Random::new(5).matrix(9, 3);
+    let left = batch(&rows).remove(rows.slice_axis(Axis(0), (1..).into())).unwrap();
+    assert_eq!((left.count(), left.rank()), (1, 0));
+    for (a, b) in left.mean().iter().zip(rows.row(0)) {
+        assert!((a - b).abs() < 1e-13);
+    }
+}
+
+#[test]
+fn a_window_can_slide_over_many_rows() {
+    let rows = Random::new(6).matrix(3000, 7) * 2.0 + 30.0;
+    let mut window = batch(&rows.slice_axis(Axis(0), (..100).into()).to_owned());
+    for start in (0..2900).step_by(10) {
+        let old = rows.slice_axis(Axis(0), (start..start + 10).into());
+        let new = rows.slice_axis(Axis(0), (start + 100..start + 110).into());
+        window = window.replace(old, new, Truncation::None).unwrap();
+    }
+    let truth = oracle(rows.slice_axis(Axis(0), (2900..).into()));
+    let far = support::distance(&window, &truth);
+    // 290 steps, each leaving the rounding of a window of the same size, and of a mean fifteen spreads away.
+    assert!(far.worst() <= 290.0 * support::allowed(110, 7), "{far:?}");
+    assert_eq!(window.count(), 100);
+    assert!(window.orthogonality_loss() <= 1e-13);
+    assert!(window.certificate().is_exact());
+}
+
+#[test]
+fn removing_nearly_everything_is_not_called_exact() {
+    let mut random = Random::new(7);
+    let (huge, tiny) = (random.matrix(50, 4) * 1e6, random.matrix(50, 4) * 1e-2);
+    let left = batch(&stack(&huge, &tiny)).split(&batch(&huge)).unwrap();
+    let certificate = left.certificate();
+    assert!(!certificate.is_exact(), "eight digits were cancelled");
+    let truth = oracle(tiny.view());
+    for (i, value) in truth.eigenvalues.iter().enumerate() {
+        let (low, high) = certificate.eigenvalue_bounds(i);
+        assert!(low <= *value && *value <= high, "{low} {value} {high}");
+    }
+}
+
+#[test]
+fn a_part_of_a_truncated_whole_can_be_taken_out_with_a_bound() {
+    let mut random = Random::new(8);
+    let spectrum: Vec<f64> = (0..20).map(|i| 10.0 * 0.8f64.powi(i)).collect();
+    let rows = random.with_spectrum(100, 30, &spectrum);
+    let part = rows.slice_axis(Axis(0), (..20).into()).to_owned();
+    let rest = rows.slice_axis(Axis(0), (20..).into()).to_owned();
+    let whole = FitOptions::new()
+        .components(5)
+        .max_rank(10)
+        .engine(eigenspace::Engine::Factor)
+        .block_rows(20)
+        .fit(rows.view())
+        .unwrap();
+    let left = whole.split(&batch(&part)).unwrap();
+    let difference = &oracle(rest.view()).scatter - &support::scatter_of(&left);
+    let error = support::jacobi_svd(difference).0[0];
+    assert!(error <= left.certificate().error_bound() && left.certificate().error_bound() < 100.0);
+}

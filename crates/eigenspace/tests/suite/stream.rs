@@ -1,0 +1,243 @@
+//! The streaming engine: cuts, reads, threads, engines and precisions.
+
+use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncation};
+use ndarray::{Array2, Axis};
+use proptest::prelude::*;
+
+use crate::support::{Random, allowed, cut, distance, oracle, stack};
+
+/// Options that reach every path of the engine with few rows.
+fn small_options() -> Vec<FitOptions> {
+    let base = FitOptions::new().components(2);
+    vec![
+        FitOptions::new(),
+        base.clone(),
+        base.clone().engine(Engine::Scatter).block_rows(3),
+        base.clone().engine(Engine::Factor).max_rank(4).block_rows(3),
+        base.clone().engine(Engine::Factor).max_rank(2).block_rows(1),
+        base.clone().engine(Engine::Factor).truncation(Truncation::FrequentDirections(5)).block_rows(4),
+        base.clone().engine(Engine::Factor).truncation(Truncation::Energy(0.9)).block_rows(4),
+        base.clone().engine(Engine::Factor).truncation(Truncation::Tolerance(0.3)).max_rank(6).block_rows(4),
+        FitOptions::new().components(0.8).engine(Engine::Factor).block_rows(4),
+        FitOptions::new().components(Components::All).engine(Engine::Factor).block_rows(2),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_answer_does_not_depend_on_how_the_rows_were_cut(
+        seed in 0u64.., n in 1usize..60, d in 1usize..12, cuts in prop::collection::vec(1usize..20, 1..6),
+    ) {
+        let rows = Random::new(seed).matrix(n, d);
+        for options in small_options() {
+            let whole = options.fit(rows.view()).unwrap();
+            let mut blocks = options.stream(d).unwrap();
+            let mut single = options.stream(d).unwrap();
+            cut(&rows, &cuts).for_each(|block| blocks.update(block).unwrap());
+            rows.axis_chunks_iter(Axis(0), 1).for_each(|row| single.update(row).unwrap());
+            prop_assert_eq!(&*blocks.model().unwrap(), &whole, "{:?}", options);
+            prop_assert_eq!(&*single.model().unwrap(), &whole, "{:?}", options);
+        }
+    }
+
+    #[test]
+    fn reading_never_changes_later_results(seed in 0u64.., n in 2usize..60, d in 1usize..12) {
+        let rows = Random::new(seed).matrix(n, d);
+        for options in small_options() {
+            let (mut quiet, mut read) = (options.stream(d).unwrap(), options.stream(d).unwrap());
+            for row in rows.axis_chunks_iter(Axis(0), 1) {
+                quiet.update(row).unwrap();
+                read.update(row).unwrap();
+                prop_assert_eq!(read.model().unwrap().count(), read.count());
+            }
+            prop_assert_eq!(&*quiet.model().unwrap(), &*read.model().unwrap());
+        }
+    }
+}
+
+#[test]
+fn f32_and_f64_blocks_can_be_mixed_and_cut_anywhere() {
+    let rows = Random::new(3).matrix(80, 9).mapv(|x| x as f32);
+    let wide = rows.mapv(f64::from);
+    let options = FitOptions::new().components(3).engine(Engine::Factor).max_rank(5).block_rows(7);
+    let run = |cuts: &[usize]| {
+        let mut stream = options.stream(9).unwrap();
+        let mut start = 0;
+        for (turn, length) in cuts.iter().cycle().enumerate() {
+            let end = (start + length).min(80);
+            let narrow = end <= 40 && turn % 2 == 0;
+            if narrow {
+                stream.update(rows.slice_axis(Axis(0), (start..end).into())).unwrap();
+            } else {
+                // f32 values in an f64 array: rows up to 40 arrive as f32 at least once before.
+                stream.update(wide.slice_axis(Axis(0), (start..end).into())).unwrap();
+            }
+            start = end;
+            if start == 80 {
+                return (*stream.model().unwrap()).clone();
+            }
+        }
+        unreachable!()
+    };
+    let far = distance(&FitOptions::new().fit(rows.view()).unwrap(), &oracle(wide.view()));
+    assert!(far.worst() <= allowed(80, 9), "80 rows fit the buffer, so f32 rows lose nothing: {far:?}");
+    assert_eq!(run(&[40]), run(&[40]));
+    assert_eq!(run(&[20, 20, 5]).count(), 80);
+}
+
+#[test]
+fn the_same_rows_give_the_same_bytes_with_one_two_and_four_threads() {
+    let wide = Random::new(4).matrix(700, 3000);
+    let tall = Random::new(5).matrix(3000, 500);
+    let narrow = wide.mapv(|x| x as f32);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let model = EigenspaceModel::batch(wide.slice_axis(Axis(0), (..300).into())).unwrap();
+            let other = EigenspaceModel::batch(wide.slice_axis(Axis(0), (300..).into())).unwrap();
+            let merged = model.merge(&other, Truncation::Rank(150)).unwrap();
+            let options = FitOptions::new().components(20);
+            let coordinates = merged.project(wide.view()).unwrap();
+            let rows = merged.reconstruct(coordinates.view()).unwrap();
+            (
+                [
+                    model.to_bytes(),
+                    merged.to_bytes(),
+                    merged.split(&other.truncate(Truncation::Rank(150)).unwrap()).unwrap().to_bytes(),
+                    options.fit(wide.view()).unwrap().to_bytes(),
+                    options.fit(narrow.view()).unwrap().to_bytes(),
+                    options.fit(tall.view()).unwrap().to_bytes(),
+                    options.fit(tall.mapv(|x| x as f32).view()).unwrap().to_bytes(),
+                ],
+                (coordinates, rows, merged.squared_distance(wide.view()).unwrap()),
+            )
+        })
+    };
+    let one = run(1);
+    for threads in [2, 4] {
+        let more = run(threads);
+        assert!(one.0 == more.0, "{threads} threads give other model bytes");
+        assert!(one.1 == more.1, "{threads} threads give other coordinates");
+    }
+}
+
+#[test]
+fn the_plan_is_automatic_and_shown() {
+    let shown = |options: FitOptions, features| options.plan(features).unwrap().to_string();
+    assert_eq!(shown(FitOptions::new().components(50), 784), "scatter engine, exact for 256 rows, then blocks of 256");
+    let faces = FitOptions::new().components(50).plan(10_304).unwrap();
+    assert_eq!((faces.engine, faces.exact_rows, faces.max_rank), (Engine::Factor, 512, Some(132)));
+    let lean = FitOptions::new().components(50).max_rank(50).plan(10_304).unwrap();
+    assert_eq!((lean.max_rank, lean.exact_rows), (Some(50), 50 + lean.block_rows));
+    let wide = FitOptions::new().components(5).plan(1_000_000).unwrap();
+    assert!(wide.exact_rows * 8 * 1_000_000 <= 900 << 20, "{wide}");
+    assert!(
+        shown(FitOptions::new().components(5).engine(Engine::Factor), 100)
+            .starts_with("factor engine, exact for 512 rows")
+    );
+}
+
+#[test]
+fn rows_beyond_the_budget_are_certified() {
+    let mut random = Random::new(6);
+    let rows = random.with_spectrum(900, 60, &(0..30).map(|i| 0.7f64.powi(i)).collect::<Vec<_>>());
+    let truth = oracle(rows.view());
+    for rule in [
+        Truncation::Rank(10),
+        Truncation::FrequentDirections(10),
+        Truncation::Energy(0.999),
+        Truncation::Tolerance(0.05),
+    ] {
+        let model = FitOptions::new()
+            .components(4)
+            .truncation(rule)
+            .engine(Engine::Factor)
+            .block_rows(40)
+            .fit(rows.view())
+            .unwrap();
+        let certificate = model.certificate();
+        assert!(!certificate.is_exact(), "{rule:?}");
+        for (i, value) in truth.eigenvalues.iter().enumerate() {
+            let (low, high) = certificate.eigenvalue_bounds(i);
+            assert!(
+                low <= value * (1.0 + 1e-10) + 1e-12 && *value <= high + 1e-12,
+                "{rule:?} {i}: {low} {value} {high}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_low_rank_stream_stays_exact_however_long() {
+    let mut random = Random::new(7);
+    let mixing = random.matrix(60, 300);
+    let mut stream = FitOptions::new().components(10).max_rank(62).engine(Engine::Factor).stream(300).unwrap();
+    let mut all = Array2::zeros((0, 300));
+    for _ in 0..20 {
+        let block = random.matrix(100, 60).dot(&mixing);
+        stream.update(block.view()).unwrap();
+        all = stack(&all, &block);
+    }
+    let model = stream.model().unwrap();
+    assert!(model.certificate().is_exact());
+    assert_eq!(model.rank(), 60);
+    let far = distance(&model, &oracle(all.view()));
+    assert!(far.worst() <= allowed(2000, 300), "{far:?}");
+    assert!(model.orthogonality_loss() <= 1e-13);
+}
+
+#[test]
+fn the_number_of_components_can_be_changed_at_any_time() {
+    let rows = Random::new(8).matrix(50, 20);
+    let mut stream = FitOptions::new().components(3).stream(20).unwrap();
+    stream.update(rows.view()).unwrap();
+    assert_eq!(stream.model().unwrap().n_components(), 3);
+    stream.set_components(0.5).unwrap();
+    let model = stream.model().unwrap();
+    let shown = model.explained_variance_ratio();
+    assert!(shown.sum() >= 0.5 && shown.sum() - shown[shown.len() - 1] < 0.5);
+    stream.set_components(Components::All).unwrap();
+    assert_eq!(stream.model().unwrap().n_components(), 20);
+    assert!(stream.set_components(0).is_err());
+    assert_eq!(stream.model().unwrap().n_components(), 20, "a refused setting changes nothing");
+}
+
+#[test]
+fn a_stream_can_go_on_from_a_model_and_merge_others() {
+    let rows = Random::new(9).matrix(90, 14);
+    let truth = oracle(rows.view());
+    for engine in [Engine::Factor, Engine::Scatter] {
+        let [a, b, c] = [0..30, 30..60, 60..90].map(|range| rows.slice_axis(Axis(0), range.into()));
+        let options = FitOptions::new().engine(engine);
+        let mut stream = options.resume(&EigenspaceModel::batch(a).unwrap()).unwrap();
+        stream.update(b).unwrap();
+        stream.merge(&EigenspaceModel::batch(c).unwrap()).unwrap();
+        assert_eq!(stream.count(), 90);
+        let far = distance(&stream.model().unwrap(), &truth);
+        assert!(far.worst() <= 4.0 * allowed(90, 14), "{engine:?}: {far:?}");
+    }
+}
+
+#[test]
+fn a_refused_block_leaves_the_stream_as_it_was() {
+    let rows = Random::new(10).matrix(40, 5);
+    let mut bad = rows.clone();
+    bad[[31, 3]] = f64::INFINITY;
+    let mut stream =
+        FitOptions::new().components(2).engine(Engine::Factor).max_rank(3).block_rows(4).stream(5).unwrap();
+    stream.update(rows.view()).unwrap();
+    let before = stream.model().unwrap();
+    let error = stream.update(bad.view()).unwrap_err();
+    assert!(matches!(error, Error::NonFinite { row: 31, column: 3, .. }));
+    assert!(stream.update(Array2::<f64>::zeros((2, 6)).view()).is_err());
+    assert_eq!((stream.count(), &*stream.model().unwrap()), (40, &*before));
+}
+
+#[test]
+fn no_rows_are_no_change() {
+    let mut stream = FitOptions::new().stream(5).unwrap();
+    stream.update(Array2::<f64>::zeros((0, 5)).view()).unwrap();
+    assert_eq!(*stream.model().unwrap(), EigenspaceModel::empty(5));
+}
