@@ -16,6 +16,7 @@
 //!
 //! Cost of a compression: (r + m)² D + 2 r (r + m) D in products, and an eigenproblem of size r + m.
 
+use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::certificate::Bound;
@@ -25,6 +26,9 @@ use crate::linalg::{self, Real};
 use crate::moments::Moments;
 use crate::scatter::Scatter;
 use crate::truncation::Cut;
+
+/// Rows copied by one task.
+const COPY_ROWS: usize = 32;
 
 /// r rows of a factor, then rows as they came.
 #[derive(Debug, Clone)]
@@ -36,60 +40,56 @@ pub(crate) struct Factor<T> {
     pub(crate) kept: usize,
     /// True once a compression has run.
     pub(crate) compressed: bool,
-    data: Vec<T>,
+    /// Rows in use: F, then raw ones.
+    pub(crate) rows: usize,
+    /// Those rows, and room for more.
+    data: Array2<T>,
 }
 
 impl<T: Real> Factor<T> {
     pub(crate) fn empty(features: usize) -> Self {
-        Self {
-            moments: Moments::empty(features),
-            bound: Bound::default(),
-            kept: 0,
-            compressed: false,
-            data: Vec::new(),
-        }
+        Self::start(Moments::empty(features), Bound::default(), Array2::zeros((0, features)))
     }
 
     /// Starts from a model's moments, bound and factor rows.
     pub(crate) fn start(moments: Moments, bound: Bound, factor: Array2<f64>) -> Self {
         let kept = factor.nrows();
-        Self { moments, bound, kept, compressed: false, data: factor.iter().map(|&x| T::narrow(x)).collect() }
+        Self { moments, bound, kept, compressed: false, rows: kept, data: factor.mapv(T::narrow) }
     }
 
     /// The same in another precision.
     pub(crate) fn cast<U: Real>(self) -> Factor<U> {
-        let data = self.data.into_iter().map(|x| U::narrow(x.widen())).collect();
-        Factor { moments: self.moments, bound: self.bound, kept: self.kept, compressed: self.compressed, data }
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.data.len() / self.moments.features().max(1)
+        let Self { moments, bound, kept, compressed, rows, data } = self;
+        Factor { moments, bound, kept, compressed, rows, data: data.mapv(|x| U::narrow(x.widen())) }
     }
 
     /// Raw rows, not yet in F.
     pub(crate) fn pending(&self) -> usize {
-        self.rows() - self.kept
+        self.rows - self.kept
     }
 
     pub(crate) fn append<E: Element>(&mut self, rows: ArrayView2<'_, E>) {
-        self.data.reserve(rows.len());
-        for row in rows.rows() {
-            match row.to_slice() {
-                Some(row) => self.data.extend(row.iter().map(|x| T::narrow(x.to_f64()))),
-                None => self.data.extend(row.iter().map(|x| T::narrow(x.to_f64()))),
-            }
+        let end = self.rows + rows.nrows();
+        if end > self.data.nrows() {
+            let mut larger = Array2::zeros((end.max(self.data.nrows() * 3 / 2), self.data.ncols()));
+            larger.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&self.view());
+            self.data = larger;
         }
+        let mut free = self.data.slice_axis_mut(Axis(0), Slice::from(self.rows..end));
+        free.axis_chunks_iter_mut(Axis(0), COPY_ROWS)
+            .into_par_iter()
+            .zip(rows.axis_chunks_iter(Axis(0), COPY_ROWS))
+            .for_each(|(mut to, from)| to.zip_mut_with(&from, |to, from| *to = T::narrow(from.to_f64())));
+        self.rows = end;
     }
 
     /// All rows, F first.
-    pub(crate) fn view(&self) -> Result<ArrayView2<'_, T>, Error> {
-        let shape = (self.rows(), self.moments.features());
-        ArrayView2::from_shape(shape, &self.data).map_err(|_| Error::NoFeatures)
+    pub(crate) fn view(&self) -> ArrayView2<'_, T> {
+        linalg::rows_of(self.data.view(), 0..self.rows)
     }
 
-    fn view_mut(&mut self) -> Result<ArrayViewMut2<'_, T>, Error> {
-        let shape = (self.rows(), self.moments.features());
-        ArrayViewMut2::from_shape(shape, &mut self.data).map_err(|_| Error::NoFeatures)
+    fn view_mut(&mut self) -> ArrayViewMut2<'_, T> {
+        self.data.slice_axis_mut(Axis(0), Slice::from(..self.rows))
     }
 
     /// Relative precision of the rows: that of their products once a compression has run.
@@ -99,14 +99,14 @@ impl<T: Real> Factor<T> {
 
     /// Moves the raw rows into a scatter.
     pub(crate) fn drain_into(&mut self, scatter: &mut Scatter) -> Result<(), Error> {
-        scatter.absorb(self.view_mut()?)?;
-        self.data.clear();
+        scatter.absorb(self.view_mut())?;
+        self.rows = 0;
         Ok(())
     }
 
     /// The largest magnitude among the raw rows.
     pub(crate) fn largest_pending(&self) -> f64 {
-        let raw = &self.data[self.kept * self.moments.features()..];
+        let raw = linalg::rows_of(self.view(), self.kept..self.rows);
         raw.iter().fold(0.0_f32, |largest, x| largest.max(x.widen().abs() as f32)).into()
     }
 
@@ -114,7 +114,7 @@ impl<T: Real> Factor<T> {
     pub(crate) fn compress(&mut self, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
         let kept = self.kept;
         let before = self.moments.clone();
-        let mut a = self.view_mut()?;
+        let mut a = self.view_mut();
         let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)))?;
         // More rows than features: the directions of an SVD are shorter than rows of a rotation.
         let tall = a.nrows() > a.ncols();
@@ -144,8 +144,7 @@ impl<T: Real> Factor<T> {
         let floor = moments.rounding(squared.len(), largest.sqrt(), T::EPSILON);
         let length = |i: usize| a.row(i).iter().map(|x| x.widen() * x.widen()).sum::<f64>();
         let alive = (0..keep).rev().find(|&i| length(i) > floor * floor).map_or(0, |i| i + 1);
-        self.data.truncate(alive * moments.features());
-        self.kept = alive;
+        (self.kept, self.rows) = (alive, alive);
         self.compressed = true;
         self.moments = moments;
         self.bound = self.bound.losing(cut.lost);

@@ -40,7 +40,6 @@ pub use distance::ReconstructionError;
 pub use element::Element;
 pub use error::{Error, FormatError};
 pub use fit::FitOptions;
-pub use linalg::Real;
 pub use model::EigenspaceModel;
 pub use plan::{Engine, Plan};
 pub use stream::EigenspaceStream;

@@ -15,7 +15,7 @@
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::{cholesky, evd, matmul::matmul, svd, triangular_solve};
+use faer::linalg::{cholesky, evd, svd, triangular_solve};
 use faer::{Accum, Par};
 use faer_ext::IntoFaer;
 use ndarray::parallel::prelude::*;
@@ -29,7 +29,7 @@ pub(crate) const PANEL: usize = 512;
 /// Partial Gram matrices that are summed in parallel.
 const PARTS: usize = 8;
 /// Edge of a tile of the D x D scatter.
-const TILE: usize = 192;
+const TILE: usize = 208;
 /// Below this many multiplications a product is not worth a second thread.
 const PARALLEL_WORK: usize = 1 << 18;
 
@@ -41,6 +41,10 @@ pub trait Real: faer::traits::RealField + ndarray::LinalgScalar + PartialOrd + S
     fn widen(self) -> f64;
     /// Rounds to this precision.
     fn narrow(value: f64) -> Self;
+    /// `sum += a b`, the product in this precision and the sum in f64, on one core; of a symmetric
+    /// product only the lower triangle.
+    #[doc(hidden)]
+    fn accumulate(sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, Self>, b: ArrayView2<'_, Self>, symmetric: bool);
 }
 
 impl Real for f64 {
@@ -50,6 +54,9 @@ impl Real for f64 {
     }
     fn narrow(value: f64) -> Self {
         value
+    }
+    fn accumulate(sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, symmetric: bool) {
+        multiply_into(sum, Accum::Add, a, b, symmetric);
     }
 }
 
@@ -61,6 +68,36 @@ impl Real for f32 {
     fn narrow(value: f64) -> Self {
         value as f32
     }
+    fn accumulate(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>, symmetric: bool) {
+        let mut product = Array2::<f32>::zeros(sum.dim());
+        multiply_into(product.view_mut(), Accum::Replace, a, b, symmetric);
+        for (mut sum, product) in sum.rows_mut().into_iter().zip(product.rows()) {
+            if let (Some(sum), Some(product)) = (sum.as_slice_mut(), product.to_slice()) {
+                vectorised(|| sum.iter_mut().zip(product).for_each(|(sum, value)| *sum += f64::from(*value)));
+            } else {
+                sum.zip_mut_with(&product, |sum, value| *sum += f64::from(*value));
+            }
+        }
+    }
+}
+
+fn multiply_into<T: Real>(
+    out: ArrayViewMut2<'_, T>,
+    accumulate: Accum,
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    symmetric: bool,
+) {
+    let whole = BlockStructure::Rectangular;
+    let shape = if symmetric { BlockStructure::TriangularLower } else { whole };
+    let (out, a, b) = (out.into_faer(), a.into_faer(), b.into_faer());
+    triangular::matmul(out, shape, accumulate, a, whole, b, whole, T::one(), Par::Seq);
+}
+
+/// Runs a loop over slices with the widest vector instructions the machine has.
+#[inline(always)]
+pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
 }
 
 /// A range of columns. (`ndarray::s!` would do, but expands to `unsafe`, which this crate forbids.)
@@ -113,32 +150,11 @@ fn inner<T: Real>(a: ArrayView2<'_, T>, b: Option<ArrayView2<'_, T>>) -> Array2<
     let parts = panels.clamp(1, PARTS);
     let part = |p: usize| {
         let mut sum = Array2::<f64>::zeros((rows, columns));
-        let mut narrow = Array2::<T>::zeros((rows, columns));
         for panel in p * panels / parts..(p + 1) * panels / parts {
             let range = panel * PANEL..width.min((panel + 1) * PANEL);
-            let left = columns_of(a, range.clone()).into_faer();
-            match &b {
-                None => triangular::matmul(
-                    narrow.view_mut().into_faer(),
-                    BlockStructure::TriangularLower,
-                    Accum::Replace,
-                    left,
-                    BlockStructure::Rectangular,
-                    left.transpose(),
-                    BlockStructure::Rectangular,
-                    T::one(),
-                    Par::Seq,
-                ),
-                Some(b) => matmul(
-                    narrow.view_mut().into_faer(),
-                    Accum::Replace,
-                    left,
-                    columns_of(*b, range).into_faer().transpose(),
-                    T::one(),
-                    Par::Seq,
-                ),
-            }
-            sum.zip_mut_with(&narrow, |sum, value| *sum += value.widen());
+            let left = columns_of(a, range.clone());
+            let right = b.map_or(left, |b| columns_of(b, range)).reversed_axes();
+            T::accumulate(sum.view_mut(), left, right, b.is_none());
         }
         sum
     };
@@ -158,7 +174,7 @@ pub(crate) fn rotate<T: Real>(u: ArrayView2<'_, f64>, a: ArrayView2<'_, T>) -> A
     for_each_panel(out.view_mut(), work, |start, panel| {
         let columns = panel.ncols();
         let a = columns_of(a, start..start + columns);
-        multiply(panel, Accum::Replace, u.view(), a);
+        multiply_into(panel, Accum::Replace, u.view(), a, false);
     });
     out
 }
@@ -169,64 +185,36 @@ pub(crate) fn rotate_in_place<T: Real>(u: ArrayView2<'_, f64>, a: ArrayViewMut2<
     let work = u.len() * a.ncols();
     for_each_panel(a, work, |_, mut panel| {
         let mut out = Array2::zeros((u.nrows(), panel.ncols()));
-        multiply(out.view_mut(), Accum::Replace, u.view(), panel.view());
+        multiply_into(out.view_mut(), Accum::Replace, u.view(), panel.view(), false);
         panel.slice_axis_mut(Axis(0), Slice::from(..u.nrows())).assign(&out);
     });
 }
 
-/// `out = A B` or `out += A B` on one core.
-pub(crate) fn multiply<T: Real>(
-    out: ArrayViewMut2<'_, T>,
-    accumulate: Accum,
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-) {
-    matmul(out.into_faer(), accumulate, a.into_faer(), b.into_faer(), T::one(), Par::Seq);
-}
-
-/// Adds `A B` to `out` on one core.
+/// `out += A B` on one core.
 pub(crate) fn multiply_add<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) {
-    multiply(out, Accum::Add, a, b);
+    multiply_into(out, Accum::Add, a, b, false);
 }
 
 /// `M += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile; products in the precision of
 /// `X`, the sum in f64.
 pub(crate) fn add_scatter<T: Real>(m: &mut Array2<f64>, x: ArrayView2<'_, T>) {
     let width = m.ncols();
-    let bands = m.axis_chunks_iter_mut(Axis(0), TILE);
-    let tiles: Vec<_> = bands
-        .into_iter()
-        .enumerate()
-        .flat_map(|(i, band)| {
-            let mut rest = band;
-            let mut tiles = Vec::new();
-            for j in 0..=i {
-                let edge = TILE.min(rest.ncols());
-                let (tile, tail) = rest.split_at(Axis(1), edge);
-                tiles.push((i * TILE, j * TILE, tile));
-                rest = tail;
-            }
-            tiles
-        })
-        .collect();
-    let add = |(i, j, mut tile): (usize, usize, ArrayViewMut2<'_, f64>)| {
+    // Bands of equal height, a whole number of kernel rows each.
+    let edge = width.div_ceil(width.div_ceil(TILE).max(1)).next_multiple_of(16);
+    let mut tiles = Vec::new();
+    for (i, mut rest) in m.axis_chunks_iter_mut(Axis(0), edge).enumerate() {
+        for j in 0..=i {
+            let columns = edge.min(rest.ncols());
+            let (tile, tail) = rest.split_at(Axis(1), columns);
+            tiles.push((i, j, tile));
+            rest = tail;
+        }
+    }
+    let add = |(i, j, tile): (usize, usize, ArrayViewMut2<'_, f64>)| {
         let (rows, columns) = tile.dim();
-        let left = columns_of(x, i..i + rows).into_faer().transpose();
-        let right = columns_of(x, j..j + columns).into_faer();
-        let mut product = Array2::<T>::zeros((rows, columns));
-        let shape = if i == j { BlockStructure::TriangularLower } else { BlockStructure::Rectangular };
-        triangular::matmul(
-            product.view_mut().into_faer(),
-            shape,
-            Accum::Replace,
-            left,
-            BlockStructure::Rectangular,
-            right,
-            BlockStructure::Rectangular,
-            T::one(),
-            Par::Seq,
-        );
-        tile.zip_mut_with(&product, |sum, value| *sum += value.widen());
+        let left = columns_of(x, i * edge..i * edge + rows).reversed_axes();
+        let right = columns_of(x, j * edge..j * edge + columns);
+        T::accumulate(tile, left, right, i == j);
     };
     if x.len() * width < PARALLEL_WORK {
         tiles.into_iter().for_each(add);

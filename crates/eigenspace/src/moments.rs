@@ -25,10 +25,14 @@
 //! rows.) For the first block β = 1; for one row 1 − β = √(n / (n + 1)), Brand's rank-one update.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, ArrayViewMut2, Axis, Zip};
+use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis};
+use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::linalg::{PANEL, Real};
+use crate::linalg::{Real, vectorised};
+
+/// Columns centred by one task: narrow enough for a block to stay in a core's cache between its two passes.
+const PANEL: usize = 128;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Moments {
@@ -83,19 +87,24 @@ impl Moments {
             .zip(mean.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(scatter.axis_chunks_iter_mut(Axis(0), PANEL))
             .for_each(|((mut rows, mut mean), mut scatter)| {
-                let mut step = Array1::<f64>::zeros(mean.len());
+                let mut step = vec![0.0; mean.len()];
                 for row in rows.rows() {
-                    Zip::from(&mut step).and(&row).and(&mean).for_each(|step, x, near| *step += x.widen() - near);
+                    add_difference(&mut step, &contiguous(row), &contiguous(mean.view()));
                 }
-                step /= added as f64;
-                let centre = &mean + &(&step * beta);
+                let step = Array1::from(step) / added as f64;
+                let centre = (&mean + &(&step * beta)).to_vec();
+                let mut squares = vec![0.0; centre.len()];
                 for mut row in rows.rows_mut() {
-                    Zip::from(&mut row).and(&centre).and(&mut scatter).for_each(|x, t, q| {
-                        let difference = x.widen() - t;
-                        *q += difference * difference;
-                        *x = T::narrow(difference);
-                    });
+                    match row.as_slice_mut() {
+                        Some(row) => subtract(row, &centre, &mut squares),
+                        None => {
+                            let mut copy = row.to_vec();
+                            subtract(&mut copy, &centre, &mut squares);
+                            row.assign(&Array1::from(copy));
+                        }
+                    }
                 }
+                scatter += &Array1::from(squares);
                 mean.scaled_add(added as f64 / weight, &step);
             });
         Ok(Self { count, weight, mean, scatter })
@@ -128,4 +137,31 @@ impl Moments {
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
         (Self { count: self.count - part.count, weight, mean, scatter }, c)
     }
+}
+
+/// The elements side by side: as they are in every buffer of ours, copied otherwise.
+fn contiguous<T: Copy>(row: ArrayView1<'_, T>) -> Cow<'_, [T]> {
+    row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
+}
+
+/// `sum += row − near`.
+fn add_difference<T: Real>(sum: &mut [f64], row: &[T], near: &[f64]) {
+    vectorised(
+        #[inline(always)]
+        || sum.iter_mut().zip(row).zip(near).for_each(|((sum, x), near)| *sum += x.widen() - near),
+    );
+}
+
+/// `row −= centre`, adding the squares of the differences.
+fn subtract<T: Real>(row: &mut [T], centre: &[f64], squares: &mut [f64]) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for ((x, centre), square) in row.iter_mut().zip(centre).zip(squares) {
+                let difference = x.widen() - centre;
+                *square += difference * difference;
+                *x = T::narrow(difference);
+            }
+        },
+    );
 }

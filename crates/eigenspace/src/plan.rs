@@ -20,7 +20,7 @@ const EXACT_ROWS: usize = 512;
 /// Memory for those rows.
 const EXACT_BYTES: usize = 256 << 20;
 /// Rows added to the scatter at a time.
-const SCATTER_ROWS: usize = 256;
+const SCATTER_ROWS: usize = 512;
 
 /// What a stream keeps between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -175,7 +175,7 @@ impl EigenspaceStream {
                 let first = if factor.compressed { 0 } else { exact_rows };
                 first.max(factor.kept + block)
             };
-            capacity.saturating_sub(factor.rows())
+            capacity.saturating_sub(factor.rows)
         })
     }
 
@@ -215,7 +215,7 @@ impl EigenspaceStream {
     fn read(&self) -> Result<EigenspaceModel, Error> {
         let components = self.options.components;
         either!(&self.buffer, factor => {
-            let mut a = factor.view()?.mapv(Real::widen);
+            let mut a = factor.view().mapv(Real::widen);
             let added = a.slice_axis_mut(Axis(0), Slice::from(factor.kept..));
             if let Some(scatter) = &self.scatter {
                 let mut scatter = scatter.clone();

@@ -126,7 +126,7 @@ fn the_same_rows_give_the_same_bytes_with_one_two_and_four_threads() {
 #[test]
 fn the_plan_is_automatic_and_shown() {
     let shown = |options: FitOptions, features| options.plan(features).unwrap().to_string();
-    assert_eq!(shown(FitOptions::new().components(50), 784), "scatter engine, exact for 256 rows, then blocks of 256");
+    assert_eq!(shown(FitOptions::new().components(50), 784), "scatter engine, exact for 512 rows, then blocks of 512");
     let faces = FitOptions::new().components(50).plan(10_304).unwrap();
     assert_eq!((faces.engine, faces.exact_rows, faces.max_rank), (Engine::Factor, 512, Some(132)));
     let lean = FitOptions::new().components(50).max_rank(50).plan(10_304).unwrap();

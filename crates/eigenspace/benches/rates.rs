@@ -1,0 +1,149 @@
+//! How much of the machine's matrix-product rate the engine reaches.
+//!
+//! Each share is taken between two medians of one run in which all cases are interleaved, so that a
+//! noisy neighbour hits both sides. The count of operations of each case is the least that its
+//! algorithm needs: symmetric products count half; an eigenproblem of size q by divide and conquer
+//! counts 6 q³ (4/3 to reach tridiagonal form, 8/3 to solve it, 2 to turn the vectors back).
+#![allow(missing_docs, clippy::print_stdout)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use eigenspace::{EigenspaceModel, Engine, FitOptions};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+use ndarray::Array2;
+
+const ROUNDS: usize = 9;
+
+/// Seconds of one call, and the operations it stands for.
+struct Case {
+    name: String,
+    operations: f64,
+    single: bool,
+    run: Box<dyn FnMut() -> f64>,
+}
+
+fn noise(rows: usize, columns: usize) -> Array2<f64> {
+    let mut state = 7_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    // Some strong directions, so that truncation has something to keep.
+    let factors = Array2::from_shape_simple_fn((rows, 20), &mut next);
+    let loadings = Array2::from_shape_simple_fn((20, columns), &mut next);
+    factors.dot(&loadings) + Array2::from_shape_simple_fn((rows, columns), next)
+}
+
+fn seconds<T>(mut work: impl FnMut() -> T) -> f64 {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed().as_secs_f64()
+}
+
+fn product<T: faer::traits::RealField + Copy + 'static>(threads: usize, value: T, single: bool) -> Case {
+    let n = 1536;
+    let (a, b) = (Mat::from_fn(n, n, |_, _| value), Mat::from_fn(n, n, |_, _| value));
+    let mut c = Mat::zeros(n, n);
+    let run = move || {
+        seconds(|| {
+            matmul(
+                c.as_mut(),
+                Accum::Replace,
+                a.as_ref(),
+                b.as_ref(),
+                faer::traits::math_utils::one::<T>(),
+                Par::rayon(threads),
+            )
+        })
+    };
+    Case { name: "product".into(), operations: 2.0 * (n as f64).powi(3), single, run: Box::new(run) }
+}
+
+/// Rows absorbed into the D × D scatter.
+fn scatter(features: usize, single: bool) -> Case {
+    let rows = 512 * 8;
+    let data = noise(rows, features);
+    let narrow = data.mapv(|x| x as f32);
+    let options = FitOptions::new().components(50).engine(Engine::Scatter);
+    let run = move || {
+        let mut stream = options.stream(features).expect("valid options");
+        // Warm: the first block allocates the scatter.
+        let head = data.slice_axis(ndarray::Axis(0), (..513).into());
+        if single { stream.update(head.mapv(|x| x as f32).view()) } else { stream.update(head) }.expect("finite rows");
+        seconds(|| if single { stream.update(narrow.view()) } else { stream.update(data.view()) })
+    };
+    let name = format!("scatter D={features} {}", if single { "f32" } else { "f64" });
+    let d = features as f64;
+    Case { name, operations: rows as f64 * d * (d + 1.0), single, run: Box::new(run) }
+}
+
+/// Compressions of [ r kept ; m new rows ] to r rows.
+fn compression(features: usize, rank: usize, block: usize, single: bool) -> Case {
+    let turns = (2048 / block).max(2);
+    let data = noise(rank + block + 1 + turns * block, features);
+    let options = FitOptions::new().components(rank / 2).max_rank(rank).engine(Engine::Factor).block_rows(block);
+    let narrow = data.mapv(|x| x as f32);
+    let run = move || {
+        let mut stream = options.stream(features).expect("valid options");
+        let head = rank + block + 1;
+        let (first, rest) = data.view().split_at(ndarray::Axis(0), head);
+        let (first32, rest32) = narrow.view().split_at(ndarray::Axis(0), head);
+        if single { stream.update(first32) } else { stream.update(first) }.expect("finite rows");
+        seconds(|| if single { stream.update(rest32) } else { stream.update(rest) })
+    };
+    let (d, r, q) = (features as f64, rank as f64, (rank + block) as f64);
+    // The last of the first rows set off a compression and lies in the buffer; so will the last of all.
+    let operations = turns as f64 * (q * (q + 1.0) * d + 2.0 * r * q * d + 6.0 * q.powi(3));
+    let name = format!("compression D={features} r={rank} m={block} {}", if single { "f32" } else { "f64" });
+    Case { name, operations, single, run: Box::new(run) }
+}
+
+/// Rows projected on k components.
+fn project(features: usize, k: usize, single: bool) -> Case {
+    let rows = 2048;
+    let data = noise(rows, features);
+    let model = EigenspaceModel::batch(data.slice_axis(ndarray::Axis(0), (..k + 1).into())).expect("finite rows");
+    let narrow = data.mapv(|x| x as f32);
+    let run =
+        move || if single { seconds(|| model.project(narrow.view())) } else { seconds(|| model.project(data.view())) };
+    let name = format!("project D={features} k={k} {}", if single { "f32" } else { "f64" });
+    Case { name, operations: 2.0 * (rows * features * k) as f64, single, run: Box::new(run) }
+}
+
+fn main() {
+    let threads = std::env::var("EIGENSPACE_THREADS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().expect("the first pool");
+    let mut cases = vec![product::<f64>(threads, 0.5, false), product::<f32>(threads, 0.5, true)];
+    for single in [false, true] {
+        cases.push(scatter(256, single));
+        cases.push(scatter(784, single));
+        cases.push(compression(10_304, 100, 512, single));
+        cases.push(compression(10_304, 132, 132, single));
+        cases.push(compression(10_304, 50, 64, single));
+        cases.push(compression(100_000, 100, 128, single));
+        cases.push(project(10_304, 50, single));
+    }
+    // `cargo bench --bench rates -- scatter` runs the products and the cases named so.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    cases.retain(|case| case.name == "product" || wanted.iter().all(|word| case.name.contains(word)));
+    let mut times = vec![Vec::new(); cases.len()];
+    for _ in 0..ROUNDS {
+        for (case, times) in cases.iter_mut().zip(&mut times) {
+            times.push((case.run)());
+        }
+    }
+    let median = |times: &mut Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let rates: Vec<f64> =
+        cases.iter().zip(&mut times).map(|(case, times)| case.operations / median(times) / 1e9).collect();
+    println!("{threads} threads, {ROUNDS} interleaved rounds, medians");
+    println!("{:<40} {:>10} {:>18}", "case", "GFLOP/s", "share of product");
+    for (case, rate) in cases.iter().zip(&rates) {
+        let best = rates[usize::from(case.single)];
+        println!("{:<40} {rate:>10.1} {:>17.0}%", case.name, 100.0 * rate / best);
+    }
+}
