@@ -22,7 +22,7 @@ pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {
 }
 
 pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
-    let step = cargo("documentation", &["doc", "--workspace", "--no-deps"]);
+    let step = cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items"]);
     runner.run(step.variable("RUSTDOCFLAGS", "-D warnings"))
 }
 

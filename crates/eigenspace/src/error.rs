@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// Taking the part out would leave a negative scatter, so its rows were never in the whole.
     #[error(
-        "the part was never in the whole: taking it out leaves a scatter of {scatter:e} along some direction, below the {allowed:e} that rounding and truncation explain"
+        "the part was never in the whole: taking it out leaves a scatter of {scatter:.3e} along some direction, below the {allowed:.3e} that rounding and truncation explain"
     )]
     NotAPart {
         /// The most negative scatter found.

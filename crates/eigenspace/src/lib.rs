@@ -1,9 +1,40 @@
 //! PCA models that you can add rows to, merge, take apart again and trust, without the old data.
 //!
+//! ```text
+//! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E        −surplus ≤ E ≤ lost
+//! ```
+//!
+//! An [`EigenspaceModel`] is everything that is remembered of a set of rows: their count and mean,
+//! orthonormal directions V with singular values s, the exact scatter of each feature, and a bound
+//! on what is missing. Models absorb rows ([`update`](EigenspaceModel::update)), join
+//! ([`merge`](EigenspaceModel::merge)) and come apart ([`split`](EigenspaceModel::split)). While
+//! nothing has been dropped they equal batch PCA to rounding; after that the
+//! [`Certificate`] says how far from it they can be.
+//!
+//! | to | use |
+//! |---|---|
+//! | fit rows that are all there | [`EigenspaceModel::batch`] |
+//! | fit rows that keep coming | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
+//! | choose what is kept | [`Components`], [`Truncation`], [`Engine`] |
+//! | join, take out, slide | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
+//! | go to coordinates and back | [`project`](EigenspaceModel::project), [`whiten`](EigenspaceModel::whiten), [`reconstruct`](EigenspaceModel::reconstruct) |
+//! | look | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
+//! | compare | [`principal_angles`], [`subspace_distance`] |
+//! | keep | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
+//!
 //! # Conventions
-//! * A block has one observation per row: n × D.
-//! * A model stores the *scatter* Σ (x − μ)(x − μ)ᵀ, a sum, so merging adds. Variances are views that
-//!   take their divisor as an argument: `weight − ddof`.
+//! * A block has one observation per row: n × D. Rows are `f64` or `f32`, in any memory layout.
+//! * A model stores the *scatter*, a sum, so merging adds and no divisor hides in it. Variances are
+//!   views that take `ddof`: the divisor is `weight − ddof`.
+//! * Singular values are those of the centred rows, non-increasing; directions are rows.
+//! * In each direction the entry of largest magnitude is positive.
+//! * `n_components` (shown, k) and rank (kept, r) are different numbers: k ≤ r.
+//! * The energy of a direction is s², its share is s² over the *exact* total scatter.
+//!
+//! # Threads
+//! Products run in parallel on rayon's current pool, decompositions on one core. The same rows in the
+//! same order give the same bytes with any number of threads; to choose that number, call from
+//! inside `rayon::ThreadPool::install`.
 #![forbid(unsafe_code)]
 
 mod angles;
@@ -44,3 +75,7 @@ pub use model::EigenspaceModel;
 pub use plan::{Engine, Plan};
 pub use stream::EigenspaceStream;
 pub use truncation::{Components, Truncation};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExamples;
