@@ -44,6 +44,12 @@ pub(crate) fn bench(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("bench", &["bench", "-p", "eigenspace"]))
 }
 
+/// The laws again, with forty times as many random cases.
+pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
+    let test = ["test", "-p", "eigenspace", "--test", "suite", "--", "laws::", "certificate::", "stream::"];
+    runner.run(cargo("soak", &test).variable("EIGENSPACE_SOAK", "40"))
+}
+
 /// The names of the Rust files in a folder, in order, without their ending.
 fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let mut names = Vec::new();

@@ -52,7 +52,7 @@ fn rows(n: usize, features: usize) -> Array2<f64> {
         (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
     };
     let strength = Array2::from_shape_fn((1, 10), |(_, k)| 0.85_f64.powi(k as i32));
-    let amplitudes = Array2::from_shape_simple_fn((n, 10), &mut random) * &strength.row(0);
+    let amplitudes = Array2::from_shape_simple_fn((n, 10), &mut random) * strength.row(0);
     let directions = Array2::from_shape_fn((10, features), |(k, j)| (((k * k + 3) * (j + 1)) as f64 * 0.37).sin());
     amplitudes.dot(&directions) + Array2::from_shape_simple_fn((n, features), random)
 }

@@ -88,14 +88,15 @@ pub(crate) struct Decomposed {
 impl Decomposed {
     /// Drops singular values that are rounding, applies the rule, orients the basis.
     pub(crate) fn cut(self, truncation: Truncation, rounding: f64, moments: &Moments) -> Reduced {
-        let limit = moments.rank_limit();
-        let mut squared: Vec<f64> =
-            self.values.iter().take(limit).take_while(|&&s| s > rounding).map(|s| s * s).filter(|&s| s > 0.0).collect();
+        let above = |s: &&f64| **s > rounding && **s * **s > 0.0;
+        let mut squared: Vec<f64> = self.values.iter().take_while(above).map(|s| s * s).collect();
         let live = squared.len();
-        if live == self.values.len() && live < limit && self.beyond > rounding * rounding {
+        if live == self.values.len() && self.beyond > rounding * rounding {
             squared.push(self.beyond);
         }
-        let cut = truncation.cut(&squared, moments.total(), live);
+        // The rows of the model cannot span more directions than this. What lies beyond and is more
+        // than rounding was left by a truncated part that was split off, and counts as lost.
+        let cut = truncation.cut(&squared, moments.total(), live.min(moments.rank_limit()));
         let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
         let values = self.values.slice_axis(Axis(0), Slice::from(..keep));
         let values = if cut.shrink > 0.0 { values.mapv(|s| (s * s - cut.shrink).sqrt()) } else { values.to_owned() };

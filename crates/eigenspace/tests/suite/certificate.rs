@@ -65,7 +65,7 @@ fn every_claim_holds(model: &EigenspaceModel, rows: &ndarray::Array2<f64>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(48))]
 
     #[test]
     fn every_claim_holds_after_any_chain_of_truncated_updates_and_merges(

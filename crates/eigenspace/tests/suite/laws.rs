@@ -16,7 +16,7 @@ fn rows(seed: u64, n: usize, d: usize) -> Array2<f64> {
 const PROMISE: f64 = 1e-12;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(96))]
 
     #[test]
     fn the_batch_model_is_what_the_oracle_says(seed in 0u64.., n in 1usize..70, d in 1usize..40) {

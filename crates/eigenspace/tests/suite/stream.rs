@@ -4,7 +4,7 @@ use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncat
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 
-use crate::support::{Random, allowed, cut, distance, oracle, stack};
+use crate::support::{self, Random, allowed, cut, distance, oracle, stack};
 
 /// Options that reach every path of the engine with few rows.
 fn small_options() -> Vec<FitOptions> {
@@ -24,7 +24,7 @@ fn small_options() -> Vec<FitOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(support::cases(32))]
 
     #[test]
     fn the_answer_does_not_depend_on_how_the_rows_were_cut(

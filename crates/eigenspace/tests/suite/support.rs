@@ -2,9 +2,16 @@
 
 use eigenspace::EigenspaceModel;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
+use proptest::prelude::ProptestConfig;
 
 /// Unit roundoff times two.
 pub(crate) const EPS: f64 = f64::EPSILON;
+
+/// This many random cases of a law; `cargo xtask soak` multiplies it through `EIGENSPACE_SOAK`.
+pub(crate) fn cases(usual: u32) -> ProptestConfig {
+    let factor = std::env::var("EIGENSPACE_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    ProptestConfig { cases: usual * factor, failure_persistence: None, ..ProptestConfig::default() }
+}
 
 /// What plain loops say of a set of rows.
 pub(crate) struct Oracle {
