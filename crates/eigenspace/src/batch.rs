@@ -10,11 +10,8 @@
 //! eigenvectors of their covariance. All three agree up to rounding; they differ in cost, and in
 //! how small a singular value they can see (`Covariance`: √ε of the largest; the others: ε).
 
-use ndarray::{ArrayView2, Axis};
-
-use crate::block;
+use crate::block::Block;
 use crate::certificate::Bound;
-use crate::element::Element;
 use crate::error::Error;
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
@@ -53,17 +50,14 @@ impl EigenspaceModel {
     /// assert_eq!(model.mean().to_vec(), [7.0, 1200.0]);
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
-    pub fn batch<E: Element>(rows: ArrayView2<'_, E>) -> Result<Self, Error> {
+    pub fn batch<'a>(rows: impl Into<Block<'a>>) -> Result<Self, Error> {
         Self::batch_by(rows, Method::Auto, Truncation::None)
     }
 
     /// Batch PCA by a named method, with a truncation rule.
-    pub fn batch_by<E: Element>(
-        rows: ArrayView2<'_, E>,
-        method: Method,
-        truncation: Truncation,
-    ) -> Result<Self, Error> {
-        block::check(rows, rows.ncols())?;
+    pub fn batch_by<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
+        let rows = rows.into();
+        rows.check(rows.ncols())?;
         let truncation = truncation.check()?;
         let tall = rows.nrows() > rows.ncols();
         match method {
@@ -76,14 +70,11 @@ impl EigenspaceModel {
     }
 }
 
-fn by_covariance<E: Element>(
-    rows: ArrayView2<'_, E>,
-    truncation: Truncation,
-    doubt: bool,
-) -> Result<EigenspaceModel, Error> {
+fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {
     let mut scatter = Scatter::empty(rows.ncols());
-    for chunk in rows.axis_chunks_iter(Axis(0), SCATTER_ROWS) {
-        scatter.absorb(block::widened(chunk).view_mut())?;
+    for piece in rows.pieces(SCATTER_ROWS) {
+        let (mut piece, weights) = piece.widened();
+        scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
     let (decomposed, rounding) = scatter.decompose()?;
     let possible = scatter.moments.rank_limit().min(rows.ncols());
@@ -96,13 +87,9 @@ fn by_covariance<E: Element>(
     Ok(EigenspaceModel::from_reduced(scatter.moments, reduced, Bound::default(), Components::All))
 }
 
-fn by_factor<E: Element>(
-    rows: ArrayView2<'_, E>,
-    route: Route,
-    truncation: Truncation,
-) -> Result<EigenspaceModel, Error> {
-    let mut a = block::widened(rows);
-    let moments = Moments::empty(rows.ncols()).absorb(a.view_mut())?;
+fn by_factor(rows: Block<'_>, route: Route, truncation: Truncation) -> Result<EigenspaceModel, Error> {
+    let (mut a, weights) = rows.widened();
+    let moments = Moments::empty(rows.ncols()).absorb(a.view_mut(), weights.as_deref())?;
     let reduced = reduce(a.view(), route, truncation, &moments, f64::EPSILON)?;
     Ok(EigenspaceModel::from_reduced(moments, reduced, Bound::default(), Components::All))
 }

@@ -1,31 +1,201 @@
 //! A block of rows: the only place where the caller's numbers are checked.
 //!
 //! ```text
-//! X ∈ ℝ^(m × D),   |x_ij| ≤ 10^140
+//! X ∈ ℝ^(m × D),   |x_ij| ≤ 10^140,   weights w_i ≥ 0
 //! ```
 //!
-//! A block is refused or accepted as a whole, before anything is computed from it.
+//! A block is refused or accepted as a whole, before anything is computed from it. A row of weight
+//! zero is not there: it is left out, whatever its cells hold.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, Slice};
+use rayon::slice::ParallelSlice;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::linalg::vectorised;
+use crate::linalg::{Real, vectorised};
 
 /// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
 const LARGEST: f64 = 1e140;
 /// Rows checked by one task.
 const CHECK_ROWS: usize = 64;
 
-/// Checks width and values; names the first bad cell in row order.
-pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
+/// Rows of any element type, with a weight each if wanted.
+///
+/// Everything that absorbs rows takes whatever turns into a block: a view of an array, or a block
+/// with weights.
+///
+/// ```
+/// use eigenspace::{Block, EigenspaceModel, Truncation};
+/// use ndarray::array;
+///
+/// let pixels = array![[0_u8, 255], [10, 250], [200, 3]];
+/// let once = EigenspaceModel::empty(2).update(pixels.view(), Truncation::None)?;
+/// let twice = EigenspaceModel::empty(2).update(Block::from(pixels.view()).weighted(&[2.0, 2.0, 2.0]), Truncation::None)?;
+/// assert_eq!((once.weight(), twice.weight()), (3.0, 6.0));
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    rows: Rows<'a>,
+    weights: Option<&'a [f64]>,
+}
+
+/// The element types of rows.
+#[derive(Debug, Clone, Copy)]
+enum Rows<'a> {
+    F64(ArrayView2<'a, f64>),
+    F32(ArrayView2<'a, f32>),
+    U8(ArrayView2<'a, u8>),
+    U16(ArrayView2<'a, u16>),
+    I32(ArrayView2<'a, i32>),
+}
+
+/// Runs an expression on a view of any element type.
+macro_rules! each {
+    ($rows:expr, $view:ident => $body:expr) => {
+        match $rows {
+            Rows::F64($view) => $body,
+            Rows::F32($view) => $body,
+            Rows::U8($view) => $body,
+            Rows::U16($view) => $body,
+            Rows::I32($view) => $body,
+        }
+    };
+}
+
+macro_rules! from_views {
+    ($($element:ty => $variant:ident),*) => {$(
+        impl<'a> From<ArrayView2<'a, $element>> for Block<'a> {
+            fn from(rows: ArrayView2<'a, $element>) -> Self {
+                Self { rows: Rows::$variant(rows), weights: None }
+            }
+        }
+        impl<'a> From<&'a Array2<$element>> for Block<'a> {
+            fn from(rows: &'a Array2<$element>) -> Self {
+                rows.view().into()
+            }
+        }
+        impl<'a> From<&'a ArrayRef2<$element>> for Block<'a> {
+            fn from(rows: &'a ArrayRef2<$element>) -> Self {
+                rows.view().into()
+            }
+        }
+    )*};
+}
+
+from_views!(f64 => F64, f32 => F32, u8 => U8, u16 => U16, i32 => I32);
+
+impl<'a> Block<'a> {
+    /// The same rows with a weight each: any non-negative reals, zero meaning that the row is not
+    /// there. Whole numbers stand for repeated rows.
+    pub fn weighted(self, weights: &'a [f64]) -> Self {
+        Self { weights: Some(weights), ..self }
+    }
+
+    /// Rows, those of weight zero included.
+    pub fn nrows(&self) -> usize {
+        each!(&self.rows, rows => rows.nrows())
+    }
+
+    /// Columns.
+    pub fn ncols(&self) -> usize {
+        each!(&self.rows, rows => rows.ncols())
+    }
+
+    /// Refuses rows of another width, bad cells and bad weights.
+    pub(crate) fn check(&self, features: usize) -> Result<(), Error> {
+        match self.weights {
+            None => each!(self.rows, rows => check(rows, features)),
+            Some(weights) => {
+                check_weights(weights, self.nrows())?;
+                each!(self.rows, rows => {
+                    check_width(rows, features)?;
+                    let there = |row: &(usize, ArrayView1<'_, _>)| weights[row.0] > 0.0;
+                    let mut rows = rows.rows().into_iter().enumerate().filter(there);
+                    rows.try_for_each(|(i, row)| check_row(row, i))
+                })
+            }
+        }
+    }
+
+    /// Whether the rows are worked on in f32.
+    pub(crate) fn is_narrow(&self) -> bool {
+        matches!(self.rows, Rows::F32(_) | Rows::U8(_) | Rows::U16(_))
+    }
+
+    /// Rows that are there, from one on, and at most so many: their numbers.
+    pub(crate) fn present(&self, start: usize, most: usize) -> Vec<usize> {
+        let there = |row: &usize| self.weight(*row) > 0.0;
+        (start..self.nrows()).filter(there).take(most).collect()
+    }
+
+    /// The weight of a row.
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// Writes rows into a buffer of as many rows.
+    pub(crate) fn write<T: Real>(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, T>) {
+        each!(self.rows, rows => {
+            to.axis_chunks_iter_mut(Axis(0), CHECK_ROWS).into_par_iter().zip(which.par_chunks(CHECK_ROWS)).for_each(
+                |(mut to, which)| {
+                    for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
+                        to.zip_mut_with(&rows.row(row), |to, from| *to = T::narrow(from.to_f64()));
+                    }
+                },
+            );
+        })
+    }
+
+    /// The one copy of the caller's rows, widened, without those of weight zero, and their weights.
+    pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
+        let which = self.present(0, usize::MAX);
+        let mut copy = Array2::zeros((which.len(), self.ncols()));
+        self.write(&which, copy.view_mut());
+        (copy, self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect()))
+    }
+
+    /// Consecutive pieces of at most so many rows.
+    pub(crate) fn pieces(self, rows: usize) -> impl Iterator<Item = Self> {
+        (0..self.nrows()).step_by(rows).map(move |start| {
+            let range = start..self.nrows().min(start + rows);
+            let weights = self.weights.map(|weights| &weights[range.clone()]);
+            macro_rules! piece {
+                ($($variant:ident),*) => {
+                    match self.rows {
+                        $(Rows::$variant(mut view) => {
+                            view.slice_axis_inplace(Axis(0), Slice::from(range));
+                            Rows::$variant(view)
+                        })*
+                    }
+                };
+            }
+            Self { rows: piece!(F64, F32, U8, U16, I32), weights }
+        })
+    }
+}
+
+fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
+    if weights.len() != rows {
+        return Err(Error::WeightCount { rows, weights: weights.len() });
+    }
+    match weights.iter().position(|w| !(0.0..=LARGEST).contains(w)) {
+        Some(row) => Err(Error::InvalidWeight { row, value: weights[row] }),
+        None => Ok(()),
+    }
+}
+
+fn check_width<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
     if rows.ncols() != features {
         return Err(Error::WidthMismatch { expected: features, found: rows.ncols() });
     }
-    if features == 0 {
-        return Err(Error::NoFeatures);
-    }
+    if features == 0 { Err(Error::NoFeatures) } else { Ok(()) }
+}
+
+/// Checks width and values; names the first bad cell in row order.
+pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
+    check_width(rows, features)?;
     // Counting, rather than stopping at the first, keeps the loop free of branches.
     let good = |x: &E| x.to_f64().abs() <= LARGEST; // false for NaN too
     let count = |bad: u32, x: &E| bad + u32::from(!good(x));
@@ -37,23 +207,26 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
         .axis_chunks_iter(Axis(0), CHECK_ROWS)
         .into_par_iter()
         .all(|chunk| chunk.rows().into_iter().all(|row| bad(row) == 0));
-    if clean { Ok(()) } else { Err(first_bad(rows)) }
+    if clean {
+        return Ok(());
+    }
+    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row, i))
 }
 
-fn first_bad<E: Element>(rows: ArrayView2<'_, E>) -> Error {
-    for ((row, column), x) in rows.indexed_iter() {
+fn check_row<E: Element>(cells: ArrayView1<'_, E>, row: usize) -> Result<(), Error> {
+    for (column, x) in cells.iter().enumerate() {
         let value = x.to_f64();
         if !value.is_finite() {
-            return Error::NonFinite { row, column, value };
+            return Err(Error::NonFinite { row, column, value });
         }
         if value.abs() > LARGEST {
-            return Error::TooLarge { row, column, value, limit: LARGEST };
+            return Err(Error::TooLarge { row, column, value, limit: LARGEST });
         }
     }
-    Error::NoFeatures // not reached: some cell failed the same comparison above
+    Ok(())
 }
 
-/// The one copy of the caller's rows, widened.
+/// A widened copy of rows that were checked.
 pub(crate) fn widened<E: Element>(rows: ArrayView2<'_, E>) -> Array2<f64> {
     let mut copy = Array2::zeros(rows.dim());
     copy.zip_mut_with(&rows, |out, x| *out = x.to_f64());

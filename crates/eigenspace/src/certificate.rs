@@ -37,6 +37,10 @@ impl Bound {
         Self { lost: self.lost + other.lost, surplus: self.surplus + other.surplus }
     }
 
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self { lost: self.lost * factor, surplus: self.surplus * factor }
+    }
+
     pub(crate) fn losing(self, lost: f64) -> Self {
         Self { lost: self.lost + lost, ..self }
     }

@@ -1,18 +1,19 @@
 //! The numbers a row may be made of, and the precision they are worked on in.
 //!
-//! ```text
-//! f64 → f64        f32 → f32 in streams and projections, f64 wherever a problem is small
-//! ```
+//! | element | large products in | |
+//! |---|---|---|
+//! | `f64`, `i32` | f64 | |
+//! | `f32`, `u8`, `u16` | f32 in streams and projections | every such number is an f32 without loss |
+//!
+//! Whatever is small (means, sums of blocks, eigenproblems) is f64 always.
 
 use crate::linalg::Real;
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
 }
 
-/// An element of a row: `f64` or `f32`.
+/// An element of a row: `f64`, `f32`, `u8`, `u16` or `i32`.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The precision in which large products of such rows are computed.
     type Work: Real;
@@ -22,22 +23,19 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     fn to_work(self) -> Self::Work;
 }
 
-impl Element for f64 {
-    type Work = f64;
-    fn to_f64(self) -> f64 {
-        self
-    }
-    fn to_work(self) -> f64 {
-        self
-    }
+macro_rules! element {
+    ($($element:ty => $work:ty),*) => {$(
+        impl sealed::Sealed for $element {}
+        impl Element for $element {
+            type Work = $work;
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            fn to_work(self) -> $work {
+                <$work>::from(self)
+            }
+        }
+    )*};
 }
 
-impl Element for f32 {
-    type Work = f32;
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    fn to_work(self) -> f32 {
-        self
-    }
-}
+element!(f64 => f64, f32 => f32, u8 => f32, u16 => f32, i32 => f64);

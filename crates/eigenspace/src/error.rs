@@ -112,6 +112,28 @@ pub enum Error {
         /// Features of the model.
         features: usize,
     },
+    /// Another number of weights than of rows.
+    #[error("there are {weights} weights for {rows} rows")]
+    WeightCount {
+        /// Rows of the block.
+        rows: usize,
+        /// Weights given.
+        weights: usize,
+    },
+    /// A weight that is negative or not finite.
+    #[error("row {row}: the weight is {value}, expected a number that is not negative")]
+    InvalidWeight {
+        /// Row within the block, from 0.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// A forgetting factor outside (0, 1], or a half-life that is not positive.
+    #[error("a forgetting factor must be above 0 and at most 1, a half-life above 0, and this is {value}")]
+    InvalidForgetting {
+        /// What was given.
+        value: f64,
+    },
     /// A direction of length zero.
     #[error("the direction has length 0")]
     ZeroDirection,
@@ -284,6 +306,9 @@ impl Error {
             Self::NotAPart { .. } => "split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank".into(),
             Self::TooFewRows { .. } | Self::Divisor { .. } => "update the model with more rows first".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or leave the choice to the library".into(),
+            Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
+            Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
+            Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
             Self::NoModels => "pass at least one model; the empty model stands for no rows".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),

@@ -16,19 +16,16 @@
 //!
 //! Cost of a compression: (r + m)² D + 2 r (r + m) D in products, and an eigenproblem of size r + m.
 
-use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
+use crate::block::Block;
 use crate::certificate::Bound;
-use crate::element::Element;
 use crate::error::Error;
+use crate::forgetting::Forgetting;
 use crate::linalg::{self, Real};
 use crate::moments::Moments;
 use crate::scatter::Scatter;
 use crate::truncation::Cut;
-
-/// Rows copied by one task.
-const COPY_ROWS: usize = 32;
 
 /// r rows of a factor, then rows as they came.
 #[derive(Debug, Clone)]
@@ -44,6 +41,16 @@ pub(crate) struct Factor<T> {
     pub(crate) rows: usize,
     /// Those rows, and room for more.
     data: Array2<T>,
+    /// One for each raw row.
+    notes: Vec<Note>,
+}
+
+/// What is remembered of a raw row beside its cells.
+#[derive(Debug, Clone, Copy)]
+struct Note {
+    weight: f64,
+    /// What the stream's clock said when the row came.
+    birth: u64,
 }
 
 impl<T: Real> Factor<T> {
@@ -54,13 +61,13 @@ impl<T: Real> Factor<T> {
     /// Starts from a model's moments, bound and factor rows.
     pub(crate) fn start(moments: Moments, bound: Bound, factor: Array2<f64>) -> Self {
         let kept = factor.nrows();
-        Self { moments, bound, kept, compressed: false, rows: kept, data: factor.mapv(T::narrow) }
+        Self { moments, bound, kept, compressed: false, rows: kept, data: factor.mapv(T::narrow), notes: Vec::new() }
     }
 
     /// The same in another precision.
     pub(crate) fn cast<U: Real>(self) -> Factor<U> {
-        let Self { moments, bound, kept, compressed, rows, data } = self;
-        Factor { moments, bound, kept, compressed, rows, data: data.mapv(|x| U::narrow(x.widen())) }
+        let Self { moments, bound, kept, compressed, rows, data, notes } = self;
+        Factor { moments, bound, kept, compressed, rows, data: data.mapv(|x| U::narrow(x.widen())), notes }
     }
 
     /// Raw rows, not yet in F.
@@ -68,19 +75,33 @@ impl<T: Real> Factor<T> {
         self.rows - self.kept
     }
 
-    pub(crate) fn append<E: Element>(&mut self, rows: ArrayView2<'_, E>) {
-        let end = self.rows + rows.nrows();
+    /// Takes these rows of a block, which were born when the clock stood at `birth` of each.
+    pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], birth: impl Fn(usize) -> u64) {
+        let end = self.rows + which.len();
         if end > self.data.nrows() {
             let mut larger = Array2::zeros((end.max(self.data.nrows() * 3 / 2), self.data.ncols()));
             larger.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&self.view());
             self.data = larger;
         }
-        let mut free = self.data.slice_axis_mut(Axis(0), Slice::from(self.rows..end));
-        free.axis_chunks_iter_mut(Axis(0), COPY_ROWS)
-            .into_par_iter()
-            .zip(rows.axis_chunks_iter(Axis(0), COPY_ROWS))
-            .for_each(|(mut to, from)| to.zip_mut_with(&from, |to, from| *to = T::narrow(from.to_f64())));
+        block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.rows..end)));
+        self.notes
+            .extend(which.iter().enumerate().map(|(i, &row)| Note { weight: block.weight(row), birth: birth(i) }));
         self.rows = end;
+    }
+
+    /// Weights of the raw rows when the clock stands at `now`; none if all weigh 1.
+    pub(crate) fn weights(&self, forgetting: Forgetting, now: u64) -> Option<Vec<f64>> {
+        let weight = |note: &Note| note.weight * forgetting.weight(now - note.birth);
+        let plain = forgetting == Forgetting::Never && self.notes.iter().all(|note| note.weight == 1.0);
+        (!plain).then(|| self.notes.iter().map(weight).collect())
+    }
+
+    /// Every row inside F weighs `factor` as much.
+    pub(crate) fn forget(&mut self, factor: f64) {
+        self.moments = self.moments.scaled(factor);
+        self.bound = self.bound.scaled(factor);
+        let root = T::narrow(factor.sqrt());
+        self.data.slice_axis_mut(Axis(0), Slice::from(..self.kept)).mapv_inplace(|x| x * root);
     }
 
     /// All rows, F first.
@@ -98,8 +119,9 @@ impl<T: Real> Factor<T> {
     }
 
     /// Moves the raw rows into a scatter.
-    pub(crate) fn drain_into(&mut self, scatter: &mut Scatter) -> Result<(), Error> {
-        scatter.absorb(self.view_mut())?;
+    pub(crate) fn drain_into(&mut self, scatter: &mut Scatter, weights: Option<&[f64]>) -> Result<(), Error> {
+        scatter.absorb(self.view_mut(), weights)?;
+        self.notes.clear();
         self.rows = 0;
         Ok(())
     }
@@ -111,11 +133,11 @@ impl<T: Real> Factor<T> {
     }
 
     /// Reduces all rows to the directions that `cut` keeps of their squared singular values.
-    pub(crate) fn compress(&mut self, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
+    pub(crate) fn compress(&mut self, weights: Option<&[f64]>, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
         let kept = self.kept;
         let before = self.moments.clone();
         let mut a = self.view_mut();
-        let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)))?;
+        let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)), weights)?;
         // More rows than features: the directions of an SVD are shorter than rows of a rotation.
         let tall = a.nrows() > a.ncols();
         let (squared, mut u) = if tall {
@@ -145,6 +167,7 @@ impl<T: Real> Factor<T> {
         let length = |i: usize| a.row(i).iter().map(|x| x.widen() * x.widen()).sum::<f64>();
         let alive = (0..keep).rev().find(|&i| length(i) > floor * floor).map_or(0, |i| i + 1);
         (self.kept, self.rows) = (alive, alive);
+        self.notes.clear();
         self.compressed = true;
         self.moments = moments;
         self.bound = self.bound.losing(cut.lost);

@@ -8,10 +8,9 @@
 //! compression to the next. Keeping no more than is shown is cheapest, and wrong by as much as the
 //! certificate then says.
 
-use ndarray::ArrayView2;
-
-use crate::element::Element;
+use crate::block::Block;
 use crate::error::Error;
+use crate::forgetting::Forgetting;
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
 use crate::stream::EigenspaceStream;
@@ -35,6 +34,7 @@ pub struct FitOptions {
     pub(crate) truncation: Truncation,
     pub(crate) engine: Engine,
     pub(crate) block_rows: Option<usize>,
+    pub(crate) forgetting: Forgetting,
 }
 
 impl FitOptions {
@@ -76,10 +76,17 @@ impl FitOptions {
         self
     }
 
+    /// How quickly old rows lose weight.
+    pub fn forgetting(mut self, forgetting: Forgetting) -> Self {
+        self.forgetting = forgetting;
+        self
+    }
+
     /// What a stream of rows of this width would do; refuses options that mean nothing.
     pub fn plan(&self, features: usize) -> Result<Plan, Error> {
         self.components.check()?;
         self.truncation.check()?;
+        self.forgetting.check()?;
         if features == 0 {
             return Err(Error::NoFeatures);
         }
@@ -103,9 +110,10 @@ impl FitOptions {
     }
 
     /// The model of these rows, through the streaming engine.
-    pub fn fit<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<EigenspaceModel, Error> {
-        let mut stream = self.stream(rows.ncols())?;
-        stream.update(rows)?;
+    pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
+        let block = rows.into();
+        let mut stream = self.stream(block.ncols())?;
+        stream.update(block)?;
         Ok(EigenspaceModel::clone(&*stream.model()?))
     }
 }

@@ -23,6 +23,7 @@
 //! because Σ (x − t)(x − t)ᵀ = M_b + m (1 − β)² (b − μ)(b − μ)ᵀ and m (1 − β)² = n m / (n + m).
 //! (The specification centres at the *new* mean, β = m / (n + m): that loses the shift of the old
 //! rows.) For the first block β = 1; for one row 1 − β = √(n / (n + 1)), Brand's rank-one update.
+//! Weighted rows count by their weight in n, m, b and every sum, and are multiplied by its root.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis};
@@ -69,14 +70,20 @@ impl Moments {
         epsilon * (16.0 + 4.0 * (rows as f64).sqrt()) * largest + f64::EPSILON * offset
     }
 
-    /// Centres a block at t, in place, and returns the moments of the earlier rows and these.
-    pub(crate) fn absorb<T: Real>(&self, mut rows: ArrayViewMut2<'_, T>) -> Result<Self, Error> {
-        let added = rows.nrows();
+    /// Centres a block at t and multiplies each row by the root of its weight, in place; returns the
+    /// moments of the earlier rows and these.
+    pub(crate) fn absorb<T: Real>(
+        &self,
+        mut rows: ArrayViewMut2<'_, T>,
+        weights: Option<&[f64]>,
+    ) -> Result<Self, Error> {
         let Some(first) = rows.rows().into_iter().next() else {
             return Ok(self.clone());
         };
-        let weight = self.weight + added as f64;
-        let count = self.count.checked_add(added as u64).ok_or(Error::CountOverflow)?;
+        let count = self.count.checked_add(rows.nrows() as u64).ok_or(Error::CountOverflow)?;
+        let added = weights.map_or(rows.nrows() as f64, |weights| weights.iter().sum());
+        let weight = self.weight + added;
+        let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let beta = 1.0 - (self.weight / weight).sqrt();
         // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits.
         let near = if self.count == 0 { first.mapv(Real::widen) } else { self.mean.clone() };
@@ -88,26 +95,32 @@ impl Moments {
             .zip(scatter.axis_chunks_iter_mut(Axis(0), PANEL))
             .for_each(|((mut rows, mut mean), mut scatter)| {
                 let mut step = vec![0.0; mean.len()];
-                for row in rows.rows() {
-                    add_difference(&mut step, &contiguous(row), &contiguous(mean.view()));
+                for (i, row) in rows.rows().into_iter().enumerate() {
+                    add_difference(&mut step, &contiguous(row), &contiguous(mean.view()), weight_of(i));
                 }
-                let step = Array1::from(step) / added as f64;
+                let step = Array1::from(step) / added;
                 let centre = (&mean + &(&step * beta)).to_vec();
                 let mut squares = vec![0.0; centre.len()];
-                for mut row in rows.rows_mut() {
+                for (i, mut row) in rows.rows_mut().into_iter().enumerate() {
+                    let root = weight_of(i).sqrt();
                     match row.as_slice_mut() {
-                        Some(row) => subtract(row, &centre, &mut squares),
+                        Some(row) => subtract(row, &centre, root, &mut squares),
                         None => {
                             let mut copy = row.to_vec();
-                            subtract(&mut copy, &centre, &mut squares);
+                            subtract(&mut copy, &centre, root, &mut squares);
                             row.assign(&Array1::from(copy));
                         }
                     }
                 }
                 scatter += &Array1::from(squares);
-                mean.scaled_add(added as f64 / weight, &step);
+                mean.scaled_add(added / weight, &step);
             });
         Ok(Self { count, weight, mean, scatter })
+    }
+
+    /// The same rows, each weighing `factor` as much.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self { weight: self.weight * factor, scatter: &self.scatter * factor, ..self.clone() }
     }
 
     /// The moments of both sets of rows, and the row c. Most precise when `self` is the heavier.
@@ -144,21 +157,21 @@ fn contiguous<T: Copy>(row: ArrayView1<'_, T>) -> Cow<'_, [T]> {
     row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
 }
 
-/// `sum += row − near`.
-fn add_difference<T: Real>(sum: &mut [f64], row: &[T], near: &[f64]) {
+/// `sum += weight (row − near)`.
+fn add_difference<T: Real>(sum: &mut [f64], row: &[T], near: &[f64], weight: f64) {
     vectorised(
         #[inline(always)]
-        || sum.iter_mut().zip(row).zip(near).for_each(|((sum, x), near)| *sum += x.widen() - near),
+        || sum.iter_mut().zip(row).zip(near).for_each(|((sum, x), near)| *sum += weight * (x.widen() - near)),
     );
 }
 
-/// `row −= centre`, adding the squares of the differences.
-fn subtract<T: Real>(row: &mut [T], centre: &[f64], squares: &mut [f64]) {
+/// `row = root (row − centre)`, adding the squares.
+fn subtract<T: Real>(row: &mut [T], centre: &[f64], root: f64, squares: &mut [f64]) {
     vectorised(
         #[inline(always)]
         || {
             for ((x, centre), square) in row.iter_mut().zip(centre).zip(squares) {
-                let difference = x.widen() - centre;
+                let difference = root * (x.widen() - centre);
                 *square += difference * difference;
                 *x = T::narrow(difference);
             }

@@ -49,11 +49,22 @@ impl Scatter {
     }
 
     /// Adds rows, which are centred in place.
-    pub(crate) fn absorb<T: Real>(&mut self, mut rows: ArrayViewMut2<'_, T>) -> Result<(), Error> {
-        self.moments = self.moments.absorb(rows.view_mut())?;
+    pub(crate) fn absorb<T: Real>(
+        &mut self,
+        mut rows: ArrayViewMut2<'_, T>,
+        weights: Option<&[f64]>,
+    ) -> Result<(), Error> {
+        self.moments = self.moments.absorb(rows.view_mut(), weights)?;
         linalg::add_scatter(&mut self.matrix, rows.view());
         self.epsilon = self.epsilon.max(4.0 * T::EPSILON);
         Ok(())
+    }
+
+    /// Every row so far weighs `factor` as much.
+    pub(crate) fn forget(&mut self, factor: f64) {
+        self.moments = self.moments.scaled(factor);
+        self.bound = self.bound.scaled(factor);
+        self.matrix *= factor;
     }
 
     /// Singular values and directions, and the singular value below which they are rounding.

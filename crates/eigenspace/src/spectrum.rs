@@ -29,6 +29,10 @@ impl Spectrum {
         self.0.iter().map(|s| s * s).collect()
     }
 
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self(&self.0 * factor)
+    }
+
     pub(crate) fn largest(&self) -> f64 {
         self.0.first().copied().unwrap_or(0.0)
     }

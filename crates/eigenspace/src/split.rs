@@ -26,9 +26,8 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 
-use crate::block;
+use crate::block::Block;
 use crate::certificate::Bound;
-use crate::element::Element;
 use crate::error::Error;
 use crate::linalg;
 use crate::model::EigenspaceModel;
@@ -104,23 +103,22 @@ impl EigenspaceModel {
         Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
 
-    /// The model without these rows, which must have been absorbed before.
-    pub fn remove<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Self, Error> {
-        block::check(rows, self.features())?;
-        if rows.is_empty() {
-            return Ok(self.clone());
-        }
-        self.split(&Self::batch(rows)?)
+    /// The model without these rows, which must have been absorbed before, with the same weights.
+    pub fn remove<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Self, Error> {
+        let block = rows.into();
+        block.check(self.features())?;
+        self.split(&Self::batch(block)?)
     }
 
     /// The model in which `new` rows stand in the place of `old` ones: a step of a sliding window.
-    pub fn replace<E: Element>(
+    pub fn replace<'a, 'b>(
         &self,
-        old: ArrayView2<'_, E>,
-        new: ArrayView2<'_, E>,
+        old: impl Into<Block<'a>>,
+        new: impl Into<Block<'b>>,
         truncation: Truncation,
     ) -> Result<Self, Error> {
-        block::check(old, self.features())?;
+        let old = old.into();
+        old.check(self.features())?;
         self.update(new, Truncation::None)?.remove(old)?.truncate(truncation)
     }
 

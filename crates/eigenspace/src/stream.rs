@@ -14,14 +14,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use ndarray::{ArrayView2, Axis, Slice};
+use ndarray::Axis;
 
-use crate::block;
-use crate::element::Element;
+use crate::block::Block;
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::fit::FitOptions;
-use crate::linalg::{self, Real};
+use crate::linalg::Real;
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
 use crate::reduce::{Route, reduce};
@@ -53,6 +52,10 @@ pub struct EigenspaceStream {
     plan: Plan,
     buffer: Buffer,
     scatter: Option<Scatter>,
+    /// Rows, or blocks, that have come: the time by which rows are forgotten.
+    clock: u64,
+    /// The time at which the factor, or the scatter, has the weight it says.
+    settled: u64,
     cache: OnceLock<Arc<EigenspaceModel>>,
 }
 
@@ -76,7 +79,7 @@ macro_rules! either {
 impl EigenspaceStream {
     pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
         let buffer = Buffer::F32(Factor::empty(features));
-        Self { options, plan, buffer, scatter: None, cache: OnceLock::new() }
+        Self { options, plan, buffer, scatter: None, clock: 0, settled: 0, cache: OnceLock::new() }
     }
 
     pub(crate) fn resume(options: FitOptions, plan: Plan, model: &EigenspaceModel) -> Self {
@@ -87,6 +90,7 @@ impl EigenspaceStream {
 
     fn start_from(&mut self, model: &EigenspaceModel) {
         self.cache = OnceLock::new();
+        self.settled = self.clock;
         if self.plan.engine == Engine::Scatter {
             self.buffer = Buffer::F64(Factor::empty(model.features()));
             self.scatter = Some(Scatter::of(model));
@@ -117,25 +121,30 @@ impl EigenspaceStream {
     }
 
     /// Absorbs a block of any number of rows. A block with a bad cell is refused as a whole.
-    pub fn update<E: Element>(&mut self, rows: ArrayView2<'_, E>) -> Result<(), Error> {
-        block::check(rows, self.features())?;
-        self.count().checked_add(rows.nrows() as u64).ok_or(Error::CountOverflow)?;
-        if rows.nrows() == 0 {
+    pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
+        let block = rows.into();
+        block.check(self.features())?;
+        self.count().checked_add(block.nrows() as u64).ok_or(Error::CountOverflow)?;
+        let mut rest = block.present(0, 1);
+        if rest.is_empty() {
             return Ok(());
         }
         self.cache = OnceLock::new();
-        if E::Work::EPSILON < f32::EPSILON.into() {
+        if !block.is_narrow() {
             self.widen();
         }
-        let mut start = 0;
-        while start < rows.nrows() {
+        let by_row = self.options.forgetting.by_row();
+        self.clock += u64::from(!by_row);
+        while let Some(&start) = rest.first() {
             if self.room() == 0 {
                 self.flush()?;
             }
-            let end = rows.nrows().min(start + self.room());
-            let piece = linalg::rows_of(rows, start..end);
-            either!(&mut self.buffer, factor => factor.append(piece));
-            start = end;
+            let which = block.present(start, self.room());
+            let clock = self.clock;
+            let birth = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
+            either!(&mut self.buffer, factor => factor.append(&block, &which, birth));
+            self.clock += if by_row { which.len() as u64 } else { 0 };
+            rest = block.present(which.last().map_or(start, |last| last + 1), 1);
         }
         Ok(())
     }
@@ -158,8 +167,9 @@ impl EigenspaceStream {
 
     /// The same stream showing another number of components. Rank that was dropped does not return.
     pub fn set_components(&mut self, components: impl Into<Components>) -> Result<(), Error> {
-        self.options = self.options.clone().components(components);
-        self.plan = self.options.plan(self.features())?;
+        let options = self.options.clone().components(components);
+        self.plan = options.plan(self.features())?;
+        self.options = options;
         self.cache = OnceLock::new();
         Ok(())
     }
@@ -187,10 +197,20 @@ impl EigenspaceStream {
                 self.widen();
             }
         }
+        let (forgetting, now) = (self.options.forgetting, self.clock);
+        let fade = forgetting.weight(now - self.settled);
+        self.settled = now;
+        let weights = either!(&self.buffer, factor => factor.weights(forgetting, now));
         if self.plan.engine == Engine::Scatter {
             let features = self.features();
             let scatter = self.scatter.get_or_insert_with(|| Scatter::empty(features));
-            return either!(&mut self.buffer, factor => factor.drain_into(scatter));
+            if fade < 1.0 {
+                scatter.forget(fade);
+            }
+            return either!(&mut self.buffer, factor => factor.drain_into(scatter, weights.as_deref()));
+        }
+        if fade < 1.0 {
+            either!(&mut self.buffer, factor => factor.forget(fade));
         }
         let (plan, FitOptions { components, truncation, .. }) = (self.plan, self.options.clone());
         let cut = |squared: &[f64], total: f64| {
@@ -201,7 +221,7 @@ impl EigenspaceStream {
             };
             truncation.cut(squared, total, limit)
         };
-        either!(&mut self.buffer, factor => factor.compress(cut))
+        either!(&mut self.buffer, factor => factor.compress(weights.as_deref(), cut))
     }
 
     /// Goes on in f64.
@@ -213,18 +233,22 @@ impl EigenspaceStream {
     }
 
     fn read(&self) -> Result<EigenspaceModel, Error> {
-        let components = self.options.components;
+        let FitOptions { components, forgetting, .. } = self.options;
+        let fade = forgetting.weight(self.clock - self.settled);
         either!(&self.buffer, factor => {
+            let weights = factor.weights(forgetting, self.clock);
             let mut a = factor.view().mapv(Real::widen);
-            let added = a.slice_axis_mut(Axis(0), Slice::from(factor.kept..));
+            let (mut kept, added) = a.view_mut().split_at(Axis(0), factor.kept);
             if let Some(scatter) = &self.scatter {
                 let mut scatter = scatter.clone();
-                scatter.absorb(added)?;
+                scatter.forget(fade);
+                scatter.absorb(added, weights.as_deref())?;
                 return scatter.model(Truncation::None, components);
             }
-            let moments = factor.moments.absorb(added)?;
+            kept *= fade.sqrt();
+            let moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
             let reduced = reduce(a.view(), Route::Auto, Truncation::None, &moments, factor.epsilon())?;
-            Ok(EigenspaceModel::from_reduced(moments, reduced, factor.bound, components))
+            Ok(EigenspaceModel::from_reduced(moments, reduced, factor.bound.scaled(fade), components))
         })
     }
 }

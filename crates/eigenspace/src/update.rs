@@ -20,9 +20,9 @@
 //! and its Applications 415(1), 20–30, 2006. The residual is orthogonalised twice, and the basis is
 //! made orthonormal again when it has drifted by more than 1e-13.
 
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
-use crate::block;
+use crate::block::{self, Block};
 use crate::element::Element;
 use crate::error::Error;
 use crate::linalg;
@@ -38,17 +38,35 @@ impl EigenspaceModel {
     ///
     /// For a long stream of small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which
     /// gathers rows and decomposes rarely.
-    pub fn update<E: Element>(&self, rows: ArrayView2<'_, E>, truncation: Truncation) -> Result<Self, Error> {
-        block::check(rows, self.features())?;
+    pub fn update<'a>(&self, rows: impl Into<Block<'a>>, truncation: Truncation) -> Result<Self, Error> {
+        let block = rows.into();
+        block.check(self.features())?;
         let truncation = truncation.check()?;
-        if rows.is_empty() {
+        let (mut added, weights) = block.widened();
+        if added.is_empty() {
             return self.truncate(truncation);
         }
-        let mut added = block::widened(rows);
-        let moments = self.moments.absorb(added.view_mut())?;
+        let moments = self.moments.absorb(added.view_mut(), weights.as_deref())?;
         let a = if self.rank() == 0 { added } else { concatenate![Axis(0), self.factor(), added] };
         let reduced = reduce(a.view(), Route::Auto, truncation, &moments, f64::EPSILON)?;
         Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
+    }
+
+    /// The model in which every row so far weighs `factor` as much, before newer ones are added.
+    ///
+    /// Scatter and weight are scaled alike, s ← √f s, w ← f w, so that w stays the number of rows
+    /// that the model still remembers and variances stay what they were. (Ross et al. 2008 scale the
+    /// singular values by f, which is our f².)
+    pub fn forget(&self, factor: f64) -> Result<Self, Error> {
+        if !(factor > 0.0 && factor <= 1.0) {
+            return Err(Error::InvalidForgetting { value: factor });
+        }
+        Ok(Self {
+            moments: self.moments.scaled(factor),
+            spectrum: self.spectrum.scaled(factor.sqrt()),
+            bound: self.bound.scaled(factor),
+            ..self.clone()
+        })
     }
 
     /// Brand's rank-one update: the model of the rows seen before and one more.
@@ -56,7 +74,7 @@ impl EigenspaceModel {
         block::check(row.insert_axis(Axis(0)), self.features())?;
         let truncation = truncation.check()?;
         let mut rows = block::widened(row.insert_axis(Axis(0)));
-        let moments = self.moments.absorb(rows.view_mut())?;
+        let moments = self.moments.absorb(rows.view_mut(), None)?;
 
         let basis = self.basis();
         let mut residual = rows.remove_axis(Axis(0));
