@@ -64,6 +64,7 @@ def test_the_tensors_have_the_documented_names_types_and_shapes(model):
         "lost": ("<f8", ()),
         "mean": ("<f8", (FEATURES,)),
         "singular_values": ("<f8", (RANK,)),
+        "noise": ("<f8", ()),
         "surplus": ("<f8", ()),
         "weight": ("<f8", ()),
     }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::linalg::{Real, vectorised};
 
 /// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
-const LARGEST: f64 = 1e140;
+pub(crate) const LARGEST: f64 = 1e140;
 /// Rows checked by one task.
 const CHECK_ROWS: usize = 64;
 

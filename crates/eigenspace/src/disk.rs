@@ -72,15 +72,18 @@ fn read_announced(path: &Path) -> std::io::Result<Result<Vec<u8>, FormatError>> 
 /// Writes beside the target, flushes, renames, and flushes the folder.
 fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    // A link stays a link: what it points to is replaced.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let name = path.file_name().ok_or_else(|| std::io::Error::from(ErrorKind::IsADirectory))?;
-    if path.is_dir() {
+    // A link stays a link: what it points to is replaced, and must be there.
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_symlink());
+    let path = &if is_link { fs::canonicalize(path)? } else { path.to_owned() };
+    if path.is_dir() || path.file_name().is_none() {
         return Err(ErrorKind::IsADirectory.into());
+    }
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "not an ordinary file"));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let temporary = folder.join(format!(".{}.{}-{number}.tmp", name.to_string_lossy(), std::process::id()));
+    let temporary = folder.join(format!(".eigenspace-{}-{number}.tmp", std::process::id()));
     let written = (|| {
         let mut file = File::options().write(true).create_new(true).open(&temporary)?;
         if let Ok(existing) = fs::metadata(path) {
@@ -89,8 +92,9 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, path)?;
+        // The file is in its place now; a folder that cannot be flushed does not undo that.
         #[cfg(unix)]
-        File::open(folder)?.sync_all()?;
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     })();
     if written.is_err() {

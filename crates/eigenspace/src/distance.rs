@@ -9,7 +9,7 @@
 //! Q is taken from the residual itself, not as ‖x − μ‖² − ‖z‖², which cancels.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::block;
 use crate::element::Element;
@@ -37,12 +37,19 @@ impl EigenspaceModel {
 
     /// Hotelling's T² of each row, over the k shown components (ddof = 1).
     pub fn hotelling<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
+        Ok(self.distances_and_hotelling(rows)?.1)
+    }
+
+    /// Q and T² of each row.
+    pub(crate) fn distances_and_hotelling<E: Element>(
+        &self,
+        rows: ArrayView2<'_, E>,
+    ) -> Result<(Array1<f64>, Array1<f64>), Error> {
         let divisor = self.divisor(1.0)?;
-        let (_, coordinates) = self.distances(rows)?;
-        let values = self.singular_values();
-        let t2 =
-            |z: ndarray::ArrayView1<'_, f64>| z.iter().zip(values).map(|(z, s)| (z / s).powi(2)).sum::<f64>() * divisor;
-        Ok(coordinates.rows().into_iter().map(t2).collect())
+        let (q, coordinates) = self.distances(rows)?;
+        let squares =
+            |z: ArrayView1<'_, f64>| z.iter().zip(self.singular_values()).map(|(z, s)| (z / s).powi(2)).sum::<f64>();
+        Ok((q, coordinates.rows().into_iter().map(|z| squares(z) * divisor).collect()))
     }
 
     /// What is lost when these rows are projected on the k shown components and reconstructed.

@@ -112,6 +112,20 @@ pub enum Error {
         /// Features of the model.
         features: usize,
     },
+    /// A scale that is not a positive finite number.
+    #[error("column {column}: the scale is {value}, expected a positive number")]
+    InvalidScale {
+        /// Column, from 0.
+        column: usize,
+        /// The scale.
+        value: f64,
+    },
+    /// A confidence outside (0, 1).
+    #[error("a confidence must be above 0 and below 1, and this is {value}")]
+    InvalidConfidence {
+        /// What was given.
+        value: f64,
+    },
     /// Another number of weights than of rows.
     #[error("there are {weights} weights for {rows} rows")]
     WeightCount {
@@ -163,6 +177,14 @@ pub enum Error {
         value: f64,
         /// Largest magnitude accepted.
         limit: f64,
+    },
+    /// A result that is beyond f32, in which such rows are worked on.
+    #[error("row {row}, column {column} of the result is too large for 32-bit floats")]
+    BeyondF32 {
+        /// Row of the result, from 0.
+        row: usize,
+        /// Column of the result, from 0.
+        column: usize,
     },
     /// A decomposition did not converge.
     #[error("the {what} of a {rows} x {columns} matrix did not converge")]
@@ -306,6 +328,8 @@ impl Error {
             Self::NotAPart { .. } => "split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank".into(),
             Self::TooFewRows { .. } | Self::Divisor { .. } => "update the model with more rows first".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or leave the choice to the library".into(),
+            Self::InvalidScale { .. } => "leave a column as it is with a scale of 1".into(),
+            Self::InvalidConfidence { .. } => "0.99 lets one good row in a hundred pass the limit".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
@@ -316,6 +340,7 @@ impl Error {
             Self::Singular { features, .. } => format!("show fewer components than {features}, so that a noise variance remains, or use more rows"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}, before fitting"),
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
+            Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Format(source) | Self::File { source, .. } => return source.hint(),
             Self::Io { .. } | Self::Zero { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };

@@ -11,12 +11,12 @@
 //! F is a *factor*, not a basis: its rows are the directions times their singular values. A
 //! compression turns A by orthonormal U and forgets the last rows; it divides by nothing, so
 //! FᵀF = Aᵀ U_rᵀ U_r A is within rounding of AᵀA minus what λ says, however ill-conditioned A
-//! is, and nothing drifts, whatever the number of compressions. Orthonormal directions are made
-//! only when somebody looks (`reduce.rs`).
+//! is; each compression adds a rounding of its own and no more. Orthonormal directions are made only
+//! when somebody looks (`reduce.rs`).
 //!
 //! Cost of a compression: (r + m)² D + 2 r (r + m) D in products, and an eigenproblem of size r + m.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::block::Block;
 use crate::certificate::Bound;
@@ -37,6 +37,8 @@ pub(crate) struct Factor<T> {
     pub(crate) kept: usize,
     /// True once a compression has run.
     pub(crate) compressed: bool,
+    /// Relative precision of F.
+    epsilon: f64,
     /// Rows in use: F, then raw ones.
     pub(crate) rows: usize,
     /// Those rows, and room for more.
@@ -61,13 +63,22 @@ impl<T: Real> Factor<T> {
     /// Starts from a model's moments, bound and factor rows.
     pub(crate) fn start(moments: Moments, bound: Bound, factor: Array2<f64>) -> Self {
         let kept = factor.nrows();
-        Self { moments, bound, kept, compressed: false, rows: kept, data: factor.mapv(T::narrow), notes: Vec::new() }
+        Self {
+            moments,
+            bound,
+            kept,
+            compressed: false,
+            rows: kept,
+            data: factor.mapv(T::narrow),
+            notes: Vec::new(),
+            epsilon: f64::EPSILON,
+        }
     }
 
     /// The same in another precision.
     pub(crate) fn cast<U: Real>(self) -> Factor<U> {
-        let Self { moments, bound, kept, compressed, rows, data, notes } = self;
-        Factor { moments, bound, kept, compressed, rows, data: data.mapv(|x| U::narrow(x.widen())), notes }
+        let Self { moments, bound, kept, compressed, epsilon, rows, data, notes } = self;
+        Factor { moments, bound, kept, compressed, epsilon, rows, data: data.mapv(|x| U::narrow(x.widen())), notes }
     }
 
     /// Raw rows, not yet in F.
@@ -113,9 +124,9 @@ impl<T: Real> Factor<T> {
         self.data.slice_axis_mut(Axis(0), Slice::from(..self.rows))
     }
 
-    /// Relative precision of the rows: that of their products once a compression has run.
+    /// Relative precision of F: that of the least precise compression.
     pub(crate) fn epsilon(&self) -> f64 {
-        if self.compressed { T::EPSILON } else { f64::EPSILON }
+        self.epsilon
     }
 
     /// Moves the raw rows into a scatter.
@@ -148,27 +159,37 @@ impl<T: Real> Factor<T> {
         };
         let squared: Vec<f64> = squared.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
+        // Lengths of rows below this are rounding; only the true length, not λ, can tell.
+        let floor = moments.rounding(squared.len(), largest.sqrt(), T::EPSILON);
+        let length = |row: ArrayView1<'_, T>| row.iter().map(|x| x.widen() * x.widen()).sum::<f64>();
         let mut cut = cut(&squared, moments.total());
-        if cut.lost <= 32.0 * T::EPSILON * largest || cut.keep >= moments.rank_limit() {
+        let keep = cut.keep;
+        // Below this the Gram matrix cannot tell a weak direction from none.
+        let doubt = 32.0 * T::EPSILON * largest;
+        if cut.lost <= doubt && !tall {
+            let more = linalg::rows_of(u.view(), keep..(keep + 2).min(u.nrows()));
+            let dropped = linalg::rotate(more, a.view());
+            let real = dropped.rows().into_iter().any(|row| length(row) > floor * floor);
+            cut = Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut };
+        }
+        if keep >= moments.rank_limit() {
             cut = Cut { lost: 0.0, shrink: 0.0, ..cut };
         }
         for (mut row, value) in u.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
             row *= ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
         }
-        let keep = cut.keep;
         let u = linalg::rows_of(u.view(), 0..keep);
         if tall {
             a.slice_axis_mut(Axis(0), Slice::from(..keep)).zip_mut_with(&u, |x, &value| *x = T::narrow(value));
         } else {
             linalg::rotate_in_place(u, a.view_mut());
         }
-        // Rows whose length is rounding carry nothing; only their true length, not λ, can tell.
-        let floor = moments.rounding(squared.len(), largest.sqrt(), T::EPSILON);
-        let length = |i: usize| a.row(i).iter().map(|x| x.widen() * x.widen()).sum::<f64>();
-        let alive = (0..keep).rev().find(|&i| length(i) > floor * floor).map_or(0, |i| i + 1);
+        // Rows whose length is rounding carry nothing.
+        let alive = (0..keep).rev().find(|&i| length(a.row(i)) > floor * floor).map_or(0, |i| i + 1);
         (self.kept, self.rows) = (alive, alive);
         self.notes.clear();
         self.compressed = true;
+        self.epsilon = self.epsilon.max(T::EPSILON);
         self.moments = moments;
         self.bound = self.bound.losing(cut.lost);
         Ok(())

@@ -7,6 +7,7 @@
 //! | `feature_scatter` | F64 | D | Σ (x_j − μ_j)² |
 //! | `lost` | F64 | | see the certificate |
 //! | `mean` | F64 | D | |
+//! | `noise` | F64 | | see the certificate |
 //! | `singular_values` | F64 | r | positive, non-increasing |
 //! | `surplus` | F64 | | see the certificate |
 //! | `weight` | F64 | | |
@@ -26,10 +27,12 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
 use crate::basis::Basis;
+use crate::block::LARGEST;
 use crate::certificate::Bound;
 use crate::error::{Error, FormatError};
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
+use crate::reduce::SMALLEST;
 use crate::spectrum::Spectrum;
 use crate::truncation::Components;
 
@@ -48,12 +51,13 @@ impl EigenspaceModel {
         let (rank, features) = (self.rank(), self.features());
         let floats = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
         let scalar = |value: f64| value.to_le_bytes().to_vec();
-        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 8] = [
+        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 9] = [
             ("basis", Dtype::F64, vec![rank, features], floats(&mut self.basis().iter().copied())),
             ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec()),
             ("feature_scatter", Dtype::F64, vec![features], floats(&mut self.feature_scatter().iter().copied())),
             ("lost", Dtype::F64, vec![], scalar(self.bound.lost)),
             ("mean", Dtype::F64, vec![features], floats(&mut self.mean().iter().copied())),
+            ("noise", Dtype::F64, vec![], scalar(self.bound.noise)),
             ("singular_values", Dtype::F64, vec![rank], floats(&mut self.singular_values().iter().copied())),
             ("surplus", Dtype::F64, vec![], scalar(self.bound.surplus)),
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
@@ -129,7 +133,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
     let basis = floats_of(&file, "basis", &[rank, features], false)?;
     let basis = Array2::from_shape_vec((rank, features), basis)
         .map_err(|_| FormatError::Inconsistent { what: "the shape and the length of the basis" })?;
-    let bound = Bound { lost: scalar_of(&file, "lost")?, surplus: scalar_of(&file, "surplus")? };
+    let [lost, surplus, noise] = ["lost", "surplus", "noise"].map(|name| scalar_of(&file, name));
+    let bound = Bound { lost: lost?, surplus: surplus?, noise: noise? };
     let components = read_components(components)?;
     let model = EigenspaceModel {
         moments,
@@ -148,11 +153,19 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if rank > model.features() || rank as u64 > model.count().saturating_sub(1) {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
-    if (model.count() == 0) != (model.weight() == 0.0) {
+    if (model.count() == 0) != (model.weight() == 0.0) || model.weight() > LARGEST {
         return Err(FormatError::Inconsistent { what: "the count and the weight" });
     }
+    let values = model.mean().iter().chain(&model.moments.scatter).any(|x| x.abs() > 1e290);
+    let spectrum = model.singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST);
+    if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST) {
+        return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
+    }
+    if model.count() < 2 && model.moments.total() > model.bound.noise * model.features() as f64 {
+        return Err(FormatError::Inconsistent { what: "the count and the feature scatter" });
+    }
     let held: f64 = model.spectrum.squared().iter().sum();
-    let most = model.moments.total() + model.bound.surplus * rank as f64;
+    let most = model.moments.total() + (model.bound.surplus + model.bound.noise) * rank as f64;
     if held > most * (1.0 + 1e-6) {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }

@@ -51,7 +51,7 @@ impl FitOptions {
     }
 
     /// How many directions a compression keeps, whatever the truncation rule. By default twice the
-    /// number of components and 32 more.
+    /// number of components and 32 more; `usize::MAX` keeps all.
     pub fn max_rank(mut self, rank: usize) -> Self {
         self.max_rank = Some(rank);
         self

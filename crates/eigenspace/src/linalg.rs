@@ -223,8 +223,16 @@ pub(crate) fn add_scatter<T: Real>(m: &mut Array2<f64>, x: ArrayView2<'_, T>) {
     }
 }
 
+/// A power of two that brings the largest entry near 1, so that scaling loses nothing.
+fn near_one(a: ArrayView2<'_, f64>) -> f64 {
+    let largest = a.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+    if largest > 0.0 && largest.is_finite() { (-largest.log2().round()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
+}
+
 /// Eigenvalues, non-increasing, and eigenvectors (one per row) of a symmetric matrix given by its
 /// lower triangle.
+///
+/// faer 0.24.4 deflates by an absolute threshold from 129 rows on, so the matrix is scaled first.
 pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), Error> {
     let n = g.nrows();
     let mut values = Array1::<f64>::zeros(n);
@@ -232,9 +240,11 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>),
     if n == 0 {
         return Ok((values, vectors));
     }
+    let scale = near_one(g);
+    let scaled = &g * scale;
     let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, Par::Seq, Default::default());
     evd::self_adjoint_evd(
-        g.into_faer(),
+        scaled.view().into_faer(),
         DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
         Some(vectors.view_mut().reversed_axes().into_faer()),
         Par::Seq,
@@ -242,6 +252,7 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>),
         Default::default(),
     )
     .map_err(|_| Error::NoConvergence { what: "symmetric eigendecomposition", rows: n, columns: n })?;
+    values /= scale;
     values.invert_axis(Axis(0));
     vectors.invert_axis(Axis(0));
     Ok((values.as_standard_layout().into_owned(), vectors.as_standard_layout().into_owned()))
@@ -257,9 +268,11 @@ pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f6
         return Ok((values, right));
     }
     use svd::ComputeSvdVectors::{No, Thin};
+    let scale = near_one(a);
+    let scaled = &a * scale;
     let scratch = svd::svd_scratch::<f64>(rows, columns, No, Thin, Par::Seq, Default::default());
     svd::svd(
-        a.into_faer(),
+        scaled.view().into_faer(),
         DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
         None,
         Some(right.view_mut().reversed_axes().into_faer()),
@@ -268,7 +281,7 @@ pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f6
         Default::default(),
     )
     .map_err(|_| Error::NoConvergence { what: "singular value decomposition", rows, columns })?;
-    Ok((values, right))
+    Ok((values / scale, right))
 }
 
 /// The lower triangular `C` with `S = C Cᵀ`, or `None` when `S` is not safely positive definite.

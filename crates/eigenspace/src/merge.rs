@@ -78,6 +78,6 @@ impl EigenspaceModel {
                 })
                 .collect::<Result<_, _>>()?;
         }
-        level.pop().ok_or(Error::NoModels)
+        level.pop().ok_or(Error::NoModels)?.truncate(truncation)
     }
 }

@@ -66,8 +66,17 @@ impl Moments {
     /// Singular values below this are rounding: of `rows` stacked rows with largest singular value
     /// `largest`, and of the mean that was subtracted from them.
     pub(crate) fn rounding(&self, rows: usize, largest: f64, epsilon: f64) -> f64 {
-        let offset = self.weight.sqrt() * self.mean.dot(&self.mean).sqrt();
-        epsilon * (16.0 + 4.0 * (rows as f64).sqrt()) * largest + f64::EPSILON * offset
+        // The mean of a feature rounds, but moves nothing further than the feature varies.
+        let rounded = |mean: &f64, q: &f64| ((f64::EPSILON * mean).powi(2) * self.weight).min(*q);
+        let offset: f64 = self.mean.iter().zip(&self.scatter).map(|(mean, q)| rounded(mean, q)).sum();
+        epsilon * (16.0 + 4.0 * (rows as f64).sqrt()) * largest + offset.sqrt()
+    }
+
+    /// The length of the mean along the features that vary.
+    pub(crate) fn varying_mean(&self) -> f64 {
+        let squared: f64 =
+            self.mean.iter().zip(&self.scatter).filter(|(_, q)| **q > 0.0).map(|(mean, _)| mean * mean).sum();
+        squared.sqrt()
     }
 
     /// Centres a block at t and multiplies each row by the root of its weight, in place; returns the

@@ -82,16 +82,18 @@ pub(crate) fn plan(
         let block_rows = block_rows.unwrap_or(SCATTER_ROWS);
         return Ok(Plan { engine, exact_rows: block_rows, block_rows, max_rank });
     }
-    let asked = max_rank.map_or(truncation.rank_limit(), |rank| rank.min(truncation.rank_limit()));
+    let asked = max_rank.unwrap_or(usize::MAX).min(truncation.rank_limit());
     let asked = (asked < usize::MAX).then_some(asked);
+    let unlimited = max_rank == Some(usize::MAX);
     let max_rank = match (asked, truncation, components) {
         (Some(rank), _, _) => Some(rank),
+        _ if unlimited => None,
         (None, Truncation::None, Components::Number(k)) => Some(spare_rank(k)),
         _ => None,
     };
     let block_rows = block_rows.unwrap_or_else(|| max_rank.unwrap_or(128).clamp(64, 256));
     let room = max_rank.unwrap_or(0).saturating_add(block_rows);
-    let affordable = EXACT_ROWS.min(EXACT_BYTES / (8 * features));
+    let affordable = EXACT_ROWS.min(EXACT_BYTES / features.saturating_mul(8));
     let exact_rows = match (asked, truncation, components) {
         (Some(_), _, _) => room,
         // Nothing will ever be dropped, so rows are as good a factor as any until there are D of them.

@@ -8,7 +8,7 @@
 //! rows give f32 coordinates at twice the rate, off by about 1e-7 of their length.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView2, Axis, Zip};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip};
 
 use crate::block;
 use crate::element::Element;
@@ -23,30 +23,7 @@ impl EigenspaceModel {
     /// The k coordinates of each row.
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         block::check(rows, self.features())?;
-        let basis = self.components().mapv(E::Work::narrow);
-        let mean = self.mean();
-        let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
-        out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
-            .into_par_iter()
-            .zip(rows.axis_chunks_iter(Axis(0), TASK_ROWS))
-            .for_each(|(mut out, rows)| {
-                let mut panel = Array2::zeros((rows.nrows(), PANEL.min(rows.ncols())));
-                for start in (0..rows.ncols()).step_by(PANEL) {
-                    let range = start..rows.ncols().min(start + PANEL);
-                    let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
-                    let mean = mean.slice_axis(Axis(0), range.clone().into());
-                    let source = linalg::columns_of(rows, range.clone());
-                    for (mut to, from) in panel.rows_mut().into_iter().zip(source.rows()) {
-                        Zip::from(&mut to)
-                            .and(&from)
-                            .and(&mean)
-                            .for_each(|to, x, mu| *to = E::Work::narrow(x.to_f64() - mu));
-                    }
-                    let basis = linalg::columns_of(basis.view(), range);
-                    linalg::multiply_add(out.view_mut(), panel.view(), basis.reversed_axes());
-                }
-            });
-        Ok(out)
+        products(rows, self.mean(), self.components())
     }
 
     /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
@@ -57,7 +34,7 @@ impl EigenspaceModel {
         for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
             column.mapv_inplace(|z| E::Work::narrow(z.widen() / deviation));
         }
-        Ok(coordinates)
+        fitting(coordinates)
     }
 
     /// The rows that have these coordinates. Fewer columns than the model keeps are taken as the
@@ -70,20 +47,7 @@ impl EigenspaceModel {
         if found > 0 {
             block::check(coordinates, found)?;
         }
-        let coordinates = coordinates.mapv(E::to_work);
-        let basis = self.basis.first(found).mapv(E::Work::narrow);
-        let mean = self.mean();
-        let mut out = Array2::zeros((coordinates.nrows(), self.features()));
-        out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
-            .into_par_iter()
-            .zip(coordinates.axis_chunks_iter(Axis(0), TASK_ROWS))
-            .for_each(|(mut out, coordinates)| {
-                linalg::multiply_add(out.view_mut(), coordinates, basis.view());
-                for mut row in out.rows_mut() {
-                    Zip::from(&mut row).and(&mean).for_each(|x, mu| *x = E::Work::narrow(x.widen() + mu));
-                }
-            });
-        Ok(out)
+        combinations(coordinates, self.mean(), self.basis.first(found))
     }
 
     /// The rows that have these whitened coordinates.
@@ -100,11 +64,69 @@ impl EigenspaceModel {
         for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
             column *= deviation;
         }
-        Ok(self.reconstruct(coordinates.view())?.mapv(E::Work::narrow))
+        fitting(self.reconstruct(coordinates.view())?.mapv(E::Work::narrow))
     }
 
     /// Standard deviations of the k coordinates over the model's rows.
     fn deviations(&self) -> Result<Vec<f64>, Error> {
         Ok(self.explained_variance(1.0)?.iter().map(|v| v.sqrt()).collect())
+    }
+}
+
+/// (X − 1μᵀ) Bᵀ, centred in f64 and multiplied in the precision of the rows.
+pub(crate) fn products<E: Element>(
+    rows: ArrayView2<'_, E>,
+    mean: ArrayView1<'_, f64>,
+    basis: ArrayView2<'_, f64>,
+) -> Result<Array2<E::Work>, Error> {
+    let basis = basis.mapv(E::Work::narrow);
+    let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
+    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
+        .into_par_iter()
+        .zip(rows.axis_chunks_iter(Axis(0), TASK_ROWS))
+        .for_each(|(mut out, rows)| {
+            let mut panel = Array2::zeros((rows.nrows(), PANEL.min(rows.ncols())));
+            for start in (0..rows.ncols()).step_by(PANEL) {
+                let range = start..rows.ncols().min(start + PANEL);
+                let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
+                let mean = mean.slice_axis(Axis(0), range.clone().into());
+                let source = linalg::columns_of(rows, range.clone());
+                for (mut to, from) in panel.rows_mut().into_iter().zip(source.rows()) {
+                    let centre = |to: &mut E::Work, x: &E, mu: &f64| *to = E::Work::narrow(x.to_f64() - mu);
+                    linalg::vectorised(|| Zip::from(&mut to).and(&from).and(&mean).for_each(centre));
+                }
+                let basis = linalg::columns_of(basis.view(), range);
+                linalg::multiply_add(out.view_mut(), panel.view(), basis.reversed_axes());
+            }
+        });
+    fitting(out)
+}
+
+/// 1μᵀ + Z B.
+pub(crate) fn combinations<E: Element>(
+    coordinates: ArrayView2<'_, E>,
+    mean: ArrayView1<'_, f64>,
+    basis: ArrayView2<'_, f64>,
+) -> Result<Array2<E::Work>, Error> {
+    let coordinates = coordinates.mapv(E::to_work);
+    let basis = basis.mapv(E::Work::narrow);
+    let mut out = Array2::zeros((coordinates.nrows(), basis.ncols()));
+    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
+        .into_par_iter()
+        .zip(coordinates.axis_chunks_iter(Axis(0), TASK_ROWS))
+        .for_each(|(mut out, coordinates)| {
+            linalg::multiply_add(out.view_mut(), coordinates, basis.view());
+            for mut row in out.rows_mut() {
+                Zip::from(&mut row).and(&mean).for_each(|x, mu| *x = E::Work::narrow(x.widen() + mu));
+            }
+        });
+    fitting(out)
+}
+
+/// Refuses results that f32 cannot hold.
+fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
+    match out.indexed_iter().find(|(_, x)| !x.widen().is_finite()) {
+        Some(((row, column), _)) => Err(Error::BeyondF32 { row, column }),
+        None => Ok(out),
     }
 }

@@ -32,6 +32,8 @@ use crate::truncation::Truncation;
 
 /// Up to this many features an SVD of the factor is as fast as anything else.
 const SMALL: usize = 128;
+/// Singular values below this have squares without digits, and count as none.
+pub(crate) const SMALLEST: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
 const SAFE_PIVOT: f64 = 0.5;
 
@@ -88,7 +90,7 @@ pub(crate) struct Decomposed {
 impl Decomposed {
     /// Drops singular values that are rounding, applies the rule, orients the basis.
     pub(crate) fn cut(self, truncation: Truncation, rounding: f64, moments: &Moments) -> Reduced {
-        let above = |s: &&f64| **s > rounding && **s * **s > 0.0;
+        let above = |s: &&f64| **s > rounding.max(SMALLEST);
         let mut squared: Vec<f64> = self.values.iter().take_while(above).map(|s| s * s).collect();
         let live = squared.len();
         if live == self.values.len() && self.beyond > rounding * rounding {

@@ -21,8 +21,8 @@
 //! that the part was never in the whole: an error, not a clamp. Those within the bound are set to
 //! zero, which adds their magnitude to surplus₁.
 //!
-//! Subtraction cancels: the rounding of M₃ stays behind in M₁. When M₁ is less than a
-//! ten-thousandth of M₃ the certificate says so instead of calling the result exact.
+//! Subtraction cancels: the rounding of M₃ stays behind in M₁, as `noise` in its bound. A large part
+//! taken out of a small rest leaves a model that knows how little it knows.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 
@@ -35,14 +35,12 @@ use crate::moments::Moments;
 use crate::reduce::Decomposed;
 use crate::truncation::Truncation;
 
-/// A result smaller than this share of the whole is not called exact.
-const CANCELLED: f64 = 1e-4;
-
 impl EigenspaceModel {
     /// The model of the rows of `self` without those of `part`.
     ///
     /// Undoes [`merge`](Self::merge). Refuses a part that is larger than the whole, or that was
-    /// never in it as far as the two certificates can tell.
+    /// never in it as far as the two models can tell: rows that spread less than the whole in all of
+    /// its directions cannot be told from rows that were in it.
     pub fn split(&self, part: &Self) -> Result<Self, Error> {
         self.same_features(part)?;
         if part.is_empty() {
@@ -63,7 +61,7 @@ impl EigenspaceModel {
         let leaving = concatenate![Axis(0), part.factor(), c.view().insert_axis(Axis(0))];
         let largest = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
         let rounding = Rounding::of(&self.moments, &part.moments, self.rank() + leaving.nrows());
-        let floor = rounding.at(largest, norm(self.mean()), norm(c.view()));
+        let floor = rounding.at(largest, self.moments.varying_mean(), norm(c.view()));
         // Cross terms of what is left outside the span are at most its length times s₁.
         let ignored = if largest > 0.0 { floor / largest.sqrt() } else { 0.0 };
         let q = self.span_with(leaving.view(), ignored)?;
@@ -76,24 +74,29 @@ impl EigenspaceModel {
         let smallest = lambda.last().copied().unwrap_or(0.0).min(0.0);
         let greatest = lambda.first().copied().unwrap_or(0.0);
 
-        let bound = Bound { lost: self.bound.lost + part.bound.surplus, surplus: self.bound.surplus + part.bound.lost };
-        if smallest < -(bound.lost + floor) {
-            return Err(Error::NotAPart { scatter: smallest, allowed: -(bound.lost + floor) });
+        let noise = self.bound.noise + part.bound.noise;
+        let bound = Bound {
+            lost: self.bound.lost + part.bound.surplus,
+            surplus: self.bound.surplus + part.bound.lost,
+            noise: noise + floor,
+        };
+        let allowed = -(bound.lost + bound.noise);
+        if smallest < allowed {
+            return Err(Error::NotAPart { scatter: smallest, allowed });
         }
         if everything {
             // Nothing remains, so nothing may be left over either.
-            let allowed = bound.surplus + floor;
+            let allowed = bound.surplus + bound.noise;
             return if greatest > allowed {
                 Err(Error::NotAPart { scatter: -greatest, allowed: -allowed })
             } else {
                 Ok(Self { components: self.components, ..Self::empty(self.features()) })
             };
         }
-        check_features(&mut moments.scatter, &self.moments, c.view(), &rounding)?;
+        check_features(&mut moments.scatter, &self.moments, c.view(), &rounding, noise)?;
 
-        let clamped = if -smallest > floor { -smallest } else { 0.0 };
-        let cancelled = if greatest > 0.0 && greatest < CANCELLED * largest { floor } else { 0.0 };
-        let bound = Bound { lost: bound.lost + cancelled, surplus: bound.surplus + clamped + cancelled };
+        let clamped = if -smallest > bound.noise { -smallest } else { 0.0 };
+        let bound = Bound { surplus: bound.surplus + clamped, ..bound };
         let decomposed = Decomposed {
             values: lambda.mapv(|value| value.max(0.0).sqrt()),
             directions: linalg::rotate(turn.view(), q.view()),
@@ -176,9 +179,10 @@ fn check_features(
     whole: &Moments,
     c: ArrayView1<'_, f64>,
     rounding: &Rounding,
+    noise: f64,
 ) -> Result<(), Error> {
     for (((q, before), mean), c) in scatter.iter_mut().zip(&whole.scatter).zip(&whole.mean).zip(c) {
-        let allowed = -rounding.at(*before, mean.abs(), c.abs());
+        let allowed = -rounding.at(*before, mean.abs(), c.abs()) - noise;
         if *q < allowed {
             return Err(Error::NotAPart { scatter: *q, allowed });
         }

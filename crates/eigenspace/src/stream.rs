@@ -183,7 +183,7 @@ impl EigenspaceStream {
             } else {
                 let block = if max_rank.is_none() { block_rows.max(factor.kept) } else { block_rows };
                 let first = if factor.compressed { 0 } else { exact_rows };
-                first.max(factor.kept + block)
+                first.max(factor.kept.saturating_add(block))
             };
             capacity.saturating_sub(factor.rows)
         })

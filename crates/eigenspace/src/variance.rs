@@ -76,10 +76,12 @@ impl EigenspaceModel {
     pub fn variance_along(&self, direction: ArrayView1<'_, f64>, ddof: f64) -> Result<f64, Error> {
         block::check(direction.insert_axis(Axis(0)), self.features())?;
         let divisor = self.divisor(ddof)?;
-        let length = direction.dot(&direction).sqrt();
-        if length == 0.0 {
+        let largest = direction.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+        if largest == 0.0 {
             return Err(Error::ZeroDirection);
         }
+        let direction = &direction / largest;
+        let length = direction.dot(&direction).sqrt();
         let inside = self.basis().dot(&direction);
         let along = |(p, s): (&f64, &f64)| (p / length * s).powi(2);
         Ok(inside.iter().zip(self.singular_values()).map(along).sum::<f64>() / divisor)
@@ -113,7 +115,7 @@ impl EigenspaceModel {
         if noise <= 0.0 {
             return Err(Error::Singular { rank, features });
         }
-        self.scaled_projection(rows, variance.mapv(|v| (noise - v) / (v * noise)), noise.recip())
+        self.scaled_projection(rows, variance.mapv(|v| v.recip() - noise.recip()), noise.recip())
     }
 
     /// Y (V_kᵀ diag(scale) V_k + identity I).
@@ -132,6 +134,10 @@ impl EigenspaceModel {
     /// w − ddof, if positive.
     pub(crate) fn divisor(&self, ddof: f64) -> Result<f64, Error> {
         let divisor = self.weight() - ddof;
-        if divisor > 0.0 { Ok(divisor) } else { Err(Error::Divisor { ddof, weight: self.weight() }) }
+        if divisor > 0.0 && divisor.is_finite() {
+            Ok(divisor)
+        } else {
+            Err(Error::Divisor { ddof, weight: self.weight() })
+        }
     }
 }

@@ -100,6 +100,9 @@ fn settings_that_mean_nothing_are_refused() {
     assert!(matches!(EigenspaceModel::batch(Array2::<f64>::zeros((3, 0)).view()), Err(Error::NoFeatures)));
     assert!(matches!(m.variance_along(array![0.0, 0.0, 0.0].view(), 1.0), Err(Error::ZeroDirection)));
     assert!(matches!(EigenspaceModel::merge_all([], Truncation::None), Err(Error::NoModels)));
+    assert!(EigenspaceModel::merge_all([&m], Truncation::Rank(0)).is_err());
+    assert_eq!(EigenspaceModel::merge_all([&m], Truncation::Rank(1)).unwrap().rank(), 1);
+    assert!(m.explained_variance(f64::NEG_INFINITY).is_err() && m.explained_variance(f64::NAN).is_err());
     let (text, hint) = words(FitOptions::new().engine(Engine::Scatter).stream(100_000));
     assert_eq!(text, "a scatter matrix of 100000 x 100000 is too large, the limit is 32768");
     assert!(hint.unwrap().contains("factor engine"));
@@ -117,5 +120,13 @@ fn enormous_settings_are_harmless() {
         FitOptions::new().components(Components::Number(usize::MAX)).engine(Engine::Factor),
     ] {
         assert_eq!(options.fit(rows.view()).unwrap().rank(), 2, "{options:?}");
+        let mut resumed = options.resume(&EigenspaceModel::batch(rows.view()).unwrap()).unwrap();
+        resumed.update(rows.view()).unwrap();
+        resumed.merge(&EigenspaceModel::batch(rows.view()).unwrap()).unwrap();
+        resumed.update(rows.view()).unwrap();
+        assert_eq!(resumed.count(), 12);
+    }
+    for features in [usize::MAX, 1 << 61] {
+        let _ = FitOptions::new().components(3).plan(features).unwrap();
     }
 }

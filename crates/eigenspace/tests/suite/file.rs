@@ -85,6 +85,18 @@ fn a_link_stays_a_link() {
     assert_eq!(EigenspaceModel::load(&target).unwrap(), golden_model());
 }
 
+#[cfg(unix)]
+#[test]
+fn only_ordinary_files_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, dangling) = (folder.path().join("socket"), folder.path().join("dangling"));
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("nowhere"), &dangling).unwrap();
+    assert!(sample().save(&socket).is_err() && sample().save(&dangling).is_err());
+    assert!(fs::symlink_metadata(&dangling).unwrap().file_type().is_symlink());
+    sample().save(folder.path().join("n".repeat(255))).unwrap();
+}
+
 #[test]
 fn a_failed_save_names_the_file_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,6 +175,7 @@ impl Forgery {
             ("feature_scatter", "F64", vec![2], floats(&[2.0, 3.0])),
             ("lost", "F64", vec![], floats(&[1.0])),
             ("mean", "F64", vec![2], floats(&[0.5, 0.25])),
+            ("noise", "F64", vec![], floats(&[0.0])),
             ("singular_values", "F64", vec![1], floats(&[2.0])),
             ("surplus", "F64", vec![], floats(&[0.0])),
             ("weight", "F64", vec![], floats(&[3.0])),
@@ -223,6 +236,9 @@ fn numbers_that_cannot_be_are_refused_with_a_right_checksum_too() {
     assert!(matches!(refused(good().with("singular_values", &[1], floats(&[0.0]))), E::Value { .. }));
     assert!(matches!(refused(good().with("singular_values", &[1], floats(&[-2.0]))), E::Value { .. }));
     assert!(matches!(refused(good().with("count", &[], 1_u64.to_le_bytes().to_vec())), E::Inconsistent { .. }));
+    assert!(matches!(refused(good().with("mean", &[2], floats(&[0.5, 1e300]))), E::Inconsistent { .. }));
+    assert!(matches!(refused(good().with("singular_values", &[1], floats(&[1e-170]))), E::Inconsistent { .. }));
+    assert!(matches!(refused(good().with("weight", &[], floats(&[1e300]))), E::Inconsistent { .. }));
     let two =
         good().with("singular_values", &[2], floats(&[1.0, 1.5])).with("basis", &[2, 2], floats(&[1.0, 0.0, 0.0, 1.0]));
     assert!(matches!(refused(two), E::Unsorted { index: 1 }));
@@ -241,7 +257,7 @@ fn wrong_shapes_types_and_names_are_refused() {
     let mut other = good();
     other.tensors[0].1 = "I64";
     assert!(matches!(refused(other), E::Dtype { name: "basis", expected: "F64" }));
-    for missing in 0..8 {
+    for missing in 0..9 {
         let mut fewer = good();
         let (name, ..) = fewer.tensors.remove(missing);
         assert_eq!(refused(fewer), E::MissingTensor { name });

@@ -356,3 +356,43 @@ fn f32_rows_too_large_or_too_small_for_f32_squares_go_on_in_f64() {
 fn angle_to(model: &EigenspaceModel, directions: ArrayView2<'_, f64>, k: usize) -> f64 {
     sine(directions.slice_axis(Axis(0), (..k).into()), model.basis().slice_axis(Axis(0), (..k).into()))
 }
+
+#[test]
+fn data_of_any_magnitude_is_decomposed_to_rounding() {
+    // The eigensolver beneath deflates by an absolute threshold from 129 rows on.
+    for (n, d) in [(300, 128), (300, 129), (60, 150), (150, 160)] {
+        let plain = Random::new(16).matrix(n, d);
+        for scale in [1e-60, 1e-9, 1e4, 1e9, 1e60] {
+            let rows = &plain * scale;
+            let truth = oracle(rows.view());
+            let streamed = FitOptions::new().engine(Engine::Factor).block_rows(100).fit(rows.view()).unwrap();
+            let scattered = FitOptions::new().engine(Engine::Scatter).fit(rows.view()).unwrap();
+            for model in [EigenspaceModel::batch(rows.view()).unwrap(), streamed, scattered] {
+                let far = distance(&model, &truth);
+                assert!(far.worst() <= allowed(n, d), "{n} x {d}, {scale}: {far:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_constant_feature_hides_nothing() {
+    let rows = ndarray::array![[1e12, 1e-4], [1e12, -1e-4], [1e12, 2e-4], [1e12, -2e-4]];
+    for (road, model) in roads(&rows, &[1, 2]) {
+        assert_eq!(model.rank(), 1, "{road}");
+        assert!((model.singular_values()[0] / 1e-7_f64.sqrt() - 1.0).abs() < 1e-10, "{road}");
+    }
+}
+
+#[test]
+fn spreads_too_small_to_square_count_as_none() {
+    for scale in [1e-155, 1e-160, 1e-170, 1e-300] {
+        let rows = Random::new(17).matrix(20, 3) * scale;
+        let model = EigenspaceModel::batch(rows.view()).unwrap();
+        assert_eq!(model.rank(), 0, "{scale}");
+        assert!(model.mean().iter().all(|x| x.abs() <= 2.0 * scale));
+    }
+    let rows = Random::new(17).matrix(20, 3) * 1e-140;
+    let far = distance(&EigenspaceModel::batch(rows.view()).unwrap(), &oracle(rows.view()));
+    assert!(far.eigenvalues <= allowed(20, 3), "{far:?}");
+}

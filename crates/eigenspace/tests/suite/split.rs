@@ -123,3 +123,59 @@ fn a_part_of_a_truncated_whole_can_be_taken_out_with_a_bound() {
     let error = support::jacobi_svd(difference).0[0];
     assert!(error <= left.certificate().error_bound() && left.certificate().error_bound() < 100.0);
 }
+
+#[test]
+fn what_was_put_in_can_be_taken_out_one_after_the_other() {
+    let mut random = Random::new(9);
+    for (first, second, d) in [(1000, 5, 50), (100, 2, 10), (30, 30, 200), (3, 40, 7)] {
+        for offset in [0.0, 1.0, 1e3, 1e6] {
+            let (a, b) = (random.matrix(first, d) + offset, random.matrix(second, d) + offset);
+            let both = batch(&a).update(b.view(), Truncation::None).unwrap();
+            let rest = both.remove(a.view()).unwrap();
+            assert!(rest.remove(b.view()).unwrap().is_empty(), "{first} {second} {d} {offset}");
+            let truth = oracle(b.view());
+            for (i, value) in truth.eigenvalues.iter().enumerate() {
+                let (low, high) = rest.certificate().eigenvalue_bounds(i);
+                let slack = 1e-12 * truth.eigenvalues[0];
+                assert!(low <= value + slack && *value <= high + slack, "{offset} {i}: {low} {value} {high}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_outlier_can_pass_through_a_window() {
+    let mut random = Random::new(10);
+    let mut rows = random.matrix(200, 50);
+    rows.row_mut(40).mapv_inplace(|x| 100.0 * x);
+    let mut window = batch(&rows.slice_axis(Axis(0), (..20).into()).to_owned());
+    for start in 0..180 {
+        let (old, new) = (start..start + 1, start + 20..start + 21);
+        let part = |range: std::ops::Range<usize>| rows.slice_axis(Axis(0), range.into());
+        window = window.replace(part(old), part(new), Truncation::None).unwrap();
+    }
+    let truth = oracle(rows.slice_axis(Axis(0), (180..).into()));
+    assert!(support::distance(&window, &truth).scatter < 1e-8);
+}
+
+#[test]
+fn what_cancelled_altogether_is_not_called_exact() {
+    let far = ndarray::array![[1e9], [-1e9]];
+    let all = ndarray::array![[0.0], [1.0], [1e9], [-1e9]];
+    let left = batch(&all).remove(far.view()).unwrap();
+    assert!(!left.certificate().is_exact());
+    assert!(left.certificate().eigenvalue_bounds(0).1 >= 0.5);
+
+    let graded = ndarray::array![
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, -1.0],
+        [1e8, 0.0, 0.0],
+        [-1e8, 0.0, 0.0],
+        [0.0, 2e6, 0.0],
+        [0.0, -2e6, 0.0]
+    ];
+    let part = |range: std::ops::Range<usize>| graded.slice_axis(Axis(0), range.into());
+    let left = batch(&graded).remove(part(2..4)).unwrap().remove(part(4..6)).unwrap();
+    assert!(!left.certificate().is_exact());
+    assert!(left.certificate().eigenvalue_bounds(0).1 >= 2.0);
+}

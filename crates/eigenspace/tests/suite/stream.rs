@@ -200,7 +200,8 @@ fn the_number_of_components_can_be_changed_at_any_time() {
     assert!(shown.sum() >= 0.5 && shown.sum() - shown[shown.len() - 1] < 0.5);
     stream.set_components(Components::All).unwrap();
     assert_eq!(stream.model().unwrap().n_components(), 20);
-    assert!(stream.set_components(0).is_err());
+    assert!(stream.set_components(0).is_err() && stream.set_components(f64::NAN).is_err());
+    stream.update(rows.view()).unwrap();
     assert_eq!(stream.model().unwrap().n_components(), 20, "a refused setting changes nothing");
 }
 
@@ -240,4 +241,15 @@ fn no_rows_are_no_change() {
     let mut stream = FitOptions::new().stream(5).unwrap();
     stream.update(Array2::<f64>::zeros((0, 5)).view()).unwrap();
     assert_eq!(*stream.model().unwrap(), EigenspaceModel::empty(5));
+}
+
+#[test]
+fn f32_rows_followed_by_f64_rows_leave_no_phantom_directions() {
+    let mut random = Random::new(11);
+    let mixing = random.matrix(3, 40).mapv(|x| (x * 8.0).round());
+    let rows = random.matrix(400, 3).mapv(|x| (x * 8.0).round()).dot(&mixing);
+    let mut stream = FitOptions::new().components(3).max_rank(20).engine(Engine::Factor).stream(40).unwrap();
+    stream.update(rows.slice_axis(Axis(0), (..200).into()).mapv(|x| x as f32).view()).unwrap();
+    stream.update(rows.slice_axis(Axis(0), (200..).into())).unwrap();
+    assert_eq!(stream.model().unwrap().rank(), 3);
 }

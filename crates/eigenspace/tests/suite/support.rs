@@ -16,6 +16,7 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
 /// What plain loops say of a set of rows.
 pub(crate) struct Oracle {
     pub(crate) count: u64,
+    pub(crate) weight: f64,
     pub(crate) mean: Array1<f64>,
     /// Σ (x − μ)(x − μ)ᵀ by two passes.
     pub(crate) scatter: Array2<f64>,
@@ -27,17 +28,24 @@ pub(crate) struct Oracle {
 
 /// Two loops for the mean, three for the scatter, plane rotations for the decomposition.
 pub(crate) fn oracle(rows: ArrayView2<'_, f64>) -> Oracle {
-    let (n, d) = rows.dim();
+    weighted_oracle(rows, &vec![1.0; rows.nrows()])
+}
+
+/// The same with a weight for each row.
+pub(crate) fn weighted_oracle(rows: ArrayView2<'_, f64>, weights: &[f64]) -> Oracle {
+    let there: Vec<usize> = (0..rows.nrows()).filter(|&i| weights[i] > 0.0).collect();
+    let (n, d) = (there.len(), rows.ncols());
+    let weight: f64 = there.iter().map(|&i| weights[i]).sum();
     // Means far from zero: sum the differences from the first row.
     let mut mean = Array1::<f64>::zeros(d);
     for j in 0..d {
         let mut sum = 0.0;
-        for i in 0..n {
-            sum += rows[[i, j]] - rows[[0, j]];
+        for &i in &there {
+            sum += weights[i] * (rows[[i, j]] - rows[[there[0], j]]);
         }
-        mean[j] = rows[[0, j]] + sum / n as f64;
+        mean[j] = rows[[there[0], j]] + sum / weight;
     }
-    let centred = Array2::from_shape_fn((n, d), |(i, j)| rows[[i, j]] - mean[j]);
+    let centred = Array2::from_shape_fn((n, d), |(i, j)| weights[there[i]].sqrt() * (rows[[there[i], j]] - mean[j]));
     let mut scatter = Array2::<f64>::zeros((d, d));
     for a in 0..d {
         for b in 0..d {
@@ -50,7 +58,7 @@ pub(crate) fn oracle(rows: ArrayView2<'_, f64>) -> Oracle {
     }
     let (values, directions) = jacobi_svd(centred);
     let eigenvalues = values.iter().map(|s| s * s).collect();
-    Oracle { count: n as u64, mean, scatter, eigenvalues, directions }
+    Oracle { count: n as u64, weight, mean, scatter, eigenvalues, directions }
 }
 
 /// Singular values, non-increasing, and right singular vectors (one per row), by one-sided Jacobi
@@ -172,13 +180,13 @@ impl Distance {
 /// Compares everything a model says with the oracle.
 pub(crate) fn distance(model: &EigenspaceModel, truth: &Oracle) -> Distance {
     assert_eq!(model.count(), truth.count);
-    assert_eq!(model.weight(), truth.count as f64);
+    assert!((model.weight() - truth.weight).abs() <= 1e-12 * truth.weight, "{} {}", model.weight(), truth.weight);
     let first = truth.eigenvalues.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
     let values: Vec<f64> = model.singular_values().iter().map(|s| s * s).collect();
     let eigenvalues = (0..values.len().max(truth.eigenvalues.len()))
         .map(|i| (values.get(i).unwrap_or(&0.0) - truth.eigenvalues.get(i).unwrap_or(&0.0)).abs() / first)
         .fold(0.0, f64::max);
-    let size = truth.mean.iter().fold((first / truth.count as f64).sqrt(), |a, b| a.max(b.abs()));
+    let size = truth.mean.iter().fold((first / truth.weight).sqrt(), |a, b| a.max(b.abs()));
     let mean = model.mean().iter().zip(&truth.mean).map(|(a, b)| (a - b).abs() / size).fold(0.0, f64::max);
     let q = model.feature_scatter();
     let largest = truth.scatter.diag().iter().fold(f64::MIN_POSITIVE, |a, b| a.max(*b));

@@ -227,3 +227,33 @@ fn views_of_too_few_rows_say_so() {
     assert_eq!(one.reconstruct(Array2::<f64>::zeros((3, 0)).view()).unwrap().row(2), array![1.0, 2.0]);
     let _ = support::EPS;
 }
+
+#[test]
+fn precision_is_right_at_any_scale() {
+    for scale in [1e-100, 1e-60, 1e60, 1e100] {
+        let rows = Random::new(6).matrix(5, 3) * scale;
+        let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(1).unwrap();
+        let product = model.covariance().unwrap().dot(&model.precision().unwrap());
+        let off = (&product - &Array2::<f64>::eye(3)).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        assert!(off < 1e-12, "{scale}: {off}");
+    }
+}
+
+#[test]
+fn results_beyond_f32_are_refused_not_returned_as_infinity() {
+    let model = EigenspaceModel::batch(array![[1e100, 0.0], [-1e100, 3.0], [5e99, 1.0]].view()).unwrap();
+    let error = model.project(array![[1.0_f32, 2.0]].view()).unwrap_err();
+    assert_eq!(error.to_string(), "row 0, column 0 of the result is too large for 32-bit floats");
+    assert!(model.reconstruct(array![[0.0_f32]].view()).is_err());
+    assert!(model.project(array![[1.0, 2.0]].view()).is_ok());
+}
+
+#[test]
+fn the_variance_along_a_direction_does_not_depend_on_its_length() {
+    let (_, model) = sample();
+    let wanted = model.variance_along(array![1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0].view(), 1.0).unwrap();
+    for length in [1e-170, 1e-30, 1e30, 1e139] {
+        let direction = array![1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0] * length;
+        close(model.variance_along(direction.view(), 1.0).unwrap(), wanted, 1e-12);
+    }
+}

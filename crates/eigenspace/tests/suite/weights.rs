@@ -1,0 +1,150 @@
+//! Weighted rows and rows of integers.
+
+use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Method, Truncation};
+use ndarray::{Array2, Axis, array};
+use proptest::prelude::*;
+
+use crate::support::{self, Random, allowed, distance, oracle, weighted_oracle};
+
+/// Streams that reach every path of the engine with few rows.
+fn engines() -> [FitOptions; 4] {
+    let base = FitOptions::new();
+    [
+        base.clone(),
+        base.clone().engine(Engine::Factor).block_rows(4),
+        base.clone().engine(Engine::Scatter).block_rows(4),
+        base.engine(Engine::Factor).max_rank(30).block_rows(3),
+    ]
+}
+
+/// Weights of all kinds: zero, fractions, large.
+fn weights(random: &mut Random, n: usize) -> Vec<f64> {
+    let mut weights: Vec<f64> =
+        (0..n).map(|_| [0.0, 0.25, 1.0, 7.5 * random.uniform(), 40.0][(random.uniform() * 5.0) as usize]).collect();
+    weights[0] = 1.5;
+    weights
+}
+
+proptest! {
+    #![proptest_config(support::cases(64))]
+
+    #[test]
+    fn weights_are_those_of_the_oracle_by_every_road(seed in 0u64.., n in 1usize..40, d in 1usize..20, cut in 1usize..40) {
+        let mut random = Random::new(seed);
+        let rows = random.matrix(n, d) + random.normal();
+        let weights = weights(&mut random, n);
+        let truth = weighted_oracle(rows.view(), &weights);
+        let cut = cut.min(n);
+        let part = |range: std::ops::Range<usize>| rows.slice_axis(Axis(0), range.into());
+        let (one, two) = (Block::from(part(0..cut)).weighted(&weights[..cut]), Block::from(part(cut..n)).weighted(&weights[cut..]));
+        let mut models = vec![
+            EigenspaceModel::batch(one).unwrap().update(two, Truncation::None).unwrap(),
+            EigenspaceModel::batch(one).unwrap().merge(&EigenspaceModel::batch(two).unwrap(), Truncation::None).unwrap(),
+            EigenspaceModel::batch_by(Block::from(&rows).weighted(&weights), Method::Covariance, Truncation::None).unwrap(),
+            EigenspaceModel::batch_by(Block::from(&rows).weighted(&weights), Method::Gram, Truncation::None).unwrap(),
+        ];
+        for options in engines() {
+            let mut stream = options.stream(d).unwrap();
+            stream.update(one).unwrap();
+            stream.update(two).unwrap();
+            models.push((*stream.model().unwrap()).clone());
+        }
+        for model in &models {
+            let far = distance(model, &truth);
+            prop_assert!(far.worst() <= 8.0 * allowed(n, d), "{:?}", far);
+            prop_assert!(model.certificate().is_exact());
+        }
+        // What came with weights leaves with the same weights.
+        let left = models[0].split(&EigenspaceModel::batch(two).unwrap()).unwrap();
+        let rest = weighted_oracle(part(0..cut), &weights[..cut]);
+        let error = support::frobenius(&(support::scatter_of(&left) - &rest.scatter));
+        let room = 1.0 + (truth.weight / rest.weight).sqrt();
+        prop_assert!(error <= 64.0 * allowed(n, d) * room * truth.eigenvalues[0].max(f64::MIN_POSITIVE), "{error:e}");
+    }
+
+    #[test]
+    fn whole_weights_are_repeated_rows(seed in 0u64.., n in 1usize..20, d in 1usize..10) {
+        let mut random = Random::new(seed);
+        let rows = random.matrix(n, d);
+        let times: Vec<usize> = (0..n).map(|i| if i == 0 { 1 } else { (random.uniform() * 4.0) as usize }).collect();
+        let repeated: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, times[i])).collect();
+        let truth = oracle(rows.select(Axis(0), &repeated).view());
+        let weights: Vec<f64> = times.iter().map(|&t| t as f64).collect();
+        for options in engines() {
+            let model = options.fit(Block::from(&rows).weighted(&weights)).unwrap();
+            prop_assert_eq!(model.weight(), repeated.len() as f64);
+            let far = support::Distance {
+                scatter: support::frobenius(&(support::scatter_of(&model) - &truth.scatter)) / truth.eigenvalues[0].max(1e-300),
+                eigenvalues: 0.0, mean: 0.0, features: 0.0,
+            };
+            prop_assert!(truth.eigenvalues[0] == 0.0 || far.worst() <= 8.0 * allowed(4 * n, d), "{:?}", far);
+        }
+    }
+}
+
+#[test]
+fn a_row_of_weight_zero_is_not_there_whatever_it_holds() {
+    let rows = array![[1.0, 2.0], [f64::NAN, f64::INFINITY], [3.0, 5.0], [0.0, 1.0]];
+    let there = array![[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]];
+    let block = Block::from(&rows).weighted(&[1.0, 0.0, 1.0, 1.0]);
+    assert_eq!(EigenspaceModel::batch(block).unwrap(), EigenspaceModel::batch(there.view()).unwrap());
+    assert_eq!(FitOptions::new().fit(block).unwrap(), FitOptions::new().fit(there.view()).unwrap());
+    let nothing = Block::from(&rows).weighted(&[0.0; 4]);
+    assert_eq!(EigenspaceModel::batch(nothing).unwrap(), EigenspaceModel::empty(2));
+    let error = EigenspaceModel::batch(Block::from(&rows).weighted(&[1.0; 4])).unwrap_err();
+    assert!(matches!(error, Error::NonFinite { row: 1, column: 0, .. }));
+}
+
+#[test]
+fn bad_weights_are_named() {
+    let rows = Array2::<f64>::zeros((3, 2));
+    let refused =
+        |weights: &[f64]| EigenspaceModel::batch(Block::from(&rows).weighted(weights)).unwrap_err().to_string();
+    assert_eq!(refused(&[1.0, 2.0]), "there are 2 weights for 3 rows");
+    assert_eq!(refused(&[1.0, -2.0, 1.0]), "row 1: the weight is -2, expected a number that is not negative");
+    assert_eq!(refused(&[1.0, 1.0, f64::NAN]), "row 2: the weight is NaN, expected a number that is not negative");
+    assert!(refused(&[f64::INFINITY, 1.0, 1.0]).starts_with("row 0: the weight is inf"));
+}
+
+#[test]
+fn integers_are_taken_as_they_are() {
+    let bytes = Array2::from_shape_fn((60, 30), |(i, j)| ((i * 37 + j * j * 11) % 256) as u8);
+    let wide = bytes.mapv(f64::from);
+    let truth = oracle(wide.view());
+    let (short, long) = (bytes.mapv(|x| u16::from(x) * 257), bytes.mapv(|x| i32::from(x) * -8_000_000));
+    assert_eq!(EigenspaceModel::batch(bytes.view()).unwrap(), EigenspaceModel::batch(wide.view()).unwrap());
+    for options in engines() {
+        for block in [Block::from(&bytes), Block::from(&short), Block::from(&long)] {
+            let model = options.fit(block).unwrap();
+            let scale = (model.feature_scatter().sum() / truth.scatter.diag().sum()).sqrt();
+            for (s, value) in model.singular_values().iter().zip(&truth.eigenvalues) {
+                let error = (s / scale - value.sqrt()).abs() / truth.eigenvalues[0].sqrt();
+                assert!(error <= 16.0 * f64::from(f32::EPSILON), "{options:?}: {error:e}");
+            }
+        }
+    }
+    let model = EigenspaceModel::batch(bytes.view()).unwrap().with_components(3).unwrap();
+    let coordinates: Array2<f32> = model.project(bytes.view()).unwrap();
+    assert_eq!(coordinates.dim(), (60, 3));
+}
+
+#[test]
+fn counts_of_billions_do_not_overflow() {
+    // 2^60 rows by doubling: counts and products of counts far beyond 5e9.
+    let rows = array![[1.0, 2.0], [3.0, -1.0], [0.0, 0.5]];
+    let one = EigenspaceModel::batch(rows.view()).unwrap();
+    let mut many = one.clone();
+    for _ in 0..59 {
+        many = many.merge(&many, Truncation::None).unwrap();
+    }
+    assert_eq!(many.count(), 3 << 59);
+    for (a, b) in many.explained_variance(0.0).unwrap().iter().zip(one.explained_variance(0.0).unwrap()) {
+        assert!((a / b - 1.0).abs() < 1e-12);
+    }
+    assert!((many.mean()[0] - one.mean()[0]).abs() < 1e-15);
+    let more = many.merge(&many, Truncation::None).unwrap().merge(&many, Truncation::None).unwrap();
+    let most = more.merge(&more, Truncation::None).unwrap();
+    assert!(matches!(most.merge(&most, Truncation::None), Err(Error::CountOverflow)));
+    let stream = FitOptions::new().resume(&more).unwrap();
+    assert_eq!(stream.count(), 9 << 59);
+}
