@@ -61,6 +61,7 @@ def test_the_tensors_have_the_documented_names_types_and_shapes(model):
         "basis": ("<f8", (RANK, FEATURES)),
         "count": ("<u8", ()),
         "feature_scatter": ("<f8", (FEATURES,)),
+        "imputed": ("<u8", ()),
         "lost": ("<f8", ()),
         "mean": ("<f8", (FEATURES,)),
         "singular_values": ("<f8", (RANK,)),

@@ -14,6 +14,7 @@ use rayon::slice::ParallelSlice;
 use crate::element::Element;
 use crate::error::Error;
 use crate::linalg::{Real, vectorised};
+use crate::missing::Missing;
 
 /// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
 pub(crate) const LARGEST: f64 = 1e140;
@@ -105,29 +106,42 @@ impl<'a> Block<'a> {
 
     /// Refuses rows of another width, bad cells and bad weights.
     pub(crate) fn check(&self, features: usize) -> Result<(), Error> {
-        match self.weights {
-            None => each!(self.rows, rows => check(rows, features)),
-            Some(weights) => {
-                check_weights(weights, self.nrows())?;
-                each!(self.rows, rows => {
-                    check_width(rows, features)?;
-                    let there = |row: &(usize, ArrayView1<'_, _>)| weights[row.0] > 0.0;
-                    let mut rows = rows.rows().into_iter().enumerate().filter(there);
-                    rows.try_for_each(|(i, row)| check_row(row, i))
-                })
-            }
+        self.admit(features, Missing::Refuse).map(drop)
+    }
+
+    /// The numbers of the rows that take part, once all is found good: those with a weight and, by
+    /// the policy for missing cells, with enough of them.
+    pub(crate) fn admit(&self, features: usize, missing: Missing) -> Result<Vec<usize>, Error> {
+        if let Some(weights) = self.weights {
+            check_weights(weights, self.nrows())?;
         }
+        let everything = self.weights.is_none() && missing == Missing::Refuse;
+        each!(self.rows, rows => {
+            check_width(rows, features)?;
+            if everything {
+                check(rows, features)?;
+                return Ok((0..rows.nrows()).collect());
+            }
+            let mut there = Vec::with_capacity(rows.nrows());
+            for (i, row) in rows.rows().into_iter().enumerate().filter(|(i, _)| self.weight(*i) > 0.0) {
+                if missing == Missing::Refuse {
+                    check_row(row.iter(), i)?;
+                    there.push(i);
+                    continue;
+                }
+                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i).map_err(|error| recount(error, row))?;
+                let holes = row.iter().filter(|x| x.to_f64().is_nan()).count();
+                if holes == 0 || (missing == Missing::Impute && holes < features) {
+                    there.push(i);
+                }
+            }
+            Ok(there)
+        })
     }
 
     /// Whether the rows are worked on in f32.
     pub(crate) fn is_narrow(&self) -> bool {
         matches!(self.rows, Rows::F32(_) | Rows::U8(_) | Rows::U16(_))
-    }
-
-    /// Rows that are there, from one on, and at most so many: their numbers.
-    pub(crate) fn present(&self, start: usize, most: usize) -> Vec<usize> {
-        let there = |row: &usize| self.weight(*row) > 0.0;
-        (start..self.nrows()).filter(there).take(most).collect()
     }
 
     /// The weight of a row.
@@ -150,7 +164,7 @@ impl<'a> Block<'a> {
 
     /// The one copy of the caller's rows, widened, without those of weight zero, and their weights.
     pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
-        let which = self.present(0, usize::MAX);
+        let which: Vec<usize> = (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect();
         let mut copy = Array2::zeros((which.len(), self.ncols()));
         self.write(&which, copy.view_mut());
         (copy, self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect()))
@@ -210,11 +224,11 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
     if clean {
         return Ok(());
     }
-    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row, i))
+    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i))
 }
 
-fn check_row<E: Element>(cells: ArrayView1<'_, E>, row: usize) -> Result<(), Error> {
-    for (column, x) in cells.iter().enumerate() {
+fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize) -> Result<(), Error> {
+    for (column, x) in cells.enumerate() {
         let value = x.to_f64();
         if !value.is_finite() {
             return Err(Error::NonFinite { row, column, value });
@@ -224,6 +238,17 @@ fn check_row<E: Element>(cells: ArrayView1<'_, E>, row: usize) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// Gives an error found among the cells that are there the column it has among all.
+fn recount<E: Element>(error: Error, row: ArrayView1<'_, E>) -> Error {
+    let there =
+        |nth: usize| row.iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan()).nth(nth).map_or(nth, |(j, _)| j);
+    match error {
+        Error::NonFinite { row, column, value } => Error::NonFinite { row, column: there(column), value },
+        Error::TooLarge { row, column, value, limit } => Error::TooLarge { row, column: there(column), value, limit },
+        other => other,
+    }
 }
 
 /// A widened copy of rows that were checked.

@@ -338,7 +338,7 @@ impl Error {
             Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),
             Self::InvalidTolerance { .. } => "1e-6 drops directions whose spread is below a millionth of the largest".into(),
             Self::Singular { features, .. } => format!("show fewer components than {features}, so that a noise variance remains, or use more rows"),
-            Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}, before fitting"),
+            Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}; a stream can also skip or fill missing cells (`Missing`)"),
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Format(source) | Self::File { source, .. } => return source.hint(),

@@ -120,6 +120,11 @@ impl<T: Real> Factor<T> {
         linalg::rows_of(self.data.view(), 0..self.rows)
     }
 
+    /// The raw rows.
+    pub(crate) fn raw_mut(&mut self) -> ArrayViewMut2<'_, T> {
+        self.data.slice_axis_mut(Axis(0), Slice::from(self.kept..self.rows))
+    }
+
     fn view_mut(&mut self) -> ArrayViewMut2<'_, T> {
         self.data.slice_axis_mut(Axis(0), Slice::from(..self.rows))
     }

@@ -5,6 +5,7 @@
 //! | `basis` | F64 | r, D | orthonormal rows |
 //! | `count` | U64 | | rows ever absorbed, exact |
 //! | `feature_scatter` | F64 | D | Σ (x_j − μ_j)² |
+//! | `imputed` | U64 | | missing cells that were filled |
 //! | `lost` | F64 | | see the certificate |
 //! | `mean` | F64 | D | |
 //! | `noise` | F64 | | see the certificate |
@@ -51,10 +52,11 @@ impl EigenspaceModel {
         let (rank, features) = (self.rank(), self.features());
         let floats = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
         let scalar = |value: f64| value.to_le_bytes().to_vec();
-        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 9] = [
+        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 10] = [
             ("basis", Dtype::F64, vec![rank, features], floats(&mut self.basis().iter().copied())),
             ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec()),
             ("feature_scatter", Dtype::F64, vec![features], floats(&mut self.feature_scatter().iter().copied())),
+            ("imputed", Dtype::U64, vec![], self.imputed().to_le_bytes().to_vec()),
             ("lost", Dtype::F64, vec![], scalar(self.bound.lost)),
             ("mean", Dtype::F64, vec![features], floats(&mut self.mean().iter().copied())),
             ("noise", Dtype::F64, vec![], scalar(self.bound.noise)),
@@ -122,9 +124,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
     }
     let features = shape_of(&file, "mean", 1)?[0];
     let rank = shape_of(&file, "singular_values", 1)?[0];
-    let count = u64::from_le_bytes(bytes_of(&file, "count", Dtype::U64, &[])?.try_into().unwrap_or_default());
     let moments = Moments {
-        count,
+        count: integer_of(&file, "count")?,
+        imputed: integer_of(&file, "imputed")?,
         weight: scalar_of(&file, "weight")?,
         mean: Array1::from(floats_of(&file, "mean", &[features], false)?),
         scatter: Array1::from(floats_of(&file, "feature_scatter", &[features], true)?),
@@ -220,6 +222,11 @@ fn floats_of(
         Some(index) => Err(FormatError::Value { name, index, value: values[index] }),
         None => Ok(values),
     }
+}
+
+fn integer_of(file: &SafeTensors<'_>, name: &'static str) -> Result<u64, FormatError> {
+    let bytes = bytes_of(file, name, Dtype::U64, &[])?;
+    Ok(u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
 }
 
 fn scalar_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatError> {

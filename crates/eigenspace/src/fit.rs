@@ -11,6 +11,7 @@
 use crate::block::Block;
 use crate::error::Error;
 use crate::forgetting::Forgetting;
+use crate::missing::Missing;
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
 use crate::stream::EigenspaceStream;
@@ -35,6 +36,7 @@ pub struct FitOptions {
     pub(crate) engine: Engine,
     pub(crate) block_rows: Option<usize>,
     pub(crate) forgetting: Forgetting,
+    pub(crate) missing: Missing,
 }
 
 impl FitOptions {
@@ -79,6 +81,12 @@ impl FitOptions {
     /// How quickly old rows lose weight.
     pub fn forgetting(mut self, forgetting: Forgetting) -> Self {
         self.forgetting = forgetting;
+        self
+    }
+
+    /// What to do with cells that are not a number.
+    pub fn missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
         self
     }
 

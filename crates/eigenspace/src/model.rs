@@ -113,6 +113,11 @@ impl EigenspaceModel {
         self.moments.scatter.view()
     }
 
+    /// Missing cells of those rows that were filled by estimates.
+    pub fn imputed(&self) -> u64 {
+        self.moments.imputed
+    }
+
     /// The setting for the number of components shown.
     pub fn components_setting(&self) -> Components {
         self.components

@@ -41,12 +41,14 @@ pub(crate) struct Moments {
     pub(crate) weight: f64,
     pub(crate) mean: Array1<f64>,
     pub(crate) scatter: Array1<f64>,
+    /// Cells of those rows that were missing and filled.
+    pub(crate) imputed: u64,
 }
 
 impl Moments {
     /// The moments of no rows at all.
     pub(crate) fn empty(features: usize) -> Self {
-        Self { count: 0, weight: 0.0, mean: Array1::zeros(features), scatter: Array1::zeros(features) }
+        Self { count: 0, weight: 0.0, mean: Array1::zeros(features), scatter: Array1::zeros(features), imputed: 0 }
     }
 
     pub(crate) fn features(&self) -> usize {
@@ -124,7 +126,7 @@ impl Moments {
                 scatter += &Array1::from(squares);
                 mean.scaled_add(added / weight, &step);
             });
-        Ok(Self { count, weight, mean, scatter })
+        Ok(Self { count, weight, mean, scatter, imputed: self.imputed })
     }
 
     /// The same rows, each weighing `factor` as much.
@@ -146,7 +148,7 @@ impl Moments {
         let mean = &self.mean + &(&step * (other.weight / weight));
         let c = &step * (self.weight / weight * other.weight).sqrt();
         let scatter = &self.scatter + &other.scatter + &(&c * &c);
-        Ok((Self { count, weight, mean, scatter }, c))
+        Ok((Self { count, weight, mean, scatter, imputed: self.imputed.saturating_add(other.imputed) }, c))
     }
 
     /// The moments of the rows that remain when `part` is taken out, and the row c. The scatter may
@@ -157,7 +159,8 @@ impl Moments {
         let mean = &self.mean + &(&step * (part.weight / weight));
         let c = &step * (part.weight * (self.weight / weight)).sqrt();
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
-        (Self { count: self.count - part.count, weight, mean, scatter }, c)
+        let imputed = self.imputed.saturating_sub(part.imputed);
+        (Self { count: self.count - part.count, weight, mean, scatter, imputed }, c)
     }
 }
 

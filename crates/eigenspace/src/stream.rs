@@ -20,7 +20,8 @@ use crate::block::Block;
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::fit::FitOptions;
-use crate::linalg::Real;
+use crate::linalg::{self, Real};
+use crate::missing::{Guess, Missing, impute};
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
 use crate::reduce::{Route, reduce};
@@ -123,10 +124,9 @@ impl EigenspaceStream {
     /// Absorbs a block of any number of rows. A block with a bad cell is refused as a whole.
     pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
         let block = rows.into();
-        block.check(self.features())?;
-        self.count().checked_add(block.nrows() as u64).ok_or(Error::CountOverflow)?;
-        let mut rest = block.present(0, 1);
-        if rest.is_empty() {
+        let there = block.admit(self.features(), self.options.missing)?;
+        self.count().checked_add(there.len() as u64).ok_or(Error::CountOverflow)?;
+        if there.is_empty() {
             return Ok(());
         }
         self.cache = OnceLock::new();
@@ -135,16 +135,17 @@ impl EigenspaceStream {
         }
         let by_row = self.options.forgetting.by_row();
         self.clock += u64::from(!by_row);
-        while let Some(&start) = rest.first() {
+        let mut rest = &there[..];
+        while !rest.is_empty() {
             if self.room() == 0 {
                 self.flush()?;
             }
-            let which = block.present(start, self.room());
+            let (which, later) = rest.split_at(self.room().min(rest.len()));
             let clock = self.clock;
             let birth = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            either!(&mut self.buffer, factor => factor.append(&block, &which, birth));
+            either!(&mut self.buffer, factor => factor.append(&block, which, birth));
             self.clock += if by_row { which.len() as u64 } else { 0 };
-            rest = block.present(which.last().map_or(start, |last| last + 1), 1);
+            rest = later;
         }
         Ok(())
     }
@@ -201,17 +202,20 @@ impl EigenspaceStream {
         let fade = forgetting.weight(now - self.settled);
         self.settled = now;
         let weights = either!(&self.buffer, factor => factor.weights(forgetting, now));
+        let imputed = self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter {
             let features = self.features();
             let scatter = self.scatter.get_or_insert_with(|| Scatter::empty(features));
             if fade < 1.0 {
                 scatter.forget(fade);
             }
+            scatter.moments.imputed += imputed;
             return either!(&mut self.buffer, factor => factor.drain_into(scatter, weights.as_deref()));
         }
         if fade < 1.0 {
             either!(&mut self.buffer, factor => factor.forget(fade));
         }
+        either!(&mut self.buffer, factor => factor.moments.imputed += imputed);
         let (plan, FitOptions { components, truncation, .. }) = (self.plan, self.options.clone());
         let cut = |squared: &[f64], total: f64| {
             let limit = match (plan.max_rank, components) {
@@ -222,6 +226,29 @@ impl EigenspaceStream {
             truncation.cut(squared, total, limit)
         };
         either!(&mut self.buffer, factor => factor.compress(weights.as_deref(), cut))
+    }
+
+    /// Fills the missing cells of the raw rows; returns how many there were.
+    fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<u64, Error> {
+        if self.options.missing != Missing::Impute {
+            return Ok(0);
+        }
+        let (guess, components) = (self.guess()?, self.options.components);
+        either!(&mut self.buffer, factor => impute(factor.raw_mut(), weights, guess, components))
+    }
+
+    /// What the rows before the raw ones say, if there are enough of them.
+    fn guess(&self) -> Result<Option<Guess>, Error> {
+        let components = self.options.components;
+        let model = match &self.scatter {
+            Some(scatter) => scatter.model(Truncation::None, components)?,
+            None => either!(&self.buffer, factor => {
+                let kept = linalg::rows_of(factor.view(), 0..factor.kept).mapv(Real::widen);
+                let reduced = reduce(kept.view(), Route::Auto, Truncation::None, &factor.moments, factor.epsilon())?;
+                EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound, components)
+            }),
+        };
+        Ok((model.rank() > 0).then(|| Guess::of(&model, components)))
     }
 
     /// Goes on in f64.
@@ -238,15 +265,21 @@ impl EigenspaceStream {
         either!(&self.buffer, factor => {
             let weights = factor.weights(forgetting, self.clock);
             let mut a = factor.view().mapv(Real::widen);
-            let (mut kept, added) = a.view_mut().split_at(Axis(0), factor.kept);
+            let (mut kept, mut added) = a.view_mut().split_at(Axis(0), factor.kept);
+            let mut imputed = 0;
+            if self.options.missing == Missing::Impute {
+                imputed = impute(added.view_mut(), weights.as_deref(), self.guess()?, components)?;
+            }
             if let Some(scatter) = &self.scatter {
                 let mut scatter = scatter.clone();
                 scatter.forget(fade);
+                scatter.moments.imputed += imputed;
                 scatter.absorb(added, weights.as_deref())?;
                 return scatter.model(Truncation::None, components);
             }
             kept *= fade.sqrt();
-            let moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
+            let mut moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
+            moments.imputed += imputed;
             let reduced = reduce(a.view(), Route::Auto, Truncation::None, &moments, factor.epsilon())?;
             Ok(EigenspaceModel::from_reduced(moments, reduced, factor.bound.scaled(fade), components))
         })

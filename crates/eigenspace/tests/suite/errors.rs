@@ -34,7 +34,10 @@ fn a_bad_cell_is_named_everywhere_rows_come_in() {
         ];
         for (text, hint) in outcomes {
             assert_eq!(text, wanted);
-            assert_eq!(hint.unwrap(), "drop row 1, or leave out or fill column 1, before fitting");
+            assert_eq!(
+                hint.unwrap(),
+                "drop row 1, or leave out or fill column 1; a stream can also skip or fill missing cells (`Missing`)"
+            );
         }
         let row = rows.row(1);
         assert!(words(m.update_row(row, Truncation::None)).0.starts_with("row 0, column 1"));

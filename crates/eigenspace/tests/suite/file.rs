@@ -173,6 +173,7 @@ impl Forgery {
             ("basis", "F64", vec![1, 2], floats(&[0.6, 0.8])),
             ("count", "U64", vec![], 3_u64.to_le_bytes().to_vec()),
             ("feature_scatter", "F64", vec![2], floats(&[2.0, 3.0])),
+            ("imputed", "U64", vec![], 0_u64.to_le_bytes().to_vec()),
             ("lost", "F64", vec![], floats(&[1.0])),
             ("mean", "F64", vec![2], floats(&[0.5, 0.25])),
             ("noise", "F64", vec![], floats(&[0.0])),
@@ -257,7 +258,7 @@ fn wrong_shapes_types_and_names_are_refused() {
     let mut other = good();
     other.tensors[0].1 = "I64";
     assert!(matches!(refused(other), E::Dtype { name: "basis", expected: "F64" }));
-    for missing in 0..9 {
+    for missing in 0..10 {
         let mut fewer = good();
         let (name, ..) = fewer.tensors.remove(missing);
         assert_eq!(refused(fewer), E::MissingTensor { name });

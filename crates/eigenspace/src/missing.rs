@@ -1,0 +1,162 @@
+//! Missing cells: refused, left out with their row, or filled by what the model knows.
+//!
+//! | symbol | in the code | |
+//! |---|---|---|
+//! | x_o, x_m | | the cells that are there, and those that are not |
+//! | V_o, V_m | `basis` | the columns of V_k that belong to them |
+//! | λ, σ² | `variances`, `noise` | variances of the components, and of what is beyond them |
+//!
+//! The conditional mean of the missing cells, for rows that are normal with the model's covariance:
+//!
+//! ```text
+//! z = (V_o V_oᵀ + σ² diag(1/λ))⁻¹ V_o (x_o − μ_o)        x_m = μ_m + V_mᵀ z        V_o V_oᵀ = I − V_m V_mᵀ
+//! ```
+//!
+//! (M. Brand, *Incremental singular value decomposition of uncertain data with missing values*, ECCV
+//! 2002; the σ² keeps a few cells from deciding everything.) Cells are filled when their block is
+//! compressed, from the rows before it, so the answer does not depend on how rows were cut. The
+//! first block has nothing before it: its cells start at the means of their features and are
+//! improved in a few rounds from the block itself. The model counts the cells that were filled.
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, ArrayViewMut2};
+
+use crate::certificate::Bound;
+use crate::error::Error;
+use crate::linalg::{self, Real};
+use crate::model::EigenspaceModel;
+use crate::moments::Moments;
+use crate::reduce::{Route, reduce};
+use crate::truncation::{Components, Truncation};
+
+/// Rounds by which the first block improves its own guesses.
+const ROUNDS: usize = 10;
+/// Share of the variance that components must hold to be used for filling, when no number is set.
+const SHARE: f64 = 0.9;
+
+/// What a stream does with cells that are not a number (NaN).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// Refuse the block, naming the cell.
+    #[default]
+    Refuse,
+    /// Leave out every row that has one.
+    SkipRows,
+    /// Fill it with the model's conditional estimate. A row without any cell is left out.
+    Impute,
+}
+
+/// What is known before a block arrives, as far as filling needs it.
+pub(crate) struct Guess {
+    mean: Array1<f64>,
+    basis: Array2<f64>,
+    /// σ² / λ_i.
+    ridge: Vec<f64>,
+}
+
+impl Guess {
+    /// From a model: its leading components and its noise.
+    pub(crate) fn of(model: &EigenspaceModel, components: Components) -> Self {
+        let wanted = if let Components::Number(_) = components { components } else { Components::Share(SHARE) };
+        let (squared, total) = (model.spectrum.squared(), model.moments.total());
+        let k = wanted.resolve(&squared, total).min(model.features().saturating_sub(1));
+        let shown: f64 = squared.iter().take(k).sum();
+        let noise = (total - shown).max(0.0) / (model.features() - k).max(1) as f64;
+        // Enough to keep the equations solvable when the components hold everything.
+        let least = 1e-9 * squared.first().copied().unwrap_or(0.0);
+        let ridge = squared.iter().take(k).map(|value| noise.max(least) / value).collect();
+        Self { mean: model.mean().to_owned(), basis: model.basis.first(k).to_owned(), ridge }
+    }
+
+    /// Fills the cells of a row that are listed.
+    fn fill<T: Real>(&self, mut row: ArrayViewMut1<'_, T>, holes: &[usize]) {
+        let mut centred = Array1::from_iter(row.iter().zip(&self.mean).map(|(x, mean)| x.widen() - mean));
+        for &j in holes {
+            centred[j] = 0.0;
+        }
+        let k = self.basis.nrows();
+        let mut system = Array2::<f64>::eye(k);
+        for (i, ridge) in self.ridge.iter().enumerate() {
+            system[[i, i]] += ridge;
+        }
+        for &j in holes {
+            let column = self.basis.column(j);
+            for a in 0..k {
+                for b in 0..=a {
+                    system[[a, b]] -= column[a] * column[b];
+                }
+            }
+        }
+        let z = linalg::cholesky(system.view()).map(|c| solve(&c, self.basis.dot(&centred)));
+        for &j in holes {
+            let estimate = z.as_ref().map_or(0.0, |z| self.basis.column(j).dot(z));
+            row[j] = T::narrow(self.mean[j] + estimate);
+        }
+    }
+}
+
+/// Solves C Cᵀ z = b for a lower triangular C.
+fn solve(c: &Array2<f64>, mut b: Array1<f64>) -> Array1<f64> {
+    let n = b.len();
+    for i in 0..n {
+        let done: f64 = (0..i).map(|j| c[[i, j]] * b[j]).sum();
+        b[i] = (b[i] - done) / c[[i, i]];
+    }
+    for i in (0..n).rev() {
+        let done: f64 = (i + 1..n).map(|j| c[[j, i]] * b[j]).sum();
+        b[i] = (b[i] - done) / c[[i, i]];
+    }
+    b
+}
+
+/// The cells of each row that are missing.
+fn holes<T: Real>(rows: &ArrayViewMut2<'_, T>) -> Vec<(usize, Vec<usize>)> {
+    let missing = |row: ArrayView1<'_, T>| -> Vec<usize> {
+        row.iter().enumerate().filter(|(_, x)| x.widen().is_nan()).map(|(j, _)| j).collect()
+    };
+    rows.rows().into_iter().map(missing).enumerate().filter(|(_, holes)| !holes.is_empty()).collect()
+}
+
+/// Fills every missing cell of a block of raw rows; returns how many there were.
+pub(crate) fn impute<T: Real>(
+    mut rows: ArrayViewMut2<'_, T>,
+    weights: Option<&[f64]>,
+    before: Option<Guess>,
+    components: Components,
+) -> Result<u64, Error> {
+    let holes = holes(&rows);
+    let cells = holes.iter().map(|(_, holes)| holes.len() as u64).sum();
+    if cells == 0 {
+        return Ok(0);
+    }
+    if let Some(guess) = before {
+        holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));
+        return Ok(cells);
+    }
+    let start =
+        Guess { mean: observed_mean(&rows, weights), basis: Array2::zeros((0, rows.ncols())), ridge: Vec::new() };
+    holes.iter().for_each(|(i, holes)| start.fill(rows.row_mut(*i), holes));
+    for _ in 0..ROUNDS {
+        let mut a = rows.mapv(Real::widen);
+        let moments = Moments::empty(a.ncols()).absorb(a.view_mut(), weights)?;
+        let reduced = reduce(a.view(), Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
+        let model = EigenspaceModel::from_reduced(moments, reduced, Bound::default(), components);
+        let guess = Guess::of(&model, components);
+        holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));
+    }
+    Ok(cells)
+}
+
+/// The mean of the cells that are there; 0 for a feature without any.
+fn observed_mean<T: Real>(rows: &ArrayViewMut2<'_, T>, weights: Option<&[f64]>) -> Array1<f64> {
+    let mut mean = Array1::zeros(rows.ncols());
+    for (j, column) in rows.columns().into_iter().enumerate() {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (i, x) in column.iter().enumerate().filter(|(_, x)| !x.widen().is_nan()) {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            sum += weight * x.widen();
+            total += weight;
+        }
+        mean[j] = if total > 0.0 { sum / total } else { 0.0 };
+    }
+    mean
+}

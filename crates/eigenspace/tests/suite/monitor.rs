@@ -1,0 +1,84 @@
+//! Monitoring: limits that good rows keep and others pass.
+
+use eigenspace::{EigenspaceModel, Error, FitOptions, Forgetting};
+use ndarray::{Array2, array};
+
+use crate::support::Random;
+
+/// Normal rows with a few strong directions.
+fn good(random: &mut Random, n: usize) -> Array2<f64> {
+    let spread = array![6.0, 5.0, 4.0, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4];
+    random.matrix(n, 10) * &spread + 3.0
+}
+
+#[test]
+fn the_share_of_good_rows_beyond_each_limit_is_what_was_asked() {
+    let mut random = Random::new(1);
+    let model = EigenspaceModel::batch(good(&mut random, 4000).view()).unwrap().with_components(3).unwrap();
+    let fresh = good(&mut random, 20_000);
+    for confidence in [0.9, 0.95, 0.99] {
+        let limits = model.limits(confidence).unwrap();
+        let readings = model.monitor(fresh.view(), limits).unwrap();
+        let beyond =
+            |values: &ndarray::Array1<f64>, limit: f64| values.iter().filter(|v| **v > limit).count() as f64 / 20_000.0;
+        let (t2, q) = (
+            beyond(&readings.hotelling, limits.hotelling),
+            beyond(&readings.squared_distance, limits.squared_distance),
+        );
+        // Three deviations of a binomial share, and the limits' own error at 4,000 rows.
+        let room = 3.0 * ((1.0 - confidence) * confidence / 20_000.0).sqrt() + 0.1 * (1.0 - confidence);
+        assert!((t2 - (1.0 - confidence)).abs() < room, "T² {confidence}: {t2}");
+        assert!((q - (1.0 - confidence)).abs() < room, "Q {confidence}: {q}");
+    }
+}
+
+#[test]
+fn the_limit_of_hotelling_is_the_textbooks() {
+    // k = 2, n = 20: 2 · 19 · 21 / (20 · 18) · F₀.₉₅(2, 18) with F = 3.554557 from tables.
+    let rows = Random::new(2).matrix(20, 5);
+    let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(2).unwrap();
+    let limit = model.limits(0.95).unwrap().hotelling;
+    assert!((limit - 2.0 * 19.0 * 21.0 / (20.0 * 18.0) * 3.554557).abs() < 1e-4, "{limit}");
+}
+
+#[test]
+fn an_outlier_inside_and_one_outside_the_subspace_are_told() {
+    let mut random = Random::new(3);
+    let model = EigenspaceModel::batch(good(&mut random, 2000).view()).unwrap().with_components(3).unwrap();
+    let limits = model.limits(0.9999).unwrap();
+    let mut rows = good(&mut random, 50);
+    rows[[10, 0]] += 60.0;
+    rows[[20, 9]] += 12.0;
+    let readings = model.monitor(rows.view(), limits).unwrap();
+    assert_eq!(readings.outliers(), [10, 20]);
+    assert!(readings.hotelling[10] > limits.hotelling && readings.squared_distance[10] < limits.squared_distance);
+    assert!(readings.squared_distance[20] > limits.squared_distance);
+}
+
+#[test]
+fn a_drift_raises_the_share_of_rows_beyond_and_the_angle_to_a_snapshot() {
+    let mut random = Random::new(4);
+    let mut stream = FitOptions::new().components(3).forgetting(Forgetting::HalfLife(300.0)).stream(10).unwrap();
+    stream.update(good(&mut random, 3000).view()).unwrap();
+    let snapshot = stream.model().unwrap();
+    let limits = snapshot.limits(0.99).unwrap();
+    let quiet = snapshot.monitor(good(&mut random, 500).view(), limits).unwrap().share_beyond();
+    let mut turned = good(&mut random, 3000);
+    turned.invert_axis(ndarray::Axis(1));
+    let loud = snapshot.monitor(turned.view(), limits).unwrap().share_beyond();
+    assert!(quiet < 0.05 && loud > 0.5, "{quiet} {loud}");
+    stream.update(turned.view()).unwrap();
+    assert!(stream.model().unwrap().subspace_distance(&snapshot).unwrap() > 0.99);
+}
+
+#[test]
+fn limits_need_rows_and_a_sensible_confidence() {
+    let model = EigenspaceModel::batch(Random::new(5).matrix(4, 6).view()).unwrap();
+    assert!(matches!(model.limits(0.99), Err(Error::TooFewRows { needed: 5, count: 4 })));
+    let model = model.with_components(1).unwrap();
+    for confidence in [0.0, 1.0, -1.0, f64::NAN] {
+        assert!(matches!(model.limits(confidence), Err(Error::InvalidConfidence { .. })));
+    }
+    let flat = EigenspaceModel::batch(array![[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [5.0, 5.0]].view()).unwrap();
+    assert_eq!(flat.limits(0.99).unwrap().squared_distance, 0.0, "nothing lies outside a line");
+}
