@@ -15,17 +15,22 @@ fn main() -> Result<(), Error> {
     // Only the models travel, never the rows.
     let bytes: usize = models.iter().map(|model| model.to_bytes().len()).sum();
     let all = EigenspaceModel::merge_all(&models, Truncation::None)?;
-    println!("4 models, {bytes} bytes, {} rows in the merged one", all.count());
+    let rows: usize = sites.iter().map(|rows| rows.len() * 8).sum();
+    println!("4 models of {} KiB travelled in the place of {} KiB of rows", bytes / 1024, rows / 1024);
 
     let rows = ndarray::concatenate(ndarray::Axis(0), &sites.iter().map(|rows| rows.view()).collect::<Vec<_>>())
         .expect("the sites have the same features");
     let batch = EigenspaceModel::batch(rows.view())?.with_components(5)?;
-    println!("largest angle to batch PCA of all rows: {:.1e}", all.subspace_distance(&batch)?);
+    println!(
+        "{} rows, sine of the largest angle to batch PCA of them: {:.1e}",
+        all.count(),
+        all.subspace_distance(&batch)?
+    );
 
     let three = all.split(&models[3])?;
     let wanted = EigenspaceModel::merge_all(&models[..3], Truncation::None)?;
     println!(
-        "after site 4 has left: {} rows, angle to the other three {:.1e}",
+        "after site 4 has left: {} rows, sine to the other three {:.1e}",
         three.count(),
         three.subspace_distance(&wanted)?
     );
@@ -37,15 +42,15 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// 80 rows: five waves with random amplitudes, some noise, a mean of the site's own.
+/// 2,000 rows: five waves with random amplitudes, some noise, a mean of the site's own.
 fn site(number: u32) -> Array2<f64> {
     let mut state = 0x5DEE_CE66_u64 + u64::from(number);
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
     };
-    let amplitudes = Array2::from_shape_simple_fn((80, 5), &mut random);
+    let amplitudes = Array2::from_shape_simple_fn((2_000, 5), &mut random);
     let waves =
         Array2::from_shape_fn((5, 300), |(k, j)| ((k + 1) as f64 * j as f64 / 40.0).sin() * 5.0 / (k + 1) as f64);
-    amplitudes.dot(&waves) + Array2::from_shape_simple_fn((80, 300), random) * 0.1 + f64::from(number)
+    amplitudes.dot(&waves) + Array2::from_shape_simple_fn((2_000, 300), random) * 0.1 + f64::from(number)
 }

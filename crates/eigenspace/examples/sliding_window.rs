@@ -14,14 +14,14 @@ fn main() -> Result<(), Error> {
     let first = rows.slice_axis(Axis(0), (..window).into());
     let reference = EigenspaceModel::batch(first)?.with_components(2)?;
     let mut model = reference.clone();
-    println!("{:>6} {:>10} {:>12} {:>14}", "row", "in window", "2 hold", "sine to start");
+    println!("{:>6} {:>10} {:>13} {:>14}", "row", "in window", "2 comps hold", "sine to start");
     for start in (0..rows.nrows() - window).step_by(step) {
         let old = rows.slice_axis(Axis(0), (start..start + step).into());
         let new = rows.slice_axis(Axis(0), (start + window..start + window + step).into());
         model = model.replace(old, new, Truncation::None)?;
         let held: f64 = model.explained_variance_ratio().sum();
         println!(
-            "{:>6} {:>10} {:>11.1}% {:>14.3}",
+            "{:>6} {:>10} {:>12.1}% {:>14.3}",
             start + window + step,
             model.count(),
             100.0 * held,
@@ -30,7 +30,7 @@ fn main() -> Result<(), Error> {
     }
     let fresh =
         EigenspaceModel::batch(rows.slice_axis(Axis(0), (rows.nrows() - window..).into()))?.with_components(2)?;
-    println!("angle to a model fitted on the last {window} rows alone: {:.1e}", model.subspace_distance(&fresh)?);
+    println!("sine to a model fitted on the last {window} rows alone: {:.1e}", model.subspace_distance(&fresh)?);
     Ok(())
 }
 

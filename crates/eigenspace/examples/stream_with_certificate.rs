@@ -1,5 +1,8 @@
 //! Rows arrive in blocks of any size; the model says at any time how exact it is.
 //!
+//! `captured` is the interval for the share of variance in the best ten directions, `sine at most` bounds
+//! the largest angle between the model's ten directions and the true ones, and `truly` is that angle's sine.
+//!
 //! The same stream is absorbed three times: keeping spare rank (the default), keeping no more than
 //! is shown, and with Frequent Directions. `cargo run --example stream_with_certificate`
 #![allow(clippy::print_stdout)]
@@ -18,7 +21,7 @@ fn main() -> Result<(), Error> {
     ];
     for (name, options) in choices {
         println!("\n{name}: {}", options.plan(features)?);
-        println!("{:>6} {:>5} {:>11} {:>13} {:>13}", "rows", "rank", "captured", "angle at most", "truly");
+        println!("{:>6} {:>5} {:>11} {:>13} {:>13}", "rows", "rank", "captured", "sine at most", "truly");
         let mut stream = options.stream(features)?;
         for (turn, block) in rows.axis_chunks_iter(Axis(0), 250).enumerate() {
             stream.update(block)?;
@@ -51,7 +54,7 @@ fn rows(n: usize, features: usize) -> Array2<f64> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
     };
-    let strength = Array2::from_shape_fn((1, 10), |(_, k)| 0.85_f64.powi(k as i32));
+    let strength = Array2::from_shape_fn((1, 10), |(_, k)| 8.0 * 0.7_f64.powi(k as i32));
     let amplitudes = Array2::from_shape_simple_fn((n, 10), &mut random) * strength.row(0);
     let directions = Array2::from_shape_fn((10, features), |(k, j)| (((k * k + 3) * (j + 1)) as f64 * 0.37).sin());
     amplitudes.dot(&directions) + Array2::from_shape_simple_fn((n, features), random)

@@ -71,9 +71,8 @@ impl EigenspaceModel {
 }
 
 fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {
-    let mut scatter = Scatter::empty(rows.ncols());
-    for piece in rows.pieces(SCATTER_ROWS) {
-        let (mut piece, weights) = piece.widened();
+    let mut scatter = Scatter::empty(rows.ncols(), false);
+    for (mut piece, weights) in rows.pieces(SCATTER_ROWS) {
         scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
     let (decomposed, rounding) = scatter.decompose()?;
@@ -90,6 +89,6 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
 fn by_factor(rows: Block<'_>, route: Route, truncation: Truncation) -> Result<EigenspaceModel, Error> {
     let (mut a, weights) = rows.widened();
     let moments = Moments::empty(rows.ncols()).absorb(a.view_mut(), weights.as_deref())?;
-    let reduced = reduce(a.view(), route, truncation, &moments, f64::EPSILON)?;
+    let reduced = reduce(a, route, truncation, &moments, f64::EPSILON)?;
     Ok(EigenspaceModel::from_reduced(moments, reduced, Bound::default(), Components::All))
 }

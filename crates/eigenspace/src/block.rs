@@ -8,13 +8,14 @@
 //! zero is not there: it is left out, whatever its cells hold.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis};
 use rayon::slice::ParallelSlice;
 
 use crate::element::Element;
 use crate::error::Error;
 use crate::linalg::{Real, vectorised};
 use crate::missing::Missing;
+use crate::sparse::SparseRows;
 
 /// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
 pub(crate) const LARGEST: f64 = 1e140;
@@ -50,12 +51,14 @@ enum Rows<'a> {
     U8(ArrayView2<'a, u8>),
     U16(ArrayView2<'a, u16>),
     I32(ArrayView2<'a, i32>),
+    Sparse(SparseRows<'a>),
 }
 
-/// Runs an expression on a view of any element type.
+/// Runs an expression on a view of any element type, or another one on sparse rows.
 macro_rules! each {
-    ($rows:expr, $view:ident => $body:expr) => {
+    ($rows:expr, $view:ident => $body:expr, $sparse:ident => $other:expr) => {
         match $rows {
+            Rows::Sparse($sparse) => $other,
             Rows::F64($view) => $body,
             Rows::F32($view) => $body,
             Rows::U8($view) => $body,
@@ -87,6 +90,12 @@ macro_rules! from_views {
 
 from_views!(f64 => F64, f32 => F32, u8 => U8, u16 => U16, i32 => I32);
 
+impl<'a> From<SparseRows<'a>> for Block<'a> {
+    fn from(rows: SparseRows<'a>) -> Self {
+        Self { rows: Rows::Sparse(rows), weights: None }
+    }
+}
+
 impl<'a> Block<'a> {
     /// The same rows with a weight each: any non-negative reals, zero meaning that the row is not
     /// there. Whole numbers stand for repeated rows.
@@ -96,12 +105,12 @@ impl<'a> Block<'a> {
 
     /// Rows, those of weight zero included.
     pub fn nrows(&self) -> usize {
-        each!(&self.rows, rows => rows.nrows())
+        each!(&self.rows, rows => rows.nrows(), sparse => sparse.nrows())
     }
 
     /// Columns.
     pub fn ncols(&self) -> usize {
-        each!(&self.rows, rows => rows.ncols())
+        each!(&self.rows, rows => rows.ncols(), sparse => sparse.ncols())
     }
 
     /// Refuses rows of another width, bad cells and bad weights.
@@ -136,6 +145,14 @@ impl<'a> Block<'a> {
                 }
             }
             Ok(there)
+        }, sparse => {
+            // A cell that is not stored is zero, not missing, so there is nothing to skip or fill.
+            if sparse.ncols() != features {
+                return Err(Error::WidthMismatch { expected: features, found: sparse.ncols() });
+            }
+            let there: Vec<usize> = (0..sparse.nrows()).filter(|&i| self.weight(i) > 0.0).collect();
+            there.iter().try_for_each(|&i| sparse.check_row(i))?;
+            Ok(there)
         })
     }
 
@@ -149,6 +166,11 @@ impl<'a> Block<'a> {
         self.weights.map_or(1.0, |weights| weights[row])
     }
 
+    /// The sparse rows, if they are.
+    pub(crate) fn sparse(&self) -> Option<&SparseRows<'a>> {
+        if let Rows::Sparse(sparse) = &self.rows { Some(sparse) } else { None }
+    }
+
     /// Writes rows into a buffer of as many rows.
     pub(crate) fn write<T: Real>(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, T>) {
         each!(self.rows, rows => {
@@ -159,33 +181,27 @@ impl<'a> Block<'a> {
                     }
                 },
             );
+        }, sparse => {
+            to.fill(T::narrow(0.0));
+            for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
+                sparse.row(row).for_each(|(j, x)| to[j] = T::narrow(to[j].widen() + x));
+            }
         })
     }
 
     /// The one copy of the caller's rows, widened, without those of weight zero, and their weights.
     pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
-        let which: Vec<usize> = (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect();
-        let mut copy = Array2::zeros((which.len(), self.ncols()));
-        self.write(&which, copy.view_mut());
-        (copy, self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect()))
+        self.pieces(usize::MAX).next().unwrap_or_else(|| (Array2::zeros((0, self.ncols())), None))
     }
 
-    /// Consecutive pieces of at most so many rows.
-    pub(crate) fn pieces(self, rows: usize) -> impl Iterator<Item = Self> {
-        (0..self.nrows()).step_by(rows).map(move |start| {
-            let range = start..self.nrows().min(start + rows);
-            let weights = self.weights.map(|weights| &weights[range.clone()]);
-            macro_rules! piece {
-                ($($variant:ident),*) => {
-                    match self.rows {
-                        $(Rows::$variant(mut view) => {
-                            view.slice_axis_inplace(Axis(0), Slice::from(range));
-                            Rows::$variant(view)
-                        })*
-                    }
-                };
-            }
-            Self { rows: piece!(F64, F32, U8, U16, I32), weights }
+    /// The same in pieces of at most so many rows.
+    pub(crate) fn pieces(&self, rows: usize) -> impl Iterator<Item = (Array2<f64>, Option<Vec<f64>>)> {
+        let which: Vec<usize> = (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect();
+        (0..which.len()).step_by(rows).map(move |start| {
+            let which = &which[start..which.len().min(start + rows)];
+            let mut copy = Array2::zeros((which.len(), self.ncols()));
+            self.write(which, copy.view_mut());
+            (copy, self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect()))
         })
     }
 }

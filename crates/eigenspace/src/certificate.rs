@@ -19,8 +19,9 @@
 //! The trace of M is Σq, which is never truncated; while surplus = 0, E ≥ 0 and so
 //! ‖E‖ ≤ trace E = Σq − Σs² as well, and `lost` is the smaller of the two.
 //!
-//! Splitting subtracts, and the rounding of what was there before stays behind. That `noise` is counted
-//! apart, is added to both sides, and goes on with the model, so that a later split allows for it.
+//! Splitting subtracts, and the rounding of what was there before stays behind; products of f32 rows
+//! round to f32. That `noise` is counted apart, is added to both sides, and goes on with the model, so
+//! that a later split allows for it. Rounding of f64 products, some ε s₁², is not counted.
 //!
 //! Davis and Kahan's theorem is often used with e in the place of h. Subtracting a multiple of the
 //! identity from M moves no eigenvector, and (lost − surplus)/2 · I centres E, so that half the
@@ -38,7 +39,7 @@ const LEFT_BEHIND: f64 = 1e-10;
 pub(crate) struct Bound {
     pub(crate) lost: f64,
     pub(crate) surplus: f64,
-    /// The rounding of larger scatters that splits have left behind.
+    /// Rounding that counts: of larger scatters that splits have left behind, and of f32 products.
     pub(crate) noise: f64,
 }
 
@@ -51,12 +52,24 @@ impl Bound {
         Self { lost: self.lost * factor, surplus: self.surplus * factor, noise: self.noise * factor }
     }
 
+    pub(crate) fn noisier(self, noise: f64) -> Self {
+        Self { noise: self.noise + noise, ..self }
+    }
+
     pub(crate) fn losing(self, lost: f64) -> Self {
         Self { lost: self.lost + lost, ..self }
     }
 }
 
-/// How far a model can be from the batch model of the same rows; see the module's formulas.
+/// How far a model can be from the batch model of the same rows.
+///
+/// With M the true scatter, L = Vᵀ diag(s²) V what the model says, and E = M − L:
+///
+/// ```text
+/// −surplus ≤ E ≤ lost
+/// s_i² − surplus ≤ λ_i(M) ≤ s_i² + lost
+/// sin ∠(span V[..k], true top-k space) ≤ h / (s_k² − s_{k+1}² − h),    h = (lost + surplus) / 2
+/// ```
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, Truncation};
@@ -127,8 +140,9 @@ impl Certificate {
     }
 
     /// True when nothing above rounding was ever dropped, so that the model equals batch PCA: no
-    /// truncation has cut a direction, and what splits have left behind is below 1e-10 of the largest
-    /// eigenvalue.
+    /// truncation has cut a direction, and what splits and f32 products have left behind is below 1e-10
+    /// of the largest eigenvalue. (A stream of f32 rows that has been compressed is off by some 1e-6
+    /// of it, says so, and is not called exact.)
     pub fn is_exact(&self) -> bool {
         self.bound.lost == 0.0 && self.bound.surplus == 0.0 && self.bound.noise <= LEFT_BEHIND * self.largest()
     }

@@ -1,7 +1,7 @@
 //! A model on disk: written whole or not at all, read no further than it announces.
 //!
 //! ```text
-//! write  .name.tmp ─► fsync ─► rename to name ─► fsync of the folder
+//! write  a temporary file beside it ─► fsync ─► rename to name ─► fsync of the folder
 //! ```
 
 use std::fs::{self, File};
@@ -46,7 +46,7 @@ fn read_announced(path: &Path) -> std::io::Result<Result<Vec<u8>, FormatError>> 
     file.read_exact(&mut start)?;
     let header = u64::from_le_bytes(start);
     if header > HEADER_LIMIT {
-        return Ok(Err(FormatError::Header(format!("a header of {header} bytes"))));
+        return Ok(Err(FormatError::Header("the file does not begin as a safetensors file does".into())));
     }
     if length < 8 + header {
         return Ok(Err(FormatError::Truncated { expected: 8 + header, found: length }));

@@ -56,13 +56,13 @@ pub enum Error {
         /// The lower limit that rounding and the two error bounds allow.
         allowed: f64,
     },
-    /// The model has too few rows for the question.
-    #[error("this needs a model of at least {needed} rows, and the model has {count}")]
-    TooFewRows {
-        /// Rows needed.
-        needed: u64,
-        /// Rows in the model.
-        count: u64,
+    /// The model weighs too little for the question.
+    #[error("this needs a model of weight {needed} or more, and the model weighs {weight:.3}")]
+    TooLittleWeight {
+        /// Weight needed.
+        needed: f64,
+        /// Weight of the model.
+        weight: f64,
     },
     /// The divisor `weight - ddof` of a variance is not positive.
     #[error("a variance with ddof = {ddof} needs more weight than {ddof}, and the model has {weight}")]
@@ -80,6 +80,9 @@ pub enum Error {
         /// Features allowed.
         limit: usize,
     },
+    /// One model is centred and the other is not.
+    #[error("one model is centred on the mean, the other on the origin")]
+    CentringDiffers,
     /// An empty list of models.
     #[error("there are no models to merge")]
     NoModels,
@@ -112,8 +115,8 @@ pub enum Error {
         /// Features of the model.
         features: usize,
     },
-    /// A scale that is not a positive finite number.
-    #[error("column {column}: the scale is {value}, expected a positive number")]
+    /// A scale that is not positive, or takes the values out of range.
+    #[error("column {column}: the scale is {value:e}, expected a positive number that keeps the values below 1e140")]
     InvalidScale {
         /// Column, from 0.
         column: usize,
@@ -126,6 +129,26 @@ pub enum Error {
         /// What was given.
         value: f64,
     },
+    /// The three slices of sparse rows do not fit together.
+    #[error("{offsets} offsets, {indices} indices and {values} values are no compressed sparse rows")]
+    SparseSlices {
+        /// Offsets given.
+        offsets: usize,
+        /// Indices given.
+        indices: usize,
+        /// Values given.
+        values: usize,
+    },
+    /// A column index of sparse rows that is too large.
+    #[error("row {row}: the column {column} does not exist, there are {features}")]
+    SparseColumn {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// Columns of the rows.
+        features: usize,
+    },
     /// Another number of weights than of rows.
     #[error("there are {weights} weights for {rows} rows")]
     WeightCount {
@@ -135,7 +158,7 @@ pub enum Error {
         weights: usize,
     },
     /// A weight that is negative or not finite.
-    #[error("row {row}: the weight is {value}, expected a number that is not negative")]
+    #[error("row {row}: the weight is {value:e}, expected a number from 0 to 1e140")]
     InvalidWeight {
         /// Row within the block, from 0.
         row: usize,
@@ -229,7 +252,7 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// Fewer bytes than the header announces.
+    /// Fewer bytes, or more, than the header announces.
     #[error("{found} bytes, but the header announces {expected}")]
     Truncated {
         /// Bytes announced.
@@ -326,23 +349,27 @@ impl Error {
             Self::TooManyCoordinates { available, .. } => format!("pass at most {available} coordinates per row"),
             Self::SplitTooLarge { .. } => "the whole comes first and the part second; perhaps they are exchanged".into(),
             Self::NotAPart { .. } => "split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank".into(),
-            Self::TooFewRows { .. } | Self::Divisor { .. } => "update the model with more rows first".into(),
+            Self::TooLittleWeight { .. } | Self::Divisor { .. } => "use more rows, forget more slowly, or show fewer components".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or leave the choice to the library".into(),
             Self::InvalidScale { .. } => "leave a column as it is with a scale of 1".into(),
-            Self::InvalidConfidence { .. } => "0.99 lets one good row in a hundred pass the limit".into(),
+            Self::InvalidConfidence { .. } => "with 0.99 one good row in a hundred exceeds the limit".into(),
+            Self::SparseSlices { .. } => "offsets start with 0, never fall, and end with the number of values; there is one index for each value".into(),
+            Self::SparseColumn { features, .. } => format!("columns are counted from 0 to {}", features.saturating_sub(1)),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
+            Self::CentringDiffers => "fit both with the same `centred` option".into(),
             Self::NoModels => "pass at least one model; the empty model stands for no rows".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),
             Self::InvalidTolerance { .. } => "1e-6 drops directions whose spread is below a millionth of the largest".into(),
-            Self::Singular { features, .. } => format!("show fewer components than {features}, so that a noise variance remains, or use more rows"),
+            Self::Singular { rank, features } => format!("show fewer than {rank} of the {features} directions, so that a noise variance remains, or use more rows"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}; a stream can also skip or fill missing cells (`Missing`)"),
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Format(source) | Self::File { source, .. } => return source.hint(),
-            Self::Io { .. } | Self::Zero { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
+            Self::Zero { .. } => "leave the setting out for the default".into(),
+            Self::Io { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };
         Some(text)
     }

@@ -16,6 +16,7 @@
 //!
 //! Cost of a compression: (r + m)² D + 2 r (r + m) D in products, and an eigenproblem of size r + m.
 
+use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::block::Block;
@@ -25,6 +26,7 @@ use crate::forgetting::Forgetting;
 use crate::linalg::{self, Real};
 use crate::moments::Moments;
 use crate::scatter::Scatter;
+use crate::sparse::Waiting;
 use crate::truncation::Cut;
 
 /// r rows of a factor, then rows as they came.
@@ -35,14 +37,16 @@ pub(crate) struct Factor<T> {
     pub(crate) bound: Bound,
     /// Rows of F.
     pub(crate) kept: usize,
-    /// True once a compression has run.
-    pub(crate) compressed: bool,
+    /// Compressions that have run.
+    pub(crate) compressions: u64,
     /// Relative precision of F.
     epsilon: f64,
     /// Rows in use: F, then raw ones.
     pub(crate) rows: usize,
     /// Those rows, and room for more.
     data: Array2<T>,
+    /// Raw rows that are sparse; never together with dense ones.
+    sparse: Waiting,
     /// One for each raw row.
     notes: Vec<Note>,
 }
@@ -56,8 +60,8 @@ struct Note {
 }
 
 impl<T: Real> Factor<T> {
-    pub(crate) fn empty(features: usize) -> Self {
-        Self::start(Moments::empty(features), Bound::default(), Array2::zeros((0, features)))
+    pub(crate) fn empty(features: usize, about_origin: bool) -> Self {
+        Self::start(Moments::empty(features).about(about_origin), Bound::default(), Array2::zeros((0, features)))
     }
 
     /// Starts from a model's moments, bound and factor rows.
@@ -67,27 +71,50 @@ impl<T: Real> Factor<T> {
             moments,
             bound,
             kept,
-            compressed: false,
+            compressions: 0,
             rows: kept,
             data: factor.mapv(T::narrow),
             notes: Vec::new(),
+            sparse: Waiting::default(),
             epsilon: f64::EPSILON,
         }
     }
 
     /// The same in another precision.
     pub(crate) fn cast<U: Real>(self) -> Factor<U> {
-        let Self { moments, bound, kept, compressed, epsilon, rows, data, notes } = self;
-        Factor { moments, bound, kept, compressed, epsilon, rows, data: data.mapv(|x| U::narrow(x.widen())), notes }
+        let Self { moments, bound, kept, compressions, epsilon, rows, data, sparse, notes } = self;
+        Factor {
+            moments,
+            bound,
+            kept,
+            compressions,
+            epsilon,
+            rows,
+            data: data.mapv(|x| U::narrow(x.widen())),
+            sparse,
+            notes,
+        }
     }
 
     /// Raw rows, not yet in F.
     pub(crate) fn pending(&self) -> usize {
-        self.rows - self.kept
+        self.rows - self.kept + self.sparse.rows()
     }
 
-    /// Takes these rows of a block, which were born when the clock stood at `birth` of each.
-    pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], birth: impl Fn(usize) -> u64) {
+    /// Whether the raw rows are sparse; none are both.
+    pub(crate) fn waits_sparse(&self) -> bool {
+        self.sparse.rows() > 0
+    }
+
+    /// Takes these rows of a block, which were born when the clock stood at `birth` of each; sparse rows
+    /// stay so if told.
+    pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], sparse: bool, birth: impl Fn(usize) -> u64) {
+        self.notes
+            .extend(which.iter().enumerate().map(|(i, &row)| Note { weight: block.weight(row), birth: birth(i) }));
+        if let (Some(rows), true) = (block.sparse(), sparse) {
+            which.iter().for_each(|&row| self.sparse.push(rows.row(row)));
+            return;
+        }
         let end = self.rows + which.len();
         if end > self.data.nrows() {
             let mut larger = Array2::zeros((end.max(self.data.nrows() * 3 / 2), self.data.ncols()));
@@ -95,8 +122,6 @@ impl<T: Real> Factor<T> {
             self.data = larger;
         }
         block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.rows..end)));
-        self.notes
-            .extend(which.iter().enumerate().map(|(i, &row)| Note { weight: block.weight(row), birth: birth(i) }));
         self.rows = end;
     }
 
@@ -129,6 +154,14 @@ impl<T: Real> Factor<T> {
         self.data.slice_axis_mut(Axis(0), Slice::from(..self.rows))
     }
 
+    /// How far the products of f32 rows can have taken the scatter, as a share of its largest
+    /// eigenvalue; f64's is too small to count.
+    pub(crate) fn noise(&self) -> f64 {
+        let narrow = self.compressions > 0 && self.epsilon > f64::EPSILON;
+        // Each compression rounds on its own, so their errors add up like steps of a random walk.
+        if narrow { self.epsilon * (8.0 + 4.0 * (self.compressions as f64).sqrt()) } else { 0.0 }
+    }
+
     /// Relative precision of F: that of the least precise compression.
     pub(crate) fn epsilon(&self) -> f64 {
         self.epsilon
@@ -150,6 +183,15 @@ impl<T: Real> Factor<T> {
 
     /// Reduces all rows to the directions that `cut` keeps of their squared singular values.
     pub(crate) fn compress(&mut self, weights: Option<&[f64]>, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
+        if self.waits_sparse() {
+            if self.kept + self.sparse.rows() <= self.data.ncols() {
+                return self.compress_sparse(weights, cut);
+            }
+            // More rows than features: made dense they are short.
+            self.data = self.widened().mapv(T::narrow);
+            self.rows = self.data.nrows();
+            self.sparse.clear();
+        }
         let kept = self.kept;
         let before = self.moments.clone();
         let mut a = self.view_mut();
@@ -193,10 +235,74 @@ impl<T: Real> Factor<T> {
         let alive = (0..keep).rev().find(|&i| length(a.row(i)) > floor * floor).map_or(0, |i| i + 1);
         (self.kept, self.rows) = (alive, alive);
         self.notes.clear();
-        self.compressed = true;
+        self.compressions += 1;
         self.epsilon = self.epsilon.max(T::EPSILON);
         self.moments = moments;
         self.bound = self.bound.losing(cut.lost);
         Ok(())
+    }
+
+    /// The same for sparse raw rows, which are centred inside the products only.
+    fn compress_sparse(&mut self, weights: Option<&[f64]>, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
+        let ones = vec![1.0; self.sparse.rows()];
+        let weights = weights.unwrap_or(&ones);
+        let (moments, centre) = self.sparse.absorb(&self.moments, weights)?;
+        let kept = self.kept;
+        let g = self.sparse.gram(linalg::rows_of(self.data.view(), 0..kept), &centre, weights);
+        let (lambda, u) = linalg::eigh(g.view())?;
+        let squared: Vec<f64> = lambda.iter().map(|value| value.max(0.0)).collect();
+        let largest = squared.first().copied().unwrap_or(0.0);
+        let mut cut = cut(&squared, moments.total());
+        let turned = |rows: std::ops::Range<usize>| {
+            let u = linalg::rows_of(u.view(), rows);
+            let f = linalg::rows_of(self.data.view(), 0..kept);
+            let mut turned = linalg::rotate(linalg::columns_of(u, 0..kept), f);
+            turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
+                if let Some(row) = row.as_slice_mut() {
+                    self.sparse.add_turned(|i| u[[k, kept + i]], &centre, weights, row);
+                }
+            });
+            turned
+        };
+        let floor = moments.rounding(squared.len(), largest.sqrt(), self.epsilon.max(T::EPSILON));
+        let length = |row: ArrayView1<'_, T>| row.iter().map(|x| x.widen() * x.widen()).sum::<f64>();
+        // Below this the Gram matrix cannot tell a weak direction from none; true lengths can.
+        let doubt = 32.0 * self.epsilon.max(T::EPSILON) * largest;
+        if cut.lost <= doubt {
+            let dropped = turned(cut.keep..(cut.keep + 2).min(squared.len()));
+            let real = dropped.rows().into_iter().any(|row| length(row) > floor * floor);
+            cut = Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut };
+        }
+        if cut.keep >= moments.rank_limit() {
+            cut = Cut { lost: 0.0, shrink: 0.0, ..cut };
+        }
+        let mut turned = turned(0..cut.keep);
+        for (mut row, value) in turned.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
+            let shrink = ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
+            row.mapv_inplace(|x| T::narrow(x.widen() * shrink));
+        }
+        let alive = (0..cut.keep).rev().find(|&i| length(turned.row(i)) > floor * floor).map_or(0, |i| i + 1);
+        turned.slice_axis_inplace(Axis(0), Slice::from(..alive));
+        (self.kept, self.rows) = (alive, alive);
+        self.data = turned;
+        self.sparse.clear();
+        self.notes.clear();
+        self.compressions += 1;
+        self.epsilon = self.epsilon.max(T::EPSILON);
+        self.moments = moments;
+        self.bound = self.bound.losing(cut.lost);
+        Ok(())
+    }
+
+    /// F and the raw rows in one f64 matrix.
+    pub(crate) fn widened(&self) -> Array2<f64> {
+        let dense = self.view().mapv(Real::widen);
+        if !self.waits_sparse() {
+            return dense;
+        }
+        let mut all = Array2::zeros((self.rows + self.sparse.rows(), dense.ncols()));
+        all.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&dense);
+        all.slice_axis_mut(Axis(0), Slice::from(self.rows..)).assign(&self.sparse.dense(dense.ncols()));
+        all
     }
 }

@@ -16,8 +16,8 @@
 //! The metadata has one key, `eigenspace`, whose value is a JSON object:
 //!
 //! ```text
-//! {"components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 1}
-//! sha256 over:  "eigenspace 1\n" + components + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
+//! {"centre": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 1}
+//! sha256 over:  "eigenspace 1\n" + components + "\n" + centre + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
 //! ```
 //!
 //! (shape as `[3, 5]` or `[]`). The same bytes are written for the same model, always. Any
@@ -65,8 +65,12 @@ impl EigenspaceModel {
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
         ];
         let components = write_components(self.components);
-        let sum = checksum(&components, tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])));
-        let metadata = serde_json::json!({ "components": components, "sha256": sum, "version": VERSION }).to_string();
+        let centre = if self.is_centred() { "mean" } else { "origin" };
+        let sum =
+            checksum(&components, centre, tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])));
+        let metadata =
+            serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION })
+                .to_string();
         let views = tensors
             .iter()
             .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
@@ -114,12 +118,17 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
         return Err(FormatError::Version { found, supported: VERSION });
     }
     let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
-    let (components, sum) = (text("components")?, text("sha256")?);
+    let (centre, components, sum) = (text("centre")?, text("components")?, text("sha256")?);
+    let about_origin = match centre {
+        "mean" => false,
+        "origin" => true,
+        _ => return Err(FormatError::Metadata { key: "centre" }),
+    };
 
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if checksum(components, parts) != sum {
+    if checksum(components, centre, parts) != sum {
         return Err(FormatError::Checksum);
     }
     let features = shape_of(&file, "mean", 1)?[0];
@@ -127,6 +136,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
     let moments = Moments {
         count: integer_of(&file, "count")?,
         imputed: integer_of(&file, "imputed")?,
+        about_origin,
         weight: scalar_of(&file, "weight")?,
         mean: Array1::from(floats_of(&file, "mean", &[features], false)?),
         scatter: Array1::from(floats_of(&file, "feature_scatter", &[features], true)?),
@@ -152,7 +162,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
 /// Numbers that must fit together in any model.
 fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     let rank = model.rank();
-    if rank > model.features() || rank as u64 > model.count().saturating_sub(1) {
+    if rank > model.features() || rank > model.moments.rank_limit() {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
     if (model.count() == 0) != (model.weight() == 0.0) || model.weight() > LARGEST {
@@ -163,7 +173,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST) {
         return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
     }
-    if model.count() < 2 && model.moments.total() > model.bound.noise * model.features() as f64 {
+    if model.moments.rank_limit() == 0 && model.moments.total() > model.bound.noise * model.features() as f64 {
         return Err(FormatError::Inconsistent { what: "the count and the feature scatter" });
     }
     let held: f64 = model.spectrum.squared().iter().sum();
@@ -233,9 +243,13 @@ fn scalar_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatEr
     Ok(floats_of(file, name, &[], true)?.first().copied().unwrap_or_default())
 }
 
-fn checksum<'a>(components: &str, tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>) -> String {
+fn checksum<'a>(
+    components: &str,
+    centre: &str,
+    tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+) -> String {
     let mut hash = Sha256::new();
-    hash.update(format!("{KEY} {VERSION}\n{components}\n"));
+    hash.update(format!("{KEY} {VERSION}\n{components}\n{centre}\n"));
     for (name, shape, data) in tensors {
         hash.update(format!("{name} {shape:?}\n"));
         hash.update(data);

@@ -17,7 +17,8 @@ use crate::plan::{self, Engine, Plan};
 use crate::stream::EigenspaceStream;
 use crate::truncation::{Components, Truncation};
 
-/// How to fit a model. The defaults show every direction and drop none.
+/// How to fit a model. The defaults show every direction and drop none, which takes the memory of all
+/// rows, up to D × D: set a number of components where there are many features.
 ///
 /// ```
 /// use eigenspace::FitOptions;
@@ -37,6 +38,7 @@ pub struct FitOptions {
     pub(crate) block_rows: Option<usize>,
     pub(crate) forgetting: Forgetting,
     pub(crate) missing: Missing,
+    pub(crate) about_origin: bool,
 }
 
 impl FitOptions {
@@ -53,13 +55,14 @@ impl FitOptions {
     }
 
     /// How many directions a compression keeps, whatever the truncation rule. By default twice the
-    /// number of components and 32 more; `usize::MAX` keeps all.
+    /// number of components and 32 more; `usize::MAX` keeps all. The scatter engine has no need of it.
     pub fn max_rank(mut self, rank: usize) -> Self {
         self.max_rank = Some(rank);
         self
     }
 
-    /// The rule by which a compression drops directions.
+    /// The rule by which a compression drops directions. The scatter engine, chosen up to 1,024
+    /// features, never compresses and drops nothing; [`EigenspaceModel::truncate`] cuts its models.
     pub fn truncation(mut self, truncation: Truncation) -> Self {
         self.truncation = truncation;
         self
@@ -81,6 +84,13 @@ impl FitOptions {
     /// How quickly old rows lose weight.
     pub fn forgetting(mut self, forgetting: Forgetting) -> Self {
         self.forgetting = forgetting;
+        self
+    }
+
+    /// Whether the rows are centred on their mean, as PCA does by default. Without centring the
+    /// directions are those of Σ x xᵀ, as latent semantic analysis wants them.
+    pub fn centred(mut self, centred: bool) -> Self {
+        self.about_origin = !centred;
         self
     }
 
@@ -114,6 +124,9 @@ impl FitOptions {
 
     /// A stream that goes on from a model.
     pub fn resume(&self, model: &EigenspaceModel) -> Result<EigenspaceStream, Error> {
+        if !model.is_empty() && model.is_centred() == self.about_origin {
+            return Err(Error::CentringDiffers);
+        }
         Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
     }
 

@@ -1,7 +1,7 @@
 //! PCA models that you can add rows to, merge, take apart again and trust, without the old data.
 //!
 //! ```text
-//! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E        −surplus ≤ E ≤ lost
+//! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E        −surplus ≤ E ≤ lost, both known
 //! ```
 //!
 //! An [`EigenspaceModel`] is everything that is remembered of a set of rows: their count and mean,
@@ -15,15 +15,18 @@
 //! |---|---|
 //! | fit rows that are all there | [`EigenspaceModel::batch`] |
 //! | fit rows that keep coming | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
-//! | choose what is kept | [`Components`], [`Truncation`], [`Engine`] |
+//! | choose what is kept | [`Components`], [`Truncation`], [`Engine`], [`Forgetting`], [`Missing`] |
+//! | give rows weights, or other units | [`Block::weighted`], [`standardize`](EigenspaceModel::standardize), [`scale_by`](EigenspaceModel::scale_by) |
 //! | join, take out, slide | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
 //! | go to coordinates and back | [`project`](EigenspaceModel::project), [`whiten`](EigenspaceModel::whiten), [`reconstruct`](EigenspaceModel::reconstruct) |
 //! | look | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
+//! | watch | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor) |
 //! | compare | [`principal_angles`], [`subspace_distance`] |
 //! | keep | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
 //!
 //! # Conventions
-//! * A block has one observation per row: n × D. Rows are `f64` or `f32`, in any memory layout.
+//! * A block has one observation per row: n × D. Rows are `f64`, `f32`, `u8`, `u16` or `i32` in any
+//!   memory layout, or sparse, with a weight each if wanted ([`Block`], [`SparseRows`]).
 //! * A model stores the *scatter*, a sum, so merging adds and no divisor hides in it. Variances are
 //!   views that take `ddof`: the divisor is `weight − ddof`.
 //! * Singular values are those of the centred rows, non-increasing; directions are rows.
@@ -61,6 +64,7 @@ mod project;
 mod reduce;
 mod scaled;
 mod scatter;
+mod sparse;
 mod spectrum;
 mod split;
 mod stream;
@@ -82,6 +86,7 @@ pub use model::EigenspaceModel;
 pub use monitor::{Limits, Readings};
 pub use plan::{Engine, Plan};
 pub use scaled::Scaled;
+pub use sparse::SparseRows;
 pub use stream::EigenspaceStream;
 pub use truncation::{Components, Truncation};
 

@@ -35,7 +35,7 @@ impl EigenspaceModel {
     /// Commutative; associative as long as nothing is dropped; [`EigenspaceModel::empty`] is
     /// neutral. The result shows as many components as `self`, or as `other` when `self` is empty.
     pub fn merge(&self, other: &Self, truncation: Truncation) -> Result<Self, Error> {
-        self.same_features(other)?;
+        self.same_kind(other)?;
         let truncation = truncation.check()?;
         if other.is_empty() {
             return self.truncate(truncation);
@@ -49,7 +49,7 @@ impl EigenspaceModel {
         let (one, two) = (one.factor(), two.factor());
         let c = c.insert_axis(Axis(0));
         let a = concatenate![Axis(0), one, two, c];
-        let reduced = reduce(a.view(), Route::Auto, truncation, &moments, f64::EPSILON)?;
+        let reduced = reduce(a, Route::Auto, truncation, &moments, f64::EPSILON)?;
         let bound = self.bound.plus(other.bound);
         Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }

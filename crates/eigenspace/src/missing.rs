@@ -138,7 +138,7 @@ pub(crate) fn impute<T: Real>(
     for _ in 0..ROUNDS {
         let mut a = rows.mapv(Real::widen);
         let moments = Moments::empty(a.ncols()).absorb(a.view_mut(), weights)?;
-        let reduced = reduce(a.view(), Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
+        let reduced = reduce(a, Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
         let model = EigenspaceModel::from_reduced(moments, reduced, Bound::default(), components);
         let guess = Guess::of(&model, components);
         holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));

@@ -113,6 +113,11 @@ impl EigenspaceModel {
         self.moments.scatter.view()
     }
 
+    /// False for a model about the origin, whose mean is zero and whose scatter is Σ x xᵀ.
+    pub fn is_centred(&self) -> bool {
+        !self.moments.about_origin
+    }
+
     /// Missing cells of those rows that were filled by estimates.
     pub fn imputed(&self) -> u64 {
         self.moments.imputed
@@ -175,11 +180,11 @@ impl EigenspaceModel {
         rows
     }
 
-    pub(crate) fn same_features(&self, other: &Self) -> Result<(), Error> {
-        if self.features() == other.features() {
-            Ok(())
-        } else {
-            Err(Error::FeatureMismatch { left: self.features(), right: other.features() })
+    pub(crate) fn same_kind(&self, other: &Self) -> Result<(), Error> {
+        if self.features() != other.features() {
+            return Err(Error::FeatureMismatch { left: self.features(), right: other.features() });
         }
+        let empty = self.is_empty() || other.is_empty();
+        if empty || self.is_centred() == other.is_centred() { Ok(()) } else { Err(Error::CentringDiffers) }
     }
 }

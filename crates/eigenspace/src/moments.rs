@@ -43,12 +43,26 @@ pub(crate) struct Moments {
     pub(crate) scatter: Array1<f64>,
     /// Cells of those rows that were missing and filled.
     pub(crate) imputed: u64,
+    /// True if nothing is centred: the mean stays zero and the scatter is Σ x xᵀ.
+    pub(crate) about_origin: bool,
 }
 
 impl Moments {
     /// The moments of no rows at all.
     pub(crate) fn empty(features: usize) -> Self {
-        Self { count: 0, weight: 0.0, mean: Array1::zeros(features), scatter: Array1::zeros(features), imputed: 0 }
+        Self {
+            count: 0,
+            weight: 0.0,
+            mean: Array1::zeros(features),
+            scatter: Array1::zeros(features),
+            imputed: 0,
+            about_origin: false,
+        }
+    }
+
+    /// The same, about the origin or about the mean.
+    pub(crate) fn about(self, origin: bool) -> Self {
+        Self { about_origin: origin, ..self }
     }
 
     pub(crate) fn features(&self) -> usize {
@@ -62,7 +76,8 @@ impl Moments {
 
     /// n centred rows span at most n − 1 directions; what lies beyond is the rounding of their mean.
     pub(crate) fn rank_limit(&self) -> usize {
-        usize::try_from(self.count.saturating_sub(1)).unwrap_or(usize::MAX)
+        let taken = u64::from(!self.about_origin);
+        usize::try_from(self.count.saturating_sub(taken)).unwrap_or(usize::MAX)
     }
 
     /// Singular values below this are rounding: of `rows` stacked rows with largest singular value
@@ -97,7 +112,8 @@ impl Moments {
         let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let beta = 1.0 - (self.weight / weight).sqrt();
         // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits.
-        let near = if self.count == 0 { first.mapv(Real::widen) } else { self.mean.clone() };
+        let first_block = self.count == 0 && !self.about_origin;
+        let near = if first_block { first.mapv(Real::widen) } else { self.mean.clone() };
         let mut mean = near;
         let mut scatter = self.scatter.clone();
         rows.axis_chunks_iter_mut(Axis(1), PANEL)
@@ -106,7 +122,7 @@ impl Moments {
             .zip(scatter.axis_chunks_iter_mut(Axis(0), PANEL))
             .for_each(|((mut rows, mut mean), mut scatter)| {
                 let mut step = vec![0.0; mean.len()];
-                for (i, row) in rows.rows().into_iter().enumerate() {
+                for (i, row) in rows.rows().into_iter().enumerate().filter(|_| !self.about_origin) {
                     add_difference(&mut step, &contiguous(row), &contiguous(mean.view()), weight_of(i));
                 }
                 let step = Array1::from(step) / added;
@@ -126,7 +142,7 @@ impl Moments {
                 scatter += &Array1::from(squares);
                 mean.scaled_add(added / weight, &step);
             });
-        Ok(Self { count, weight, mean, scatter, imputed: self.imputed })
+        Ok(Self { count, weight, mean, scatter, imputed: self.imputed, about_origin: self.about_origin })
     }
 
     /// The same rows, each weighing `factor` as much.
@@ -148,7 +164,17 @@ impl Moments {
         let mean = &self.mean + &(&step * (other.weight / weight));
         let c = &step * (self.weight / weight * other.weight).sqrt();
         let scatter = &self.scatter + &other.scatter + &(&c * &c);
-        Ok((Self { count, weight, mean, scatter, imputed: self.imputed.saturating_add(other.imputed) }, c))
+        Ok((
+            Self {
+                count,
+                weight,
+                mean,
+                scatter,
+                imputed: self.imputed.saturating_add(other.imputed),
+                about_origin: self.about_origin,
+            },
+            c,
+        ))
     }
 
     /// The moments of the rows that remain when `part` is taken out, and the row c. The scatter may
@@ -160,7 +186,7 @@ impl Moments {
         let c = &step * (part.weight * (self.weight / weight)).sqrt();
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
         let imputed = self.imputed.saturating_sub(part.imputed);
-        (Self { count: self.count - part.count, weight, mean, scatter, imputed }, c)
+        (Self { count: self.count - part.count, weight, mean, scatter, imputed, about_origin: self.about_origin }, c)
     }
 }
 

@@ -46,7 +46,7 @@ impl EigenspaceModel {
         }
         let (n, k) = (self.weight(), self.n_components() as f64);
         if n - k <= 1.0 {
-            return Err(Error::TooFewRows { needed: self.n_components() as u64 + 2, count: self.count() });
+            return Err(Error::TooLittleWeight { needed: k + 2.0, weight: n });
         }
         let hotelling = match FisherSnedecor::new(k, n - k) {
             Ok(f) if k > 0.0 => k * (n - 1.0) * (n + 1.0) / (n * (n - k)) * f.inverse_cdf(confidence),

@@ -50,11 +50,13 @@ pub struct Plan {
 
 impl std::fmt::Display for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let engine = if self.engine == Engine::Scatter { "scatter" } else { "factor" };
-        write!(f, "{engine} engine, exact for {} rows, then blocks of {}", self.exact_rows, self.block_rows)?;
+        if self.engine == Engine::Scatter {
+            return write!(f, "scatter engine, nothing dropped, blocks of {} rows", self.block_rows);
+        }
+        write!(f, "factor engine, exact for {} rows, then blocks of {}", self.exact_rows, self.block_rows)?;
         match self.max_rank {
-            Some(rank) if self.engine == Engine::Factor => write!(f, " reduced to {rank} directions"),
-            _ => Ok(()),
+            Some(rank) => write!(f, " reduced to {rank} directions"),
+            None => Ok(()),
         }
     }
 }

@@ -10,11 +10,12 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip};
 
-use crate::block;
+use crate::block::{self, Block};
 use crate::element::Element;
 use crate::error::Error;
 use crate::linalg::{self, PANEL, Real};
 use crate::model::EigenspaceModel;
+use crate::sparse::SparseRows;
 
 /// Rows projected by one task.
 const TASK_ROWS: usize = 128;
@@ -24,6 +25,21 @@ impl EigenspaceModel {
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         block::check(rows, self.features())?;
         products(rows, self.mean(), self.components())
+    }
+
+    /// The k coordinates of sparse rows, which are not made dense.
+    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
+        Block::from(rows).check(self.features())?;
+        let mut out = Array2::zeros((self.n_components(), rows.nrows()));
+        out.axis_iter_mut(Axis(0)).into_par_iter().zip(self.components().axis_iter(Axis(0)).into_par_iter()).for_each(
+            |(mut out, component)| {
+                let origin = component.dot(&self.mean());
+                for (i, z) in out.iter_mut().enumerate() {
+                    *z = rows.row(i).map(|(j, x)| component[j] * x).sum::<f64>() - origin;
+                }
+            },
+        );
+        Ok(out.reversed_axes())
     }
 
     /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1

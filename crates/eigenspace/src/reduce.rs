@@ -21,7 +21,7 @@
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array1, Array2, Axis, Slice};
 
 use crate::basis::Basis;
 use crate::error::Error;
@@ -58,7 +58,7 @@ pub(crate) enum Route {
 /// The eigenspace of the scatter `aᵀ a` of rows with these moments, whose factor is known to a
 /// relative `epsilon`.
 pub(crate) fn reduce(
-    a: ArrayView2<'_, f64>,
+    a: Array2<f64>,
     route: Route,
     truncation: Truncation,
     moments: &Moments,
@@ -67,7 +67,7 @@ pub(crate) fn reduce(
     let (rows, features) = a.dim();
     let small = features <= SMALL || rows > features;
     let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
-        let (values, directions) = linalg::thin_svd(a)?;
+        let (values, directions) = linalg::thin_svd(a.view())?;
         Decomposed { values, directions, beyond: 0.0 }
     } else {
         by_products(a, truncation.rank_limit())?
@@ -102,25 +102,28 @@ impl Decomposed {
         let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
         let values = self.values.slice_axis(Axis(0), Slice::from(..keep));
         let values = if cut.shrink > 0.0 { values.mapv(|s| (s * s - cut.shrink).sqrt()) } else { values.to_owned() };
-        Reduced {
-            basis: Basis::oriented(linalg::rows_of(self.directions.view(), 0..keep).to_owned()),
-            spectrum: Spectrum::sorted(values),
-            lost: cut.lost,
-        }
+        let whole = keep == self.directions.nrows() && self.directions.is_standard_layout();
+        let directions =
+            if whole { self.directions } else { linalg::rows_of(self.directions.view(), 0..keep).to_owned() };
+        Reduced { basis: Basis::oriented(directions), spectrum: Spectrum::sorted(values), lost: cut.lost }
     }
 }
 
 /// The leading `limit` directions, as described above.
-fn by_products(a: ArrayView2<'_, f64>, limit: usize) -> Result<Decomposed, Error> {
-    let (lambda, u) = linalg::eigh(linalg::gram(a).view())?;
-    let keep = limit.min(a.nrows());
+fn by_products(mut a: Array2<f64>, limit: usize) -> Result<Decomposed, Error> {
+    let rows = a.nrows();
+    let (lambda, u) = linalg::eigh(linalg::gram(a.view()).view())?;
+    let keep = limit.min(rows);
     let beyond = lambda.get(keep).map_or(0.0, |value| value.max(0.0));
-    let mut f = linalg::rotate(linalg::rows_of(u.view(), 0..keep), a);
+    // F takes the place of A, which may be large.
+    linalg::rotate_in_place(linalg::rows_of(u.view(), 0..keep), a.view_mut());
+    let mut f = a;
+    f.slice_axis_inplace(Axis(0), Slice::from(..keep));
 
     // Rows of F that are rounding carry no direction. Their true length tells, not λ: below √ε s₁ the
     // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may hold a share.
     let norms: Vec<f64> = f.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
-    let floor = norms.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * 4.0 * (a.nrows() as f64).sqrt();
+    let floor = norms.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * 4.0 * (rows as f64).sqrt();
     let alive: Vec<usize> = (0..keep).filter(|&i| norms[i] > floor).collect();
     if alive.len() < keep {
         f = f.select(Axis(0), &alive);

@@ -14,7 +14,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
-use crate::block;
+use crate::block::{self, LARGEST};
 use crate::certificate::Bound;
 use crate::element::Element;
 use crate::error::Error;
@@ -57,7 +57,12 @@ impl EigenspaceModel {
         if scales.len() != self.features() {
             return Err(Error::WidthMismatch { expected: self.features(), found: scales.len() });
         }
-        if let Some(column) = scales.iter().position(|x| !(*x > 0.0 && x.is_finite())) {
+        let bad = |j: &usize| {
+            let scale = scales[*j];
+            let (mean, q) = (self.mean()[*j] * scale, self.feature_scatter()[*j] * scale * scale);
+            !(1.0 / LARGEST..=LARGEST).contains(&scale) || mean.abs() > LARGEST || q > LARGEST * LARGEST
+        };
+        if let Some(column) = (0..scales.len()).find(bad) {
             return Err(Error::InvalidScale { column, value: scales[column] });
         }
         let moments = Moments {
@@ -66,7 +71,7 @@ impl EigenspaceModel {
             ..self.moments.clone()
         };
         let a = self.factor() * scales;
-        let reduced = reduce(a.view(), Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
+        let reduced = reduce(a, Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
         let bound = self.scaled_bound(scales);
         let model = Self::from_reduced(moments, reduced, bound, self.components);
         Ok(Scaled { scales: scales.to_owned(), mean: self.moments.mean.clone(), model })

@@ -27,21 +27,24 @@ pub(crate) struct Scatter {
     matrix: Array2<f64>,
     /// Relative error of M: that of the least precise products in it.
     epsilon: f64,
+    /// Whether some of those were f32.
+    narrow: bool,
 }
 
 impl Scatter {
-    pub(crate) fn empty(features: usize) -> Self {
+    pub(crate) fn empty(features: usize, about_origin: bool) -> Self {
         Self {
-            moments: Moments::empty(features),
+            moments: Moments::empty(features).about(about_origin),
             bound: Bound::default(),
             matrix: Array2::zeros((features, features)),
             epsilon: f64::EPSILON * (features as f64 + 16.0),
+            narrow: false,
         }
     }
 
     /// The scatter that a model says.
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
-        let mut scatter = Self::empty(model.features());
+        let mut scatter = Self::empty(model.features(), !model.is_centred());
         linalg::add_scatter(&mut scatter.matrix, model.factor().view());
         scatter.moments = model.moments.clone();
         scatter.bound = model.bound;
@@ -57,6 +60,7 @@ impl Scatter {
         self.moments = self.moments.absorb(rows.view_mut(), weights)?;
         linalg::add_scatter(&mut self.matrix, rows.view());
         self.epsilon = self.epsilon.max(4.0 * T::EPSILON);
+        self.narrow |= T::EPSILON > f64::EPSILON;
         Ok(())
     }
 
@@ -80,6 +84,9 @@ impl Scatter {
     pub(crate) fn model(&self, truncation: Truncation, components: Components) -> Result<EigenspaceModel, Error> {
         let (decomposed, rounding) = self.decompose()?;
         let reduced = decomposed.cut(truncation, rounding, &self.moments);
-        Ok(EigenspaceModel::from_reduced(self.moments.clone(), reduced, self.bound, components))
+        // Blocks of f32 products round on their own; against their sum that averages out.
+        let noise = if self.narrow { 8.0 * f64::from(f32::EPSILON) } else { 0.0 };
+        let bound = self.bound.noisier(noise * reduced.spectrum.largest().powi(2));
+        Ok(EigenspaceModel::from_reduced(self.moments.clone(), reduced, bound, components))
     }
 }

@@ -42,7 +42,7 @@ impl EigenspaceModel {
     /// never in it as far as the two models can tell: rows that spread less than the whole in all of
     /// its directions cannot be told from rows that were in it.
     pub fn split(&self, part: &Self) -> Result<Self, Error> {
-        self.same_features(part)?;
+        self.same_kind(part)?;
         if part.is_empty() {
             return Ok(self.clone());
         }
@@ -50,10 +50,14 @@ impl EigenspaceModel {
         if part.count() > self.count() || part_weight > whole_weight * (1.0 + 1e-9) {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
+        // Rows would remain, but their weight is lost in the rounding of the whole's.
+        if part.count() < self.count() && whole_weight - part_weight <= 64.0 * f64::EPSILON * whole_weight {
+            return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
+        }
         let everything = part.count() == self.count();
         let (mut moments, c) = if everything {
             let c = (&self.mean() - &part.mean()) * whole_weight.sqrt();
-            (Moments::empty(self.features()), c)
+            (Moments::empty(self.features()).about(!self.is_centred()), c)
         } else {
             self.moments.split(&part.moments)
         };

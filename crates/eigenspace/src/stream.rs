@@ -7,7 +7,8 @@
 //! * Appending a row is a copy. All arithmetic happens when the buffer is full, at row counts that
 //!   depend only on the [`Plan`], so the answer does not depend on how the caller cut the rows.
 //! * Reading decomposes the buffer as it stands and drops nothing; the result is cached until the
-//!   next row.
+//!   next row. (Sparse rows that would not fit when made dense are the exception: reading them
+//!   compresses a copy, and the certificate of that reading says what it cost.)
 //! * f32 rows are kept and multiplied in f32 (half the memory, twice the rate), with sums, means and
 //!   all small problems in f64, until an f64 row or a magnitude beyond f32's comfort arrives; then
 //!   the stream goes on in f64. The loss is about 1e-7 of the largest singular value.
@@ -30,6 +31,11 @@ use crate::truncation::{Components, Truncation};
 
 /// Magnitudes between which squares and their sums are safe in f32.
 const SAFE_F32: std::ops::RangeInclusive<f64> = 1e-10..=1e8;
+
+/// Waiting sparse rows are read as they are while they and the factor have fewer dense cells than this.
+const READ_CELLS: usize = 1 << 25;
+/// Sparse rows gathered for each compression: they are short, and turning the factor is not.
+const SPARSE_ROWS: usize = 400;
 
 /// Rows in, models out.
 ///
@@ -79,7 +85,7 @@ macro_rules! either {
 
 impl EigenspaceStream {
     pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
-        let buffer = Buffer::F32(Factor::empty(features));
+        let buffer = Buffer::F32(Factor::empty(features, options.about_origin));
         Self { options, plan, buffer, scatter: None, clock: 0, settled: 0, cache: OnceLock::new() }
     }
 
@@ -93,7 +99,7 @@ impl EigenspaceStream {
         self.cache = OnceLock::new();
         self.settled = self.clock;
         if self.plan.engine == Engine::Scatter {
-            self.buffer = Buffer::F64(Factor::empty(model.features()));
+            self.buffer = Buffer::F64(Factor::empty(model.features(), self.options.about_origin));
             self.scatter = Some(Scatter::of(model));
         } else {
             self.buffer = Buffer::F64(Factor::start(model.moments.clone(), model.bound, model.factor()));
@@ -135,6 +141,11 @@ impl EigenspaceStream {
         }
         let by_row = self.options.forgetting.by_row();
         self.clock += u64::from(!by_row);
+        // Few features are gathered dense, whatever they come as.
+        let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
+        if either!(&self.buffer, factor => factor.pending() > 0 && factor.waits_sparse() != sparse) {
+            self.flush()?;
+        }
         let mut rest = &there[..];
         while !rest.is_empty() {
             if self.room() == 0 {
@@ -143,7 +154,7 @@ impl EigenspaceStream {
             let (which, later) = rest.split_at(self.room().min(rest.len()));
             let clock = self.clock;
             let birth = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            either!(&mut self.buffer, factor => factor.append(&block, which, birth));
+            either!(&mut self.buffer, factor => factor.append(&block, which, sparse, birth));
             self.clock += if by_row { which.len() as u64 } else { 0 };
             rest = later;
         }
@@ -183,10 +194,11 @@ impl EigenspaceStream {
                 if self.scatter.is_some() { block_rows } else { exact_rows }
             } else {
                 let block = if max_rank.is_none() { block_rows.max(factor.kept) } else { block_rows };
-                let first = if factor.compressed { 0 } else { exact_rows };
+                let block = if factor.waits_sparse() { block.max(SPARSE_ROWS) } else { block };
+                let first = if factor.compressions > 0 { 0 } else { exact_rows };
                 first.max(factor.kept.saturating_add(block))
             };
-            capacity.saturating_sub(factor.rows)
+            capacity.saturating_sub(factor.kept + factor.pending())
         })
     }
 
@@ -204,8 +216,8 @@ impl EigenspaceStream {
         let weights = either!(&self.buffer, factor => factor.weights(forgetting, now));
         let imputed = self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter {
-            let features = self.features();
-            let scatter = self.scatter.get_or_insert_with(|| Scatter::empty(features));
+            let (features, origin) = (self.features(), self.options.about_origin);
+            let scatter = self.scatter.get_or_insert_with(|| Scatter::empty(features, origin));
             if fade < 1.0 {
                 scatter.forget(fade);
             }
@@ -244,7 +256,7 @@ impl EigenspaceStream {
             Some(scatter) => scatter.model(Truncation::None, components)?,
             None => either!(&self.buffer, factor => {
                 let kept = linalg::rows_of(factor.view(), 0..factor.kept).mapv(Real::widen);
-                let reduced = reduce(kept.view(), Route::Auto, Truncation::None, &factor.moments, factor.epsilon())?;
+                let reduced = reduce(kept, Route::Auto, Truncation::None, &factor.moments, factor.epsilon())?;
                 EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound, components)
             }),
         };
@@ -254,7 +266,7 @@ impl EigenspaceStream {
     /// Goes on in f64.
     fn widen(&mut self) {
         if let Buffer::F32(factor) = &mut self.buffer {
-            let factor = std::mem::replace(factor, Factor::empty(0));
+            let factor = std::mem::replace(factor, Factor::empty(0, false));
             self.buffer = Buffer::F64(factor.cast());
         }
     }
@@ -264,7 +276,14 @@ impl EigenspaceStream {
         let fade = forgetting.weight(self.clock - self.settled);
         either!(&self.buffer, factor => {
             let weights = factor.weights(forgetting, self.clock);
-            let mut a = factor.view().mapv(Real::widen);
+            let cells = (factor.kept + factor.pending()) * self.features();
+            if factor.waits_sparse() && cells > READ_CELLS {
+                // Too many to be made dense: this reading pays for a compression, the stream does not.
+                let mut settled = self.clone();
+                settled.flush()?;
+                return settled.read();
+            }
+            let mut a = factor.widened();
             let (mut kept, mut added) = a.view_mut().split_at(Axis(0), factor.kept);
             let mut imputed = 0;
             if self.options.missing == Missing::Impute {
@@ -280,8 +299,10 @@ impl EigenspaceStream {
             kept *= fade.sqrt();
             let mut moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
             moments.imputed += imputed;
-            let reduced = reduce(a.view(), Route::Auto, Truncation::None, &moments, factor.epsilon())?;
-            Ok(EigenspaceModel::from_reduced(moments, reduced, factor.bound.scaled(fade), components))
+            let reduced = reduce(a, Route::Auto, Truncation::None, &moments, factor.epsilon())?;
+            let largest = reduced.spectrum.largest().powi(2);
+            let bound = factor.bound.scaled(fade).noisier(factor.noise() * largest);
+            Ok(EigenspaceModel::from_reduced(moments, reduced, bound, components))
         })
     }
 }

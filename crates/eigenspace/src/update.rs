@@ -48,7 +48,7 @@ impl EigenspaceModel {
         }
         let moments = self.moments.absorb(added.view_mut(), weights.as_deref())?;
         let a = if self.rank() == 0 { added } else { concatenate![Axis(0), self.factor(), added] };
-        let reduced = reduce(a.view(), Route::Auto, truncation, &moments, f64::EPSILON)?;
+        let reduced = reduce(a, Route::Auto, truncation, &moments, f64::EPSILON)?;
         Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
     }
 

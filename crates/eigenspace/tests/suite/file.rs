@@ -192,7 +192,7 @@ impl Forgery {
 
     fn bytes(&self) -> Vec<u8> {
         let mut hash = Sha256::new();
-        hash.update(format!("eigenspace 1\n{}\n", self.components));
+        hash.update(format!("eigenspace 1\n{}\nmean\n", self.components));
         let (mut header, mut data) = (String::new(), Vec::new());
         for (name, dtype, shape, bytes) in &self.tensors {
             hash.update(format!("{name} {shape:?}\n"));
@@ -203,7 +203,9 @@ impl Forgery {
         }
         let sum: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let (components, version) = (&self.components, self.version);
-        let inner = format!(r#"{{\"components\":\"{components}\",\"sha256\":\"{sum}\",\"version\":{version}}}"#);
+        let inner = format!(
+            r#"{{\"centre\":\"mean\",\"components\":\"{components}\",\"sha256\":\"{sum}\",\"version\":{version}}}"#
+        );
         raw(&format!(r#"{{"__metadata__":{{"eigenspace":"{inner}"}}{header}}}"#), &data)
     }
 }

@@ -13,6 +13,7 @@ mod missing;
 mod monitor;
 mod orl;
 mod scaled;
+mod sparse;
 mod split;
 mod stream;
 mod support;

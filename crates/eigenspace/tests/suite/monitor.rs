@@ -74,7 +74,7 @@ fn a_drift_raises_the_share_of_rows_beyond_and_the_angle_to_a_snapshot() {
 #[test]
 fn limits_need_rows_and_a_sensible_confidence() {
     let model = EigenspaceModel::batch(Random::new(5).matrix(4, 6).view()).unwrap();
-    assert!(matches!(model.limits(0.99), Err(Error::TooFewRows { needed: 5, count: 4 })));
+    assert!(matches!(model.limits(0.99), Err(Error::TooLittleWeight { needed: 5.0, weight: 4.0 })));
     let model = model.with_components(1).unwrap();
     for confidence in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(matches!(model.limits(confidence), Err(Error::InvalidConfidence { .. })));

@@ -114,3 +114,16 @@ fn given_scales_convert_units() {
     assert!(matches!(model.scale_by(array![1.0, 1.0].view()), Err(Error::WidthMismatch { expected: 3, found: 2 })));
     assert!(EigenspaceModel::empty(3).standardize().is_err());
 }
+
+#[test]
+fn scales_that_take_values_out_of_range_are_refused() {
+    let model = EigenspaceModel::batch((Random::new(4).matrix(9, 2) + 5.0).view()).unwrap();
+    for scale in [1e250, 1e-250, 1e140, f64::INFINITY, f64::NAN, -1.0] {
+        assert!(
+            matches!(model.scale_by(array![1.0, scale].view()), Err(Error::InvalidScale { column: 1, .. })),
+            "{scale}"
+        );
+    }
+    let far = model.scale_by(array![1.0, 1e130].view()).unwrap();
+    assert_eq!(EigenspaceModel::from_bytes(&far.model().to_bytes()).unwrap(), *far.model());
+}

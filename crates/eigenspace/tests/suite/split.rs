@@ -179,3 +179,13 @@ fn what_cancelled_altogether_is_not_called_exact() {
     assert!(!left.certificate().is_exact());
     assert!(left.certificate().eigenvalue_bounds(0).1 >= 2.0);
 }
+
+#[test]
+fn a_rest_whose_weight_is_lost_in_rounding_is_refused() {
+    let rows = Random::new(11).matrix(4, 8);
+    let weights = [1e16, 1.0, 1.0, 1.0];
+    let whole = EigenspaceModel::batch(eigenspace::Block::from(&rows).weighted(&weights)).unwrap();
+    let first = rows.slice_axis(Axis(0), (..1).into());
+    let error = whole.remove(eigenspace::Block::from(first).weighted(&weights[..1])).unwrap_err();
+    assert!(matches!(error, Error::SplitTooLarge { .. }), "{error:?}");
+}

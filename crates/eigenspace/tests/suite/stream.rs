@@ -126,7 +126,7 @@ fn the_same_rows_give_the_same_bytes_with_one_two_and_four_threads() {
 #[test]
 fn the_plan_is_automatic_and_shown() {
     let shown = |options: FitOptions, features| options.plan(features).unwrap().to_string();
-    assert_eq!(shown(FitOptions::new().components(50), 784), "scatter engine, exact for 512 rows, then blocks of 512");
+    assert_eq!(shown(FitOptions::new().components(50), 784), "scatter engine, nothing dropped, blocks of 512 rows");
     let faces = FitOptions::new().components(50).plan(10_304).unwrap();
     assert_eq!((faces.engine, faces.exact_rows, faces.max_rank), (Engine::Factor, 512, Some(132)));
     let lean = FitOptions::new().components(50).max_rank(50).plan(10_304).unwrap();
@@ -252,4 +252,38 @@ fn f32_rows_followed_by_f64_rows_leave_no_phantom_directions() {
     stream.update(rows.slice_axis(Axis(0), (..200).into()).mapv(|x| x as f32).view()).unwrap();
     stream.update(rows.slice_axis(Axis(0), (200..).into())).unwrap();
     assert_eq!(stream.model().unwrap().rank(), 3);
+}
+
+#[test]
+fn the_certificate_of_an_f32_stream_counts_its_rounding() {
+    let mut random = Random::new(12);
+    let spectrum: Vec<f64> = (0..12).map(|i| 100.0 * 0.7f64.powi(i)).collect();
+    let rows = (random.with_spectrum(3000, 80, &spectrum) + random.matrix(3000, 80) * 0.01 + 5.0).mapv(|x| x as f32);
+    let wide = rows.mapv(f64::from);
+    let truth = oracle(wide.view());
+    for engine in [Engine::Factor, Engine::Scatter] {
+        for block in [16, 100] {
+            let model =
+                FitOptions::new().components(6).max_rank(80).engine(engine).block_rows(block).fit(rows.view()).unwrap();
+            let certificate = model.certificate();
+            assert!(!certificate.is_exact() && certificate.relative_error_bound() < 1e-4, "{engine:?} {block}");
+            for (i, value) in truth.eigenvalues.iter().enumerate() {
+                let (low, high) = certificate.eigenvalue_bounds(i);
+                assert!(low <= *value && *value <= high, "{engine:?} {block} {i}: {low} {value} {high}");
+            }
+            let k = 6;
+            let part = |basis: ndarray::ArrayView2<'_, f64>| basis.slice_axis(Axis(0), (..k).into()).to_owned();
+            let angle = support::sine(part(truth.directions.view()).view(), part(model.basis()).view());
+            assert!(
+                angle <= certificate.angle_bound(k) * (k as f64).sqrt(),
+                "{engine:?}: {angle} {}",
+                certificate.angle_bound(k)
+            );
+            // What came in f32 can be taken out again.
+            let left = model.remove(rows.slice_axis(Axis(0), (70..).into())).unwrap();
+            assert_eq!(left.count(), 70);
+        }
+    }
+    let few = FitOptions::new().fit(rows.slice_axis(Axis(0), (..400).into())).unwrap();
+    assert!(few.certificate().is_exact(), "rows that were only gathered have lost nothing");
 }

@@ -101,8 +101,8 @@ fn bad_weights_are_named() {
     let refused =
         |weights: &[f64]| EigenspaceModel::batch(Block::from(&rows).weighted(weights)).unwrap_err().to_string();
     assert_eq!(refused(&[1.0, 2.0]), "there are 2 weights for 3 rows");
-    assert_eq!(refused(&[1.0, -2.0, 1.0]), "row 1: the weight is -2, expected a number that is not negative");
-    assert_eq!(refused(&[1.0, 1.0, f64::NAN]), "row 2: the weight is NaN, expected a number that is not negative");
+    assert_eq!(refused(&[1.0, -2.0, 1.0]), "row 1: the weight is -2e0, expected a number from 0 to 1e140");
+    assert_eq!(refused(&[1.0, 1.0, f64::NAN]), "row 2: the weight is NaN, expected a number from 0 to 1e140");
     assert!(refused(&[f64::INFINITY, 1.0, 1.0]).starts_with("row 0: the weight is inf"));
 }
 
@@ -147,4 +147,34 @@ fn counts_of_billions_do_not_overflow() {
     assert!(matches!(most.merge(&most, Truncation::None), Err(Error::CountOverflow)));
     let stream = FitOptions::new().resume(&more).unwrap();
     assert_eq!(stream.count(), 9 << 59);
+}
+
+#[test]
+fn without_centring_the_scatter_is_about_the_origin() {
+    let mut random = Random::new(6);
+    let rows = random.matrix(300, 12) + 2.0;
+    let (values, directions) = support::jacobi_svd(rows.clone());
+    let base = FitOptions::new().centred(false).components(3);
+    for options in
+        [base.clone(), base.clone().engine(Engine::Factor).block_rows(20), base.engine(Engine::Scatter).block_rows(20)]
+    {
+        let model = options.fit(rows.view()).unwrap();
+        assert!(!model.is_centred() && model.mean().iter().all(|x| *x == 0.0));
+        for (s, wanted) in model.singular_values().iter().zip(&values) {
+            assert!((s - wanted).abs() <= allowed(300, 12) * values[0]);
+        }
+        assert!(support::sine(directions.slice_axis(Axis(0), (..3).into()), model.components()) < 1e-12);
+        let halves = [0..150, 150..300].map(|range| options.fit(rows.slice_axis(Axis(0), range.into())).unwrap());
+        let both = halves[0].merge(&halves[1], Truncation::None).unwrap();
+        assert!((both.singular_values()[0] / values[0] - 1.0).abs() < 1e-13);
+        let left = both.split(&halves[1]).unwrap();
+        assert!((left.singular_values()[0] / halves[0].singular_values()[0] - 1.0).abs() < 1e-11);
+        assert_eq!(EigenspaceModel::from_bytes(&both.to_bytes()).unwrap(), both);
+        let centred = EigenspaceModel::batch(rows.view()).unwrap();
+        assert!(matches!(centred.merge(&both, Truncation::None), Err(Error::CentringDiffers)));
+        assert!(matches!(both.split(&centred), Err(Error::CentringDiffers)));
+        assert!(matches!(options.resume(&centred), Err(Error::CentringDiffers)));
+    }
+    let one = FitOptions::new().centred(false).fit(array![[3.0, 4.0]].view()).unwrap();
+    assert_eq!((one.rank(), one.singular_values()[0]), (1, 5.0));
 }

@@ -1,0 +1,229 @@
+//! Sparse rows: compressed sparse rows (CSR) from slices, never densified as a whole.
+//!
+//! ```text
+//! row i:  (indices[p], values[p])  for p in offsets[i]..offsets[i + 1]
+//! ```
+//!
+//! A stream keeps sparse rows as they are until its buffer is full, and centres them only inside its
+//! products, with t of `moments.rs` and rows r_i = √w_i (x_i − t):
+//!
+//! ```text
+//! r_i · r_j = √(w_i w_j) (x_i · x_j − x_i · t − x_j · t + t · t)        f · r_i = √w_i (f · x_i − f · t)
+//! F ← U₁ F + U₂ diag(√w) X − (U₂ √w) tᵀ
+//! ```
+//!
+//! Memory: the non-zeros of a block, and the D × r factor. Cost of a compression of m rows with z
+//! non-zeros: r z for the products with F, Σ_j z_j² for those of the rows, 2 r² D to turn F.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array1, Array2, ArrayView2};
+
+use crate::block::LARGEST;
+use crate::error::Error;
+use crate::linalg::Real;
+use crate::moments::Moments;
+
+/// Rows of which only the non-zero cells are given.
+///
+/// ```
+/// use eigenspace::{FitOptions, SparseRows};
+///
+/// // [[0, 2, 0], [1, 0, 3], [0, 0, 5]]
+/// let rows = SparseRows::new(3, &[0, 1, 3, 4], &[1, 0, 2, 2], &[2.0, 1.0, 3.0, 5.0])?;
+/// let model = FitOptions::new().components(2).fit(rows)?;
+/// assert_eq!(model.count(), 3);
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SparseRows<'a> {
+    features: usize,
+    offsets: &'a [usize],
+    indices: &'a [usize],
+    values: &'a [f64],
+}
+
+impl<'a> SparseRows<'a> {
+    /// CSR from its three slices; cells of a row may come in any order, and repeated ones add up.
+    pub fn new(features: usize, offsets: &'a [usize], indices: &'a [usize], values: &'a [f64]) -> Result<Self, Error> {
+        let good = offsets.first() == Some(&0)
+            && offsets.last() == Some(&indices.len())
+            && indices.len() == values.len()
+            && offsets.is_sorted();
+        if !good {
+            return Err(Error::SparseSlices { offsets: offsets.len(), indices: indices.len(), values: values.len() });
+        }
+        let rows = Self { features, offsets, indices, values };
+        for row in 0..rows.nrows() {
+            if let Some((column, _)) = rows.row(row).find(|(column, _)| *column >= features) {
+                return Err(Error::SparseColumn { row, column, features });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Rows.
+    pub fn nrows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Columns.
+    pub fn ncols(&self) -> usize {
+        self.features
+    }
+
+    /// The cells of a row: column and value.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let range = self.offsets[row]..self.offsets[row + 1];
+        self.indices[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// Refuses a bad cell.
+    pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
+        for (column, value) in self.row(row) {
+            if !value.is_finite() {
+                return Err(Error::NonFinite { row, column, value });
+            }
+            if value.abs() > LARGEST {
+                return Err(Error::TooLarge { row, column, value, limit: LARGEST });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Raw sparse rows that wait for a compression: sorted, each column once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Waiting {
+    offsets: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Waiting {
+    pub(crate) fn rows(&self) -> usize {
+        self.offsets.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn push(&mut self, cells: impl Iterator<Item = (usize, f64)>) {
+        let mut cells: Vec<_> = cells.collect();
+        cells.sort_by_key(|cell| cell.0);
+        self.offsets.push(self.columns.len());
+        for (column, value) in cells {
+            let start = self.offsets.last().copied().unwrap_or(0);
+            if self.columns.len() > start && self.columns.last() == Some(&column) {
+                if let Some(last) = self.values.last_mut() {
+                    *last += value;
+                }
+            } else {
+                self.columns.push(column);
+                self.values.push(value);
+            }
+        }
+    }
+
+    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let end = self.offsets.get(row + 1).copied().unwrap_or(self.columns.len());
+        let range = self.offsets[row]..end;
+        self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// The rows as a dense matrix, for few of them.
+    pub(crate) fn dense(&self, features: usize) -> Array2<f64> {
+        let mut rows = Array2::zeros((self.rows(), features));
+        for i in 0..self.rows() {
+            self.row(i).for_each(|(j, x)| rows[[i, j]] = x);
+        }
+        rows
+    }
+
+    /// The point t at which these rows are centred, and the moments with them.
+    pub(crate) fn absorb(&self, before: &Moments, weights: &[f64]) -> Result<(Moments, Array1<f64>), Error> {
+        let count = before.count.checked_add(self.rows() as u64).ok_or(Error::CountOverflow)?;
+        let added: f64 = weights.iter().sum();
+        let weight = before.weight + added;
+        let beta = 1.0 - (before.weight / weight).sqrt();
+        let mut step = Array1::<f64>::zeros(before.features());
+        for (i, weight) in weights.iter().enumerate() {
+            self.row(i).for_each(|(j, x)| step[j] += weight * x);
+        }
+        step /= added;
+        step -= &before.mean;
+        if before.about_origin {
+            step.fill(0.0);
+        }
+        let centre = &before.mean + &(&step * beta);
+        let mean = &before.mean + &(&step * (added / weight));
+        // Σ w (x − t)² with most x zero: W t², and for the others w (x² − 2 x t) more.
+        let mut scatter = centre.mapv(|t| added * t * t);
+        for (i, weight) in weights.iter().enumerate() {
+            self.row(i).for_each(|(j, x)| scatter[j] += weight * x * (x - 2.0 * centre[j]));
+        }
+        scatter.mapv_inplace(|q| q.max(0.0));
+        scatter += &before.scatter;
+        Ok((Moments { count, weight, mean, scatter, ..before.clone() }, centre))
+    }
+
+    /// The Gram matrix of [ F ; R ] for the r rows of F, whose own are orthogonal, and the centred
+    /// rows R; lower triangle.
+    pub(crate) fn gram<T: Real>(&self, f: ArrayView2<'_, T>, centre: &Array1<f64>, weights: &[f64]) -> Array2<f64> {
+        let (r, m) = (f.nrows(), self.rows());
+        let mut g = Array2::<f64>::zeros((r + m, r + m));
+        let centre_squared = centre.dot(centre);
+        let along: Vec<f64> = (0..m).map(|i| self.row(i).map(|(j, x)| x * centre[j]).sum()).collect();
+        // Every column meets its rows: Σ z_j² products, whatever the number of rows.
+        let mut by_column: Vec<(usize, usize, f64)> = Vec::with_capacity(self.columns.len());
+        (0..m).for_each(|i| by_column.extend(self.row(i).map(|(j, x)| (j, i, x))));
+        by_column.sort_unstable_by_key(|&(j, i, _)| (j, i));
+        for column in by_column.chunk_by(|a, b| a.0 == b.0) {
+            for (end, &(_, i, x)) in column.iter().enumerate() {
+                for &(_, j, y) in &column[..=end] {
+                    g[[r + i, r + j]] += x * y;
+                }
+            }
+        }
+        for i in 0..m {
+            for j in 0..=i {
+                let centred = g[[r + i, r + j]] - along[i] - along[j] + centre_squared;
+                g[[r + i, r + j]] = (weights[i] * weights[j]).sqrt() * centred;
+            }
+        }
+        let products: Vec<(f64, Vec<f64>)> = (0..r)
+            .into_par_iter()
+            .map(|k| {
+                let row = f.row(k);
+                let with_centre: f64 = row.iter().zip(centre).map(|(x, t)| x.widen() * t).sum();
+                let with_rows = (0..m).map(|i| {
+                    let product: f64 = self.row(i).map(|(j, x)| row[j].widen() * x).sum();
+                    weights[i].sqrt() * (product - with_centre)
+                });
+                (row.iter().map(|x| x.widen() * x.widen()).sum(), with_rows.collect())
+            })
+            .collect();
+        for (k, (squared, with_rows)) in products.into_iter().enumerate() {
+            g[[k, k]] = squared;
+            with_rows.into_iter().enumerate().for_each(|(i, product)| g[[r + i, k]] = product);
+        }
+        g
+    }
+
+    /// Row k of U R, added to a row.
+    pub(crate) fn add_turned<T: Real>(
+        &self,
+        u: impl Fn(usize) -> f64,
+        centre: &Array1<f64>,
+        weights: &[f64],
+        row: &mut [T],
+    ) {
+        let mut shift = 0.0;
+        for (i, weight) in weights.iter().enumerate() {
+            let factor = u(i) * weight.sqrt();
+            shift += factor;
+            self.row(i).for_each(|(j, x)| row[j] = T::narrow(row[j].widen() + factor * x));
+        }
+        row.iter_mut().zip(centre).for_each(|(x, t)| *x = T::narrow(x.widen() - shift * t));
+    }
+}
