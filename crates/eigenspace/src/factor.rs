@@ -253,30 +253,44 @@ impl<T: Real> Factor<T> {
         let squared: Vec<f64> = lambda.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
         let mut cut = cut(&squared, moments.total());
-        let turned = |rows: std::ops::Range<usize>| {
-            let u = linalg::rows_of(u.view(), rows);
-            let f = linalg::rows_of(self.data.view(), 0..kept);
-            let mut turned = linalg::rotate(linalg::columns_of(u, 0..kept), f);
+        let add_sparse = |u: ArrayView2<'_, f64>, mut turned: ArrayViewMut2<'_, T>| {
             turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
                 if let Some(row) = row.as_slice_mut() {
                     self.sparse.add_turned(|i| u[[k, kept + i]], &centre, weights, row);
                 }
             });
-            turned
         };
         let floor = moments.rounding(squared.len(), largest.sqrt(), self.epsilon.max(T::EPSILON));
         let length = |row: ArrayView1<'_, T>| row.iter().map(|x| x.widen() * x.widen()).sum::<f64>();
         // Below this the Gram matrix cannot tell a weak direction from none; true lengths can.
         let doubt = 32.0 * self.epsilon.max(T::EPSILON) * largest;
         if cut.lost <= doubt {
-            let dropped = turned(cut.keep..(cut.keep + 2).min(squared.len()));
+            let more = linalg::rows_of(u.view(), cut.keep..(cut.keep + 2).min(squared.len()));
+            let f = linalg::rows_of(self.data.view(), 0..kept);
+            let mut dropped = linalg::rotate(linalg::columns_of(more, 0..kept), f);
+            add_sparse(more, dropped.view_mut());
             let real = dropped.rows().into_iter().any(|row| length(row) > floor * floor);
             cut = Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut };
         }
         if cut.keep >= moments.rank_limit() {
             cut = Cut { lost: 0.0, shrink: 0.0, ..cut };
         }
-        let mut turned = turned(0..cut.keep);
+        // F is turned where it lies; fresh memory would cost more than the product.
+        let u = linalg::rows_of(u.view(), 0..cut.keep);
+        let mut turned = std::mem::replace(&mut self.data, Array2::zeros((0, 0)));
+        if turned.nrows() < cut.keep {
+            let mut larger = Array2::zeros((cut.keep, turned.ncols()));
+            larger.slice_axis_mut(Axis(0), Slice::from(..kept)).assign(&linalg::rows_of(turned.view(), 0..kept));
+            turned = larger;
+        }
+        let padded = {
+            let mut padded = Array2::zeros((cut.keep, turned.nrows()));
+            padded.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
+            padded
+        };
+        linalg::rotate_in_place(padded.view(), turned.view_mut());
+        turned.slice_axis_inplace(Axis(0), Slice::from(..cut.keep));
+        add_sparse(u, turned.view_mut());
         for (mut row, value) in turned.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
             let shrink = ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
             row.mapv_inplace(|x| T::narrow(x.widen() * shrink));

@@ -20,7 +20,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::block::LARGEST;
 use crate::error::Error;
-use crate::linalg::Real;
+use crate::linalg::{Real, vectorised};
 use crate::moments::Moments;
 
 /// Rows of which only the non-zero cells are given.
@@ -195,7 +195,8 @@ impl Waiting {
             .into_par_iter()
             .map(|k| {
                 let row = f.row(k);
-                let with_centre: f64 = row.iter().zip(centre).map(|(x, t)| x.widen() * t).sum();
+                let with_centre: f64 =
+                    if centre_squared > 0.0 { row.iter().zip(centre).map(|(x, t)| x.widen() * t).sum() } else { 0.0 };
                 let with_rows = (0..m).map(|i| {
                     let product: f64 = self.row(i).map(|(j, x)| row[j].widen() * x).sum();
                     weights[i].sqrt() * (product - with_centre)
@@ -218,12 +219,15 @@ impl Waiting {
         weights: &[f64],
         row: &mut [T],
     ) {
+        let centred = centre.iter().any(|t| *t != 0.0);
         let mut shift = 0.0;
         for (i, weight) in weights.iter().enumerate() {
             let factor = u(i) * weight.sqrt();
             shift += factor;
             self.row(i).for_each(|(j, x)| row[j] = T::narrow(row[j].widen() + factor * x));
         }
-        row.iter_mut().zip(centre).for_each(|(x, t)| *x = T::narrow(x.widen() - shift * t));
+        if shift != 0.0 && centred {
+            vectorised(|| row.iter_mut().zip(centre).for_each(|(x, t)| *x = T::narrow(x.widen() - shift * t)));
+        }
     }
 }
