@@ -119,6 +119,7 @@ fn main() {
     for single in [false, true] {
         cases.push(scatter(256, single));
         cases.push(scatter(784, single));
+        cases.push(compression(5_000, 100, 512, single));
         cases.push(compression(10_304, 100, 512, single));
         cases.push(compression(10_304, 132, 132, single));
         cases.push(compression(10_304, 50, 64, single));

@@ -149,6 +149,14 @@ pub enum Error {
         /// Columns of the rows.
         features: usize,
     },
+    /// A missing cell in sparse rows.
+    #[error("row {row}, column {column}: sparse rows cannot have missing cells, a cell that is not stored is zero")]
+    SparseMissing {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+    },
     /// Another number of weights than of rows.
     #[error("there are {weights} weights for {rows} rows")]
     WeightCount {
@@ -355,6 +363,7 @@ impl Error {
             Self::InvalidConfidence { .. } => "with 0.99 one good row in a hundred exceeds the limit".into(),
             Self::SparseSlices { .. } => "offsets start with 0, never fall, and end with the number of values; there is one index for each value".into(),
             Self::SparseColumn { features, .. } => format!("columns are counted from 0 to {}", features.saturating_sub(1)),
+            Self::SparseMissing { .. } => "pass the rows dense to have missing cells skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),

@@ -192,7 +192,7 @@ impl<T: Real> Factor<T> {
             self.rows = self.data.nrows();
             self.sparse.clear();
         }
-        let kept = self.kept;
+        let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
         let before = self.moments.clone();
         let mut a = self.view_mut();
         let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)), weights)?;
@@ -206,40 +206,36 @@ impl<T: Real> Factor<T> {
         };
         let squared: Vec<f64> = squared.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
-        // Lengths of rows below this are rounding; only the true length, not λ, can tell.
-        let floor = moments.rounding(squared.len(), largest.sqrt(), T::EPSILON);
-        let length = |row: ArrayView1<'_, T>| row.iter().map(|x| x.widen() * x.widen()).sum::<f64>();
+        let floor = moments.rounding(squared.len(), largest.sqrt(), epsilon);
         let mut cut = cut(&squared, moments.total());
-        let keep = cut.keep;
-        // Below this the Gram matrix cannot tell a weak direction from none.
-        let doubt = 32.0 * T::EPSILON * largest;
-        if cut.lost <= doubt && !tall {
-            let more = linalg::rows_of(u.view(), keep..(keep + 2).min(u.nrows()));
-            let dropped = linalg::rotate(more, a.view());
-            let real = dropped.rows().into_iter().any(|row| length(row) > floor * floor);
-            cut = Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut };
+        if !tall {
+            cut = in_doubt(cut, epsilon * largest, floor, |keep| {
+                linalg::rotate(linalg::rows_of(u.view(), keep..(keep + 2).min(squared.len())), a.view())
+            });
         }
-        if keep >= moments.rank_limit() {
-            cut = Cut { lost: 0.0, shrink: 0.0, ..cut };
+        let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
+        for (mut row, value) in u.rows_mut().into_iter().zip(&squared) {
+            row *= cut.shrinkage(*value);
         }
-        for (mut row, value) in u.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
-            row *= ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
-        }
-        let u = linalg::rows_of(u.view(), 0..keep);
+        let u = linalg::rows_of(u.view(), 0..cut.keep);
         if tall {
-            a.slice_axis_mut(Axis(0), Slice::from(..keep)).zip_mut_with(&u, |x, &value| *x = T::narrow(value));
+            a.slice_axis_mut(Axis(0), Slice::from(..cut.keep)).zip_mut_with(&u, |x, &value| *x = T::narrow(value));
         } else {
             linalg::rotate_in_place(u, a.view_mut());
         }
-        // Rows whose length is rounding carry nothing.
-        let alive = (0..keep).rev().find(|&i| length(a.row(i)) > floor * floor).map_or(0, |i| i + 1);
+        let alive = alive(linalg::rows_of(a.view(), 0..cut.keep), floor);
+        self.settle(alive, moments, cut.lost);
+        Ok(())
+    }
+
+    /// The raw rows are inside F now.
+    fn settle(&mut self, alive: usize, moments: Moments, lost: f64) {
         (self.kept, self.rows) = (alive, alive);
         self.notes.clear();
         self.compressions += 1;
         self.epsilon = self.epsilon.max(T::EPSILON);
         self.moments = moments;
-        self.bound = self.bound.losing(cut.lost);
-        Ok(())
+        self.bound = self.bound.losing(lost);
     }
 
     /// The same for sparse raw rows, which are centred inside the products only.
@@ -247,12 +243,12 @@ impl<T: Real> Factor<T> {
         let ones = vec![1.0; self.sparse.rows()];
         let weights = weights.unwrap_or(&ones);
         let (moments, centre) = self.sparse.absorb(&self.moments, weights)?;
-        let kept = self.kept;
+        let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
         let g = self.sparse.gram(linalg::rows_of(self.data.view(), 0..kept), &centre, weights);
         let (lambda, u) = linalg::eigh(g.view())?;
         let squared: Vec<f64> = lambda.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
-        let mut cut = cut(&squared, moments.total());
+        let floor = moments.rounding(squared.len(), largest.sqrt(), epsilon);
         let add_sparse = |u: ArrayView2<'_, f64>, mut turned: ArrayViewMut2<'_, T>| {
             turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
                 if let Some(row) = row.as_slice_mut() {
@@ -260,51 +256,44 @@ impl<T: Real> Factor<T> {
                 }
             });
         };
-        let floor = moments.rounding(squared.len(), largest.sqrt(), self.epsilon.max(T::EPSILON));
-        let length = |row: ArrayView1<'_, T>| row.iter().map(|x| x.widen() * x.widen()).sum::<f64>();
-        // Below this the Gram matrix cannot tell a weak direction from none; true lengths can.
-        let doubt = 32.0 * self.epsilon.max(T::EPSILON) * largest;
-        if cut.lost <= doubt {
-            let more = linalg::rows_of(u.view(), cut.keep..(cut.keep + 2).min(squared.len()));
-            let f = linalg::rows_of(self.data.view(), 0..kept);
-            let mut dropped = linalg::rotate(linalg::columns_of(more, 0..kept), f);
-            add_sparse(more, dropped.view_mut());
-            let real = dropped.rows().into_iter().any(|row| length(row) > floor * floor);
-            cut = Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut };
-        }
-        if cut.keep >= moments.rank_limit() {
-            cut = Cut { lost: 0.0, shrink: 0.0, ..cut };
-        }
+        let cut = in_doubt(cut(&squared, moments.total()), epsilon * largest, floor, |keep| {
+            let u = linalg::rows_of(u.view(), keep..(keep + 2).min(squared.len()));
+            let mut dropped =
+                linalg::rotate(linalg::columns_of(u, 0..kept), linalg::rows_of(self.data.view(), 0..kept));
+            add_sparse(u, dropped.view_mut());
+            dropped
+        });
+        let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
+
         // F is turned where it lies; fresh memory would cost more than the product.
-        let u = linalg::rows_of(u.view(), 0..cut.keep);
+        let rows = kept.max(cut.keep);
         let mut turned = std::mem::replace(&mut self.data, Array2::zeros((0, 0)));
-        if turned.nrows() < cut.keep {
-            let mut larger = Array2::zeros((cut.keep, turned.ncols()));
+        if turned.nrows() < rows {
+            let mut larger = Array2::zeros((rows, turned.ncols()));
             larger.slice_axis_mut(Axis(0), Slice::from(..kept)).assign(&linalg::rows_of(turned.view(), 0..kept));
             turned = larger;
         }
-        let padded = {
-            let mut padded = Array2::zeros((cut.keep, turned.nrows()));
-            padded.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
-            padded
-        };
-        linalg::rotate_in_place(padded.view(), turned.view_mut());
+        turned.slice_axis_inplace(Axis(0), Slice::from(..rows));
+        turned.slice_axis_mut(Axis(0), Slice::from(kept..)).fill(T::narrow(0.0));
+        let u = linalg::rows_of(u.view(), 0..cut.keep);
+        let mut square = Array2::zeros((cut.keep, rows));
+        square.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
+        linalg::rotate_in_place(square.view(), turned.view_mut());
         turned.slice_axis_inplace(Axis(0), Slice::from(..cut.keep));
         add_sparse(u, turned.view_mut());
         for (mut row, value) in turned.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
-            let shrink = ((value - cut.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt();
-            row.mapv_inplace(|x| T::narrow(x.widen() * shrink));
+            row.mapv_inplace(|x| T::narrow(x.widen() * cut.shrinkage(*value)));
         }
-        let alive = (0..cut.keep).rev().find(|&i| length(turned.row(i)) > floor * floor).map_or(0, |i| i + 1);
+        let alive = alive(turned.view(), floor);
         turned.slice_axis_inplace(Axis(0), Slice::from(..alive));
-        (self.kept, self.rows) = (alive, alive);
         self.data = turned;
         self.sparse.clear();
-        self.notes.clear();
-        self.compressions += 1;
-        self.epsilon = self.epsilon.max(T::EPSILON);
-        self.moments = moments;
-        self.bound = self.bound.losing(cut.lost);
+        // Products that are centred by subtraction lose what the mean outweighs the spread by.
+        let cancelled = 64.0 * f64::EPSILON * weights.iter().sum::<f64>() * centre.dot(&centre);
+        if cancelled > 1e-11 * largest {
+            self.bound = self.bound.noisier(cancelled);
+        }
+        self.settle(alive, moments, cut.lost);
         Ok(())
     }
 
@@ -319,4 +308,24 @@ impl<T: Real> Factor<T> {
         all.slice_axis_mut(Axis(0), Slice::from(self.rows..)).assign(&self.sparse.dense(dense.ncols()));
         all
     }
+}
+
+/// A weak direction that the Gram matrix, good to `epsilon` of its largest value, cannot tell from none:
+/// the true length of the first rows dropped can.
+fn in_doubt<T: Real>(cut: Cut, rounding: f64, floor: f64, dropped: impl FnOnce(usize) -> Array2<T>) -> Cut {
+    let doubt = 32.0 * rounding;
+    if cut.lost > doubt {
+        return cut;
+    }
+    let real = dropped(cut.keep).rows().into_iter().any(|row| squared_length(row) > floor * floor);
+    Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut }
+}
+
+/// Rows up to the last one that is longer than rounding.
+fn alive<T: Real>(rows: ArrayView2<'_, T>, floor: f64) -> usize {
+    (0..rows.nrows()).rev().find(|&i| squared_length(rows.row(i)) > floor * floor).map_or(0, |i| i + 1)
+}
+
+fn squared_length<T: Real>(row: ArrayView1<'_, T>) -> f64 {
+    row.iter().map(|x| x.widen() * x.widen()).sum()
 }

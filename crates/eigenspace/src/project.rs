@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The rows are centred in f64, panel by panel, and multiplied in the precision they came in: f32
-//! rows give f32 coordinates at twice the rate, off by about 1e-7 of their length.
+//! rows give f32 coordinates, faster, off by about 1e-7 of their length.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip};

@@ -80,6 +80,9 @@ impl<'a> SparseRows<'a> {
     /// Refuses a bad cell.
     pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
         for (column, value) in self.row(row) {
+            if value.is_nan() {
+                return Err(Error::SparseMissing { row, column });
+            }
             if !value.is_finite() {
                 return Err(Error::NonFinite { row, column, value });
             }

@@ -9,7 +9,7 @@
 //! * Reading decomposes the buffer as it stands and drops nothing; the result is cached until the
 //!   next row. (Sparse rows that would not fit when made dense are the exception: reading them
 //!   compresses a copy, and the certificate of that reading says what it cost.)
-//! * f32 rows are kept and multiplied in f32 (half the memory, twice the rate), with sums, means and
+//! * f32 rows are kept and multiplied in f32 (half the memory, up to twice the rate), with sums, means and
 //!   all small problems in f64, until an f64 row or a magnitude beyond f32's comfort arrives; then
 //!   the stream goes on in f64. The loss is about 1e-7 of the largest singular value.
 

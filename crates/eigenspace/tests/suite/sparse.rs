@@ -1,6 +1,6 @@
 //! Sparse rows: the same model as from the dense ones, by every road.
 
-use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Forgetting, SparseRows, Truncation};
+use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Forgetting, Missing, SparseRows, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 use proptest::prelude::*;
 
@@ -162,11 +162,56 @@ fn bad_sparse_rows_are_named() {
     assert!(SparseRows::new(3, &[], &[], &[]).is_err());
     let (offsets, indices, values) = ([0, 1, 2], [0, 2], [1.0, f64::NAN]);
     let rows = SparseRows::new(3, &offsets, &indices, &values).unwrap();
-    let error = FitOptions::new().fit(rows).unwrap_err();
-    assert!(matches!(error, Error::NonFinite { row: 1, column: 2, .. }));
+    for missing in [Missing::Refuse, Missing::SkipRows, Missing::Impute] {
+        let error = FitOptions::new().missing(missing).fit(rows).unwrap_err();
+        assert!(matches!(error, Error::SparseMissing { row: 1, column: 2 }));
+    }
     assert!(matches!(
         FitOptions::new().stream(4).unwrap().update(rows),
         Err(Error::WidthMismatch { expected: 4, found: 3 })
     ));
     assert_eq!(FitOptions::new().fit(Block::from(rows).weighted(&[1.0, 0.0])).unwrap().count(), 1);
+}
+
+#[test]
+fn sparse_rows_with_a_mean_far_from_zero_are_certified() {
+    let mut rows = thin(5, 1300, 600);
+    rows.column_mut(0).mapv_inplace(|x| 1e6 + x);
+    let truth = oracle(rows.view());
+    let model =
+        FitOptions::new().components(3).max_rank(40).engine(Engine::Factor).fit(Csr::of(rows.view()).rows()).unwrap();
+    for (i, value) in truth.eigenvalues.iter().enumerate() {
+        let (low, high) = model.certificate().eigenvalue_bounds(i);
+        assert!(low <= *value && *value <= high, "{i}: {low} {value} {high}");
+    }
+    assert!(!model.certificate().is_exact());
+}
+
+#[test]
+fn weights_forgetting_sparse_rows_merge_split_and_standardising_go_together() {
+    let (a, b) = (thin(6, 900, 18), thin(7, 500, 18) * 3.0);
+    let mut random = Random::new(8);
+    let given: Vec<f64> = (0..1400).map(|_| 2.0 * random.uniform()).collect();
+    let f = 0.995_f64;
+    let fade = |n: usize, i: usize| f.powi((n - 1 - i) as i32);
+    let weights: Vec<f64> =
+        (0..900).map(|i| given[i] * fade(900, i)).chain((0..500).map(|i| given[900 + i] * fade(500, i))).collect();
+    for engine in [Engine::Factor, Engine::Scatter] {
+        let options = FitOptions::new().engine(engine).forgetting(Forgetting::PerRow(f));
+        let one = options.fit(Block::from(Csr::of(a.view()).rows()).weighted(&given[..900])).unwrap();
+        let two = options.fit(Block::from(Csr::of(b.view()).rows()).weighted(&given[900..])).unwrap();
+        let both = one.merge(&two, Truncation::None).unwrap();
+        let truth = weighted_oracle(support::stack(&a, &b).view(), &weights);
+        assert!(distance(&both, &truth).worst() <= 8.0 * allowed(1400, 18));
+        let view = both.standardize().unwrap();
+        let scales = truth.scatter.diag().mapv(|q| (truth.weight / q).sqrt());
+        let wanted = Array2::from_shape_fn((18, 18), |(i, j)| truth.scatter[[i, j]] * scales[i] * scales[j]);
+        let error =
+            support::frobenius(&(support::scatter_of(view.model()) - &wanted)) / support::jacobi_svd(wanted).0[0];
+        assert!(error <= 64.0 * allowed(1400, 18), "{engine:?}: {error:e}");
+        let alone = weighted_oracle(a.view(), &weights[..900]);
+        let left = both.split(&two).unwrap();
+        let error = support::frobenius(&(support::scatter_of(&left) - &alone.scatter)) / alone.eigenvalues[0];
+        assert!(error <= 1e-10, "{engine:?}: {error:e}");
+    }
 }
