@@ -175,7 +175,7 @@ fn bad_sparse_rows_are_named() {
 
 #[test]
 fn sparse_rows_with_a_mean_far_from_zero_are_certified() {
-    let mut rows = thin(5, 1300, 600);
+    let mut rows = thin(5, 860, 450);
     rows.column_mut(0).mapv_inplace(|x| 1e6 + x);
     let truth = oracle(rows.view());
     let model =
