@@ -1,7 +1,7 @@
 //! Forgetting: the model is batch PCA with weights f^age, and nothing else.
 
 use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Forgetting, Truncation};
-use ndarray::{Array2, Axis};
+use ndarray::Array2;
 use proptest::prelude::*;
 
 use crate::support::{self, Random, allowed, cut, distance, weighted_oracle};
@@ -112,5 +112,4 @@ fn factors_that_mean_nothing_are_refused() {
     let model = EigenspaceModel::batch(Array2::<f64>::eye(3).view()).unwrap();
     assert!(model.forget(0.0).is_err() && model.forget(1.5).is_err());
     assert_eq!(model.forget(1.0).unwrap(), model);
-    let _ = Axis(0);
 }

@@ -3,7 +3,7 @@
 use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation};
 use ndarray::{Array1, Array2, Axis, array};
 
-use crate::support::{self, Random, oracle};
+use crate::support::{Random, oracle};
 
 fn sample() -> (Array2<f64>, EigenspaceModel) {
     let mut random = Random::new(1);
@@ -105,11 +105,10 @@ fn variances_and_shares_are_those_of_the_oracle() {
 
 #[test]
 fn shares_and_noise_stay_right_when_directions_were_dropped() {
-    let (rows, model) = sample();
+    let (_, model) = sample();
     let cut = model.truncate(Truncation::Rank(3)).unwrap();
     close(cut.noise_variance().unwrap(), model.noise_variance().unwrap(), 1e-13);
     assert_eq!(cut.explained_variance_ratio(), model.explained_variance_ratio());
-    let _ = rows;
 }
 
 #[test]
@@ -225,7 +224,6 @@ fn views_of_too_few_rows_say_so() {
     assert_eq!(empty.explained_variance_ratio(), Array1::<f64>::zeros(0));
     assert_eq!(one.project(array![[5.0, 5.0]].view()).unwrap().dim(), (1, 0));
     assert_eq!(one.reconstruct(Array2::<f64>::zeros((3, 0)).view()).unwrap().row(2), array![1.0, 2.0]);
-    let _ = support::EPS;
 }
 
 #[test]
