@@ -2,9 +2,9 @@
 
     python bench/sparse.py --rows 20000 --features 200000 --rounds 3
 
-needs the packages of bench/requirements.txt and a built benchmark (`cargo bench --bench sparse --no-run`
-builds it; this script calls it through cargo). Prints one line per tool: median seconds, peak memory
-above the input, captured energy as a share of the best found, and the ratio of times to gensim's.
+needs the packages of bench/requirements.txt; it calls `cargo bench --bench sparse` itself. Prints
+one line per tool: median seconds, peak memory above the input, captured energy as a share of the
+best found, and the ratio of times to gensim's.
 """
 
 import argparse
@@ -38,7 +38,8 @@ def rows_with_topics(rows: int, features: int) -> scipy.sparse.csr_matrix:
     columns[:, 80:] = random.integers(features, size=(rows, CELLS - 80))
     values = 1.0 + random.random((rows, CELLS))
     matrix = scipy.sparse.csr_matrix(
-        (values.ravel(), columns.ravel(), np.arange(0, rows * CELLS + 1, CELLS)), shape=(rows, features)
+        (values.ravel(), columns.ravel(), np.arange(0, rows * CELLS + 1, CELLS)),
+        shape=(rows, features),
     )
     matrix.sum_duplicates()
     return matrix
@@ -55,7 +56,16 @@ def ours(folder: Path, features: int, k: int, max_rank: int) -> dict:
 
 def gensim(folder: Path, features: int, k: int) -> dict:
     """In a process of its own, so that its peak memory is its own."""
-    command = [sys.executable, __file__, "--peer", str(folder), "--features", str(features), "--components", str(k)]
+    command = [
+        sys.executable,
+        __file__,
+        "--peer",
+        str(folder),
+        "--features",
+        str(features),
+        "--components",
+        str(k),
+    ]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     components = np.load(folder / "peer.npy")
     return found | {"components": components, "memory": found["peak_kib"] - found["input_kib"]}
@@ -65,8 +75,10 @@ def peer(folder: Path, features: int, k: int) -> None:
     from gensim.matutils import Sparse2Corpus
     from gensim.models import LsiModel
 
-    parts = [np.fromfile(folder / name, dtype=kind) for name, kind in
-             [("values", np.float64), ("indices", np.int64), ("offsets", np.int64)]]
+    parts = [
+        np.fromfile(folder / name, dtype=kind)
+        for name, kind in [("values", np.float64), ("indices", np.int64), ("offsets", np.int64)]
+    ]
     matrix = scipy.sparse.csr_matrix(tuple(parts), shape=(len(parts[2]) - 1, features))
     corpus = Sparse2Corpus(matrix, documents_columns=False)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -79,7 +91,9 @@ def peer(folder: Path, features: int, k: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--features", type=int, default=200_000)
     parser.add_argument("--components", type=int, default=50)
@@ -104,15 +118,22 @@ def main() -> None:
         for _ in range(arguments.rounds):
             for tool, run in tools.items():
                 runs[tool].append(run())
-    captured = {tool: float(np.sum((matrix @ found[-1]["components"].T) ** 2)) for tool, found in runs.items()}
+    captured = {
+        tool: float(np.sum((matrix @ found[-1]["components"].T) ** 2))
+        for tool, found in runs.items()
+    }
     best = max(captured.values())
-    median = {tool: statistics.median(run["seconds"] for run in found) for tool, found in runs.items()}
-    print(f"{matrix.shape[0]} rows, {features} features, {matrix.nnz} non-zeros, k = {k}, neither centred")
+    median = {
+        tool: statistics.median(run["seconds"] for run in found) for tool, found in runs.items()
+    }
+    shape = f"{matrix.shape[0]} rows, {features} features, {matrix.nnz} non-zeros"
+    print(f"{shape}, k = {k}, neither centred")
     for tool, found in runs.items():
         memory = max(run["memory"] for run in found) / 1024
         ratio = median["gensim LsiModel"] / median[tool]
         share = captured[tool] / best
-        print(f"{tool:<20} {median[tool]:8.2f} s {memory:8.0f} MiB   captured {share:.6f}   {ratio:5.2f}x gensim")
+        cost = f"{median[tool]:8.2f} s {memory:8.0f} MiB"
+        print(f"{tool:<20} {cost}   captured {share:.6f}   {ratio:5.2f}x gensim")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,8 @@ def test_the_metadata_is_one_key_with_the_components_the_checksum_and_the_versio
 
 def test_the_checksum_can_be_computed_again_from_its_description(model, metadata):
     settings = json.loads(metadata["eigenspace"])
-    digest = hashlib.sha256(f"eigenspace 1\n{settings['components']}\n{settings['centre']}\n".encode())
+    header = f"eigenspace 1\n{settings['components']}\n{settings['centre']}\n"
+    digest = hashlib.sha256(header.encode())
     for name in sorted(model):
         tensor = model[name]
         digest.update(f"{name} {list(tensor.shape)}\n".encode())

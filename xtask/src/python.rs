@@ -12,12 +12,14 @@ use crate::step::{Runner, Step, answers};
 
 /// The folder of the tests, from the workspace root.
 const TESTS: &str = "tests/python";
+/// Scripts that are checked but not run here.
+const BENCHMARKS: &str = "bench";
 
 pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     let python = environment(runner)?;
     let module = |name, arguments: &[&str]| Step::new(name, &python).with(["-m"]).with(arguments);
-    runner.run(module("ruff check", &["ruff", "check", TESTS]))?;
-    runner.run(module("ruff format", &["ruff", "format", "--check", TESTS]))?;
+    runner.run(module("ruff check", &["ruff", "check", TESTS, BENCHMARKS]))?;
+    runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, BENCHMARKS]))?;
     // Without its cache pytest leaves nothing behind in the source tree.
     runner.run(module("pytest", &["pytest", "-q", "-p", "no:cacheprovider", TESTS]))
 }
