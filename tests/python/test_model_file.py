@@ -85,10 +85,11 @@ def test_the_count_is_an_exact_unsigned_integer(model):
     assert model["weight"].item() == float(ROWS)
 
 
-def test_the_metadata_is_one_key_with_the_components_the_checksum_and_the_version(metadata):
+def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(metadata):
     assert list(metadata) == ["eigenspace"]
     settings = json.loads(metadata["eigenspace"])
-    assert sorted(settings) == ["components", "sha256", "version"]
+    assert sorted(settings) == ["centre", "components", "sha256", "version"]
+    assert settings["centre"] == "mean"
     assert settings["components"] == "number 2"
     assert settings["version"] == 1
 
