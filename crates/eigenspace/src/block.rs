@@ -132,6 +132,7 @@ impl<'a> Block<'a> {
                 return Ok((0..rows.nrows()).collect());
             }
             let mut there = Vec::with_capacity(rows.nrows());
+            self.check_products(rows)?;
             for (i, row) in rows.rows().into_iter().enumerate().filter(|(i, _)| self.weight(*i) > 0.0) {
                 if missing == Missing::Refuse {
                     check_row(row.iter(), i)?;
@@ -154,6 +155,18 @@ impl<'a> Block<'a> {
             there.iter().try_for_each(|&i| sparse.check_row(i))?;
             Ok(there)
         })
+    }
+
+    /// Refuses a row whose weight takes its squares out of range.
+    fn check_products<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(), Error> {
+        for (row, cells) in rows.rows().into_iter().enumerate() {
+            let root = self.weight(row).sqrt();
+            let large = |x: &E| x.to_f64().is_finite() && root * x.to_f64().abs() > LARGEST;
+            if let Some((column, x)) = cells.iter().enumerate().find(|(_, x)| root > 1.0 && large(x)) {
+                return Err(Error::TooLarge { row, column, value: root * x.to_f64(), limit: LARGEST });
+            }
+        }
+        Ok(())
     }
 
     /// Whether the rows are worked on in f32.

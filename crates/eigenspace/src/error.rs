@@ -57,7 +57,7 @@ pub enum Error {
         allowed: f64,
     },
     /// The model weighs too little for the question.
-    #[error("this needs a model of weight {needed} or more, and the model weighs {weight:.3}")]
+    #[error("this needs a model that weighs more than {needed}, and the model weighs {weight:.3}")]
     TooLittleWeight {
         /// Weight needed.
         needed: f64,

@@ -122,6 +122,7 @@ pub(crate) fn impute<T: Real>(
     weights: Option<&[f64]>,
     before: Option<Guess>,
     components: Components,
+    about_origin: bool,
 ) -> Result<u64, Error> {
     let holes = holes(&rows);
     let cells = holes.iter().map(|(_, holes)| holes.len() as u64).sum();
@@ -137,7 +138,7 @@ pub(crate) fn impute<T: Real>(
     holes.iter().for_each(|(i, holes)| start.fill(rows.row_mut(*i), holes));
     for _ in 0..ROUNDS {
         let mut a = rows.mapv(Real::widen);
-        let moments = Moments::empty(a.ncols()).absorb(a.view_mut(), weights)?;
+        let moments = Moments::empty(a.ncols()).about(about_origin).absorb(a.view_mut(), weights)?;
         let reduced = reduce(a, Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
         let model = EigenspaceModel::from_reduced(moments, reduced, Bound::default(), components);
         let guess = Guess::of(&model, components);

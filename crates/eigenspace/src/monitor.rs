@@ -2,22 +2,28 @@
 //!
 //! ```text
 //! T²_α = k (n − 1)(n + 1) / (n (n − k)) · F_α(k, n − k)
-//! Q_α  = θ₁ ( 1 + z_α √(2 θ₂ h²) / θ₁ + θ₂ h (h − 1) / θ₁² )^(1/h),     h = 1 − 2 θ₁ θ₃ / (3 θ₂²)
+//! Q_α  = θ₁ ( 1 + z_α h √(2 θ₂) / θ₁ + θ₂ h (h − 1) / θ₁² )^(1/h),     h = 1 − 2 θ₁ θ₃ / (3 θ₂²)
 //! θ_p  = Σ_{i>k} λ_i^p
 //! ```
 //!
 //! T² is Hotelling's for a new row; Q_α is Jackson and Mudholkar's (*Control procedures for residuals
 //! associated with principal component analysis*, Technometrics 21(3), 1979). θ₁ is exact, from the
 //! feature scatter; eigenvalues beyond the kept ones are taken as equal, which is where their sum
-//! gives the least θ₂ and θ₃. n is the weight, so a stream that forgets has the limits of what it
+//! gives the least θ₂ and θ₃. Where h is not clearly positive (one hidden direction far above many)
+//! Box's approximation is taken instead, θ₂/θ₁ times the quantile of χ² with θ₁²/θ₂ degrees of freedom. n is the weight, so a stream that forgets has the limits of what it
 //! remembers. Both assume rows that are roughly normal.
 
 use ndarray::{Array1, ArrayView2};
-use statrs::distribution::{ContinuousCDF, FisherSnedecor, Normal};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal};
 
 use crate::element::Element;
 use crate::error::Error;
 use crate::model::EigenspaceModel;
+
+/// From this many degrees of freedom on the F distribution is taken by its expansion.
+const MANY: f64 = 1e5;
+/// Below this power Jackson and Mudholkar's approximation is not used.
+const LEAST_POWER: f64 = 0.05;
 
 /// Values of T² and Q that a share of good rows stays below.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,12 +52,10 @@ impl EigenspaceModel {
         }
         let (n, k) = (self.weight(), self.n_components() as f64);
         if n - k <= 1.0 {
-            return Err(Error::TooLittleWeight { needed: k + 2.0, weight: n });
+            return Err(Error::TooLittleWeight { needed: k + 1.0, weight: n });
         }
-        let hotelling = match FisherSnedecor::new(k, n - k) {
-            Ok(f) if k > 0.0 => k * (n - 1.0) * (n + 1.0) / (n * (n - k)) * f.inverse_cdf(confidence),
-            _ => 0.0,
-        };
+        let hotelling =
+            if k > 0.0 { k * (n - 1.0) * (n + 1.0) / (n * (n - k)) * fisher(k, n - k, confidence) } else { 0.0 };
         Ok(Limits { hotelling, squared_distance: self.residual_limit(confidence)? })
     }
 
@@ -65,23 +69,40 @@ impl EigenspaceModel {
     fn residual_limit(&self, confidence: f64) -> Result<f64, Error> {
         let divisor = self.divisor(1.0)?;
         let k = self.n_components();
-        let hidden: Vec<f64> = self.spectrum.squared().iter().skip(k).map(|s| s / divisor).collect();
-        let rest = self.moments.total() / divisor - self.spectrum.squared().iter().sum::<f64>() / divisor;
+        let squared = self.spectrum.squared();
+        let rest = (self.moments.total() - squared.iter().sum::<f64>()).max(0.0);
         let beyond = (self.features() - self.rank()) as f64;
         // Beyond the kept directions only the sum is known, and only if something is there at all.
-        let equal = if self.certificate().is_exact() || beyond == 0.0 { 0.0 } else { rest.max(0.0) / beyond };
-        let theta = |p: i32| hidden.iter().map(|value| value.powi(p)).sum::<f64>() + beyond * equal.powi(p);
-        let (one, two, three) = (theta(1), theta(2), theta(3));
+        let equal = if self.certificate().is_exact() || beyond == 0.0 { 0.0 } else { rest / beyond };
+        let one = squared.iter().skip(k).sum::<f64>() + beyond * equal;
         if one <= 0.0 {
             return Ok(0.0);
         }
+        // In units of θ₁, so that no power leaves the range of numbers.
+        let theta = |p: i32| {
+            squared.iter().skip(k).map(|value| (value / one).powi(p)).sum::<f64>() + beyond * (equal / one).powi(p)
+        };
+        let (two, three) = (theta(2), theta(3));
+        let h = 1.0 - 2.0 * three / (3.0 * two * two);
         let z = Normal::standard().inverse_cdf(confidence);
-        let h = 1.0 - 2.0 * one * three / (3.0 * two * two);
-        // With a few dominant hidden directions h can reach zero, where the power becomes an exponential.
-        let h = if h.abs() < 1e-6 { 1e-6 } else { h };
-        let inner = 1.0 + z * (2.0 * two * h * h).sqrt() / one + two * h * (h - 1.0) / (one * one);
-        Ok(one * inner.max(f64::MIN_POSITIVE).powf(1.0 / h))
+        let inner = 1.0 + z * h * (2.0 * two).sqrt() + two * h * (h - 1.0);
+        let quantile =
+            if h > LEAST_POWER && inner > 0.0 { inner.powf(1.0 / h) } else { two * chi_squared(1.0 / two, confidence) };
+        Ok(quantile * one / divisor)
     }
+}
+
+/// The quantile of F(k, ν); for large ν by its expansion about χ²_k / k.
+fn fisher(k: f64, nu: f64, confidence: f64) -> f64 {
+    if nu > MANY {
+        let x = chi_squared(k, confidence);
+        return x / k * (1.0 + (x - k + 2.0) / (2.0 * nu));
+    }
+    FisherSnedecor::new(k, nu).map_or(0.0, |f| f.inverse_cdf(confidence))
+}
+
+fn chi_squared(freedom: f64, confidence: f64) -> f64 {
+    ChiSquared::new(freedom).map_or(0.0, |chi| chi.inverse_cdf(confidence))
 }
 
 impl Readings {

@@ -18,7 +18,7 @@ use crate::model::EigenspaceModel;
 use crate::sparse::SparseRows;
 
 /// Rows projected by one task.
-const TASK_ROWS: usize = 128;
+const TASK_ROWS: usize = 256;
 
 impl EigenspaceModel {
     /// The k coordinates of each row.

@@ -10,7 +10,8 @@
 //!
 //! In the new metric E_σ = diag(σ) E diag(σ), which is at most lost · max σ². While surplus = 0 its
 //! diagonal is known exactly too, (q_j − Σ_i s_i² V_ij²) σ_j², and the trace bounds the norm: the
-//! smaller of the two is the bound of the view.
+//! smaller of the two is the bound of the view. Scaling can make much of what was rounding before; the
+//! diagonal shows that, and it counts.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -23,6 +24,9 @@ use crate::moments::Moments;
 use crate::project::{combinations, products};
 use crate::reduce::{Route, reduce};
 use crate::truncation::Truncation;
+
+/// A difference of feature scatters below this share of the total is rounding.
+const ROUNDING: f64 = 1e-10;
 
 /// A model seen with its features multiplied by scales.
 ///
@@ -80,15 +84,25 @@ impl EigenspaceModel {
     fn scaled_bound(&self, scales: ArrayView1<'_, f64>) -> Bound {
         let largest = scales.iter().fold(0.0_f64, |a, b| a.max(b * b));
         let bound = self.bound.scaled(largest);
-        if bound.lost == 0.0 || bound.surplus > 0.0 || bound.noise > 0.0 {
+        if bound.surplus > 0.0 || bound.noise > 0.0 {
             return bound;
         }
+        // What each feature lacks: by truncation, or because a direction was rounding before it was scaled.
         let mut missing = self.feature_scatter().to_owned();
         for row in self.factor().rows() {
             missing.zip_mut_with(&row, |missing, x| *missing -= x * x);
         }
-        let trace: f64 = missing.iter().zip(scales).map(|(gap, scale)| gap.max(0.0) * scale * scale).sum();
-        Bound { lost: bound.lost.min(trace), ..bound }
+        let scaled = |sign: f64| -> f64 {
+            missing.iter().zip(scales).map(|(gap, scale)| (sign * gap).max(0.0) * scale * scale).sum()
+        };
+        let total: f64 = self.feature_scatter().iter().zip(scales).map(|(q, scale)| q * scale * scale).sum();
+        let (lacking, excess) = (scaled(1.0), scaled(-1.0));
+        if lacking + excess <= ROUNDING * total {
+            return bound;
+        }
+        let rounding = 4.0 * f64::EPSILON * (self.features() as f64 + 16.0) * self.spectrum.largest().powi(2);
+        let lost = (bound.lost + rounding * largest).min(lacking + excess);
+        Bound { lost, ..bound }.noisier(excess)
     }
 }
 

@@ -149,23 +149,39 @@ impl Waiting {
         let added: f64 = weights.iter().sum();
         let weight = before.weight + added;
         let beta = 1.0 - (before.weight / weight).sqrt();
+        // A column that is stored in every row is summed as differences, so that a constant one has its mean.
+        let mut stored = vec![(0_usize, 0.0); before.features()];
+        for i in 0..self.rows() {
+            self.row(i).for_each(|(j, x)| stored[j] = (stored[j].0 + 1, if i == 0 { x } else { stored[j].1 }));
+        }
+        let full = |j: usize| stored[j].0 == self.rows();
+        let near = |j: usize| match full(j) {
+            false => 0.0,
+            true if before.count > 0 => before.mean[j],
+            true => stored[j].1,
+        };
         let mut step = Array1::<f64>::zeros(before.features());
         for (i, weight) in weights.iter().enumerate() {
-            self.row(i).for_each(|(j, x)| step[j] += weight * x);
+            self.row(i).for_each(|(j, x)| step[j] += weight * (x - near(j)));
         }
-        step /= added;
-        step -= &before.mean;
+        step.indexed_iter_mut().for_each(|(j, step)| *step = (near(j) - before.mean[j]) + *step / added);
         if before.about_origin {
             step.fill(0.0);
         }
         let centre = &before.mean + &(&step * beta);
         let mean = &before.mean + &(&step * (added / weight));
-        // Σ w (x − t)² with most x zero: W t², and for the others w (x² − 2 x t) more.
-        let mut scatter = centre.mapv(|t| added * t * t);
+        // Σ w (x − t)²: of the cells that are stored one by one, of the others together.
+        let mut scatter = Array1::<f64>::zeros(before.features());
+        let mut others = Array1::from_elem(before.features(), added);
         for (i, weight) in weights.iter().enumerate() {
-            self.row(i).for_each(|(j, x)| scatter[j] += weight * x * (x - 2.0 * centre[j]));
+            self.row(i).for_each(|(j, x)| {
+                scatter[j] += weight * (x - centre[j]).powi(2);
+                others[j] -= weight;
+            });
         }
-        scatter.mapv_inplace(|q| q.max(0.0));
+        for (j, q) in scatter.indexed_iter_mut().filter(|(j, _)| !full(*j)) {
+            *q += others[j].max(0.0) * centre[j] * centre[j];
+        }
         scatter += &before.scatter;
         Ok((Moments { count, weight, mean, scatter, ..before.clone() }, centre))
     }
@@ -191,7 +207,7 @@ impl Waiting {
         for i in 0..m {
             for j in 0..=i {
                 let centred = g[[r + i, r + j]] - along[i] - along[j] + centre_squared;
-                g[[r + i, r + j]] = (weights[i] * weights[j]).sqrt() * centred;
+                g[[r + i, r + j]] = weights[i].sqrt() * weights[j].sqrt() * centred;
             }
         }
         let products: Vec<(f64, Vec<f64>)> = (0..r)

@@ -94,7 +94,7 @@ impl EigenspaceModel {
             return if greatest > allowed {
                 Err(Error::NotAPart { scatter: -greatest, allowed: -allowed })
             } else {
-                Ok(Self { components: self.components, ..Self::empty(self.features()) })
+                Ok(Self { moments, components: self.components, ..Self::empty(self.features()) })
             };
         }
         check_features(&mut moments.scatter, &self.moments, c.view(), &rounding, noise)?;

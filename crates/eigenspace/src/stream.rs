@@ -98,6 +98,11 @@ impl EigenspaceStream {
     fn start_from(&mut self, model: &EigenspaceModel) {
         self.cache = OnceLock::new();
         self.settled = self.clock;
+        if model.is_empty() {
+            self.buffer = Buffer::F64(Factor::empty(model.features(), self.options.about_origin));
+            self.scatter = None;
+            return;
+        }
         if self.plan.engine == Engine::Scatter {
             self.buffer = Buffer::F64(Factor::empty(model.features(), self.options.about_origin));
             self.scatter = Some(Scatter::of(model));
@@ -163,6 +168,9 @@ impl EigenspaceStream {
 
     /// Absorbs the rows that another model stands for.
     pub fn merge(&mut self, model: &EigenspaceModel) -> Result<(), Error> {
+        if !model.is_empty() && model.is_centred() == self.options.about_origin {
+            return Err(Error::CentringDiffers);
+        }
         let merged = self.model()?.merge(model, Truncation::None)?;
         self.start_from(&merged);
         Ok(())
@@ -204,16 +212,17 @@ impl EigenspaceStream {
 
     /// Empties the buffer into the scatter, or compresses it.
     fn flush(&mut self) -> Result<(), Error> {
-        if let Buffer::F32(factor) = &self.buffer {
-            let largest = factor.largest_pending();
-            if largest > 0.0 && !SAFE_F32.contains(&largest) {
-                self.widen();
-            }
-        }
         let (forgetting, now) = (self.options.forgetting, self.clock);
         let fade = forgetting.weight(now - self.settled);
         self.settled = now;
         let weights = either!(&self.buffer, factor => factor.weights(forgetting, now));
+        if let Buffer::F32(factor) = &self.buffer {
+            let heaviest = weights.as_ref().map_or(1.0, |weights| weights.iter().fold(0.0_f64, |a, b| a.max(*b)));
+            let largest = factor.largest_pending() * heaviest.sqrt();
+            if largest > 0.0 && !SAFE_F32.contains(&largest) {
+                self.widen();
+            }
+        }
         let imputed = self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter {
             let (features, origin) = (self.features(), self.options.about_origin);
@@ -246,7 +255,8 @@ impl EigenspaceStream {
             return Ok(0);
         }
         let (guess, components) = (self.guess()?, self.options.components);
-        either!(&mut self.buffer, factor => impute(factor.raw_mut(), weights, guess, components))
+        let about_origin = self.options.about_origin;
+        either!(&mut self.buffer, factor => impute(factor.raw_mut(), weights, guess, components, about_origin))
     }
 
     /// What the rows before the raw ones say, if there are enough of them.
@@ -260,7 +270,7 @@ impl EigenspaceStream {
                 EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound, components)
             }),
         };
-        Ok((model.rank() > 0).then(|| Guess::of(&model, components)))
+        Ok((model.count() > 0).then(|| Guess::of(&model, components)))
     }
 
     /// Goes on in f64.
@@ -287,7 +297,7 @@ impl EigenspaceStream {
             let (mut kept, mut added) = a.view_mut().split_at(Axis(0), factor.kept);
             let mut imputed = 0;
             if self.options.missing == Missing::Impute {
-                imputed = impute(added.view_mut(), weights.as_deref(), self.guess()?, components)?;
+                imputed = impute(added.view_mut(), weights.as_deref(), self.guess()?, components, self.options.about_origin)?;
             }
             if let Some(scatter) = &self.scatter {
                 let mut scatter = scatter.clone();

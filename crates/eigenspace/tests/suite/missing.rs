@@ -118,3 +118,17 @@ fn the_count_of_filled_cells_goes_with_merge_split_and_file() {
     assert_eq!(both.split(&b).unwrap().imputed(), a.imputed());
     assert_eq!(EigenspaceModel::from_bytes(&both.to_bytes()).unwrap().imputed(), both.imputed());
 }
+
+#[test]
+fn a_feature_that_is_missing_in_a_whole_block_keeps_the_mean_known_before() {
+    let same = Array2::from_shape_fn((512, 3), |(_, j)| 1000.0 + j as f64);
+    let mut later = same.slice_axis(Axis(0), (..10).into()).to_owned();
+    later.column_mut(2).fill(f64::NAN);
+    for engine in [Engine::Factor, Engine::Scatter] {
+        let options = FitOptions::new().missing(Missing::Impute).engine(engine);
+        let mut stream = options.resume(&EigenspaceModel::batch(same.view()).unwrap()).unwrap();
+        stream.update(later.view()).unwrap();
+        let model = stream.model().unwrap();
+        assert_eq!((model.mean()[2], model.feature_scatter()[2]), (1002.0, 0.0), "{engine:?}");
+    }
+}

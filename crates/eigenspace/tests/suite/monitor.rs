@@ -74,11 +74,50 @@ fn a_drift_raises_the_share_of_rows_beyond_and_the_angle_to_a_snapshot() {
 #[test]
 fn limits_need_rows_and_a_sensible_confidence() {
     let model = EigenspaceModel::batch(Random::new(5).matrix(4, 6).view()).unwrap();
-    assert!(matches!(model.limits(0.99), Err(Error::TooLittleWeight { needed: 5.0, weight: 4.0 })));
+    assert!(matches!(model.limits(0.99), Err(Error::TooLittleWeight { needed: 4.0, weight: 4.0 })));
     let model = model.with_components(1).unwrap();
     for confidence in [0.0, 1.0, -1.0, f64::NAN] {
         assert!(matches!(model.limits(confidence), Err(Error::InvalidConfidence { .. })));
     }
     let flat = EigenspaceModel::batch(array![[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [5.0, 5.0]].view()).unwrap();
     assert_eq!(flat.limits(0.99).unwrap().squared_distance, 0.0, "nothing lies outside a line");
+}
+
+#[test]
+fn the_limit_of_hotelling_reaches_that_of_infinitely_many_rows() {
+    let rows = Random::new(6).matrix(60, 8);
+    // χ²₀.₉₅ with 1 and 5 degrees of freedom, from tables.
+    for (k, wanted) in [(1, 3.841459), (5, 11.070498)] {
+        for n in [1e6, 1e8, 1e12] {
+            let weights = vec![n / 60.0; 60];
+            let model = EigenspaceModel::batch(eigenspace::Block::from(&rows).weighted(&weights))
+                .unwrap()
+                .with_components(k)
+                .unwrap();
+            let limit = model.limits(0.95).unwrap().hotelling;
+            assert!((limit / wanted - 1.0).abs() < 1e-4, "{k} {n}: {limit}");
+        }
+    }
+}
+
+#[test]
+fn the_limit_of_q_rises_with_confidence_and_is_right_with_one_dominant_hidden_direction() {
+    let mut random = Random::new(7);
+    let spread = ndarray::Array1::from_iter((0..40).map(|j| [10.0, 1.0].get(j).copied().unwrap_or(0.15)));
+    let rows = random.matrix(4000, 40) * &spread;
+    let fresh = random.matrix(10_000, 40) * &spread;
+    for scale in [1.0, 1e60, 1e-50] {
+        let model = EigenspaceModel::batch((&rows * scale).view()).unwrap().with_components(1).unwrap();
+        let readings = model.squared_distance((&fresh * scale).view()).unwrap();
+        let mut last = 0.0;
+        for confidence in [0.5, 0.9, 0.95, 0.99] {
+            let limit = model.limits(confidence).unwrap().squared_distance;
+            assert!(limit > last, "{scale} {confidence}: {limit} {last}");
+            last = limit;
+            let beyond = readings.iter().filter(|q| **q > limit).count() as f64 / 10_000.0;
+            // Box's approximation is made for the tail.
+            let room = if confidence > 0.8 { 0.02 } else { 0.1 };
+            assert!((beyond - (1.0 - confidence)).abs() < room, "{scale} {confidence}: {beyond}");
+        }
+    }
 }

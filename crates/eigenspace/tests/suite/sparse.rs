@@ -215,3 +215,23 @@ fn weights_forgetting_sparse_rows_merge_split_and_standardising_go_together() {
         assert!(error <= 1e-10, "{engine:?}: {error:e}");
     }
 }
+
+#[test]
+fn a_column_that_is_the_same_in_every_sparse_row_has_no_scatter() {
+    let mut rows = thin(9, 900, 1200);
+    rows.column_mut(0).fill(0.1);
+    rows.column_mut(1).fill(1000.0 / 3.0);
+    let csr = Csr::of(rows.view());
+    let model = FitOptions::new().components(5).engine(Engine::Factor).fit(csr.rows()).unwrap();
+    assert_eq!((model.feature_scatter()[0], model.feature_scatter()[1]), (0.0, 0.0));
+    let tiny = vec![1e-170; 900];
+    let light = FitOptions::new()
+        .components(5)
+        .max_rank(60)
+        .engine(Engine::Factor)
+        .fit(Block::from(csr.rows()).weighted(&tiny))
+        .unwrap();
+    let plain = FitOptions::new().components(5).max_rank(60).engine(Engine::Factor).fit(csr.rows()).unwrap();
+    assert!((light.singular_values()[0] / plain.singular_values()[0] / 1e-85 - 1.0).abs() < 1e-9);
+    assert!((light.certificate().lost() / plain.certificate().lost() / 1e-170 - 1.0).abs() < 1e-6);
+}

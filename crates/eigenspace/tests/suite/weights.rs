@@ -178,3 +178,32 @@ fn without_centring_the_scatter_is_about_the_origin() {
     let one = FitOptions::new().centred(false).fit(array![[3.0, 4.0]].view()).unwrap();
     assert_eq!((one.rank(), one.singular_values()[0]), (1, 5.0));
 }
+
+#[test]
+fn weights_far_from_one_do_not_leave_the_range_of_f32() {
+    let rows = Random::new(7).matrix(1500, 4).mapv(|x| x as f32);
+    for weight in [1e90, 1e-100] {
+        let weights = vec![weight; 1500];
+        let truth = weighted_oracle(rows.mapv(f64::from).view(), &weights);
+        for engine in [Engine::Factor, Engine::Scatter] {
+            let model = FitOptions::new().engine(engine).fit(Block::from(&rows).weighted(&weights)).unwrap();
+            assert!(distance(&model, &truth).worst() <= 8.0 * allowed(1500, 4), "{weight} {engine:?}");
+        }
+    }
+    let large = Array2::from_elem((3, 2), 1e100);
+    let error = FitOptions::new().fit(Block::from(&large).weighted(&[1.0, 1e140, 1.0])).unwrap_err();
+    assert!(matches!(error, Error::TooLarge { row: 1, column: 0, .. }));
+}
+
+#[test]
+fn a_stream_about_the_origin_stays_so() {
+    let rows = Random::new(8).matrix(20, 4) + 10.0;
+    let options = FitOptions::new().centred(false);
+    let mut resumed = options.resume(&EigenspaceModel::empty(4)).unwrap();
+    resumed.update(rows.view()).unwrap();
+    assert!(!resumed.model().unwrap().is_centred());
+    let centred = EigenspaceModel::batch(rows.view()).unwrap();
+    assert!(matches!(options.stream(4).unwrap().merge(&centred), Err(Error::CentringDiffers)));
+    let model = options.fit(rows.view()).unwrap();
+    assert!(!model.split(&model).unwrap().is_centred());
+}
