@@ -46,8 +46,9 @@ pub(crate) fn bench(runner: &mut Runner) -> Result<(), Error> {
 
 /// The laws again, with forty times as many random cases.
 pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
-    let test = ["test", "-p", "eigenspace", "--test", "suite", "--", "laws::", "certificate::", "stream::"];
-    runner.run(cargo("soak", &test).variable("EIGENSPACE_SOAK", "40"))
+    let test = ["test", "-p", "eigenspace", "--test", "suite", "--"];
+    let laws = ["laws::", "certificate::", "stream::", "weights::", "forgetting::", "scaled::", "sparse::"];
+    runner.run(cargo("soak", &test).with(laws).variable("EIGENSPACE_SOAK", "40"))
 }
 
 /// The names of the Rust files in a folder, in order, without their ending.

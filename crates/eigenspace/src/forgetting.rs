@@ -19,7 +19,7 @@ pub enum Forgetting {
     /// A row weighs this factor less with every row that comes after it.
     PerRow(f64),
     /// A row weighs this factor less with every block that comes after it. Here, and only here, it
-    /// matters how the rows were cut.
+    /// matters how the rows were cut. A block of which no row takes part does not count.
     PerBlock(f64),
     /// A row weighs half after this many rows.
     HalfLife(f64),
