@@ -132,14 +132,13 @@ impl<'a> Block<'a> {
                 return Ok((0..rows.nrows()).collect());
             }
             let mut there = Vec::with_capacity(rows.nrows());
-            self.check_products(rows)?;
             for (i, row) in rows.rows().into_iter().enumerate().filter(|(i, _)| self.weight(*i) > 0.0) {
                 if missing == Missing::Refuse {
-                    check_row(row.iter(), i)?;
+                    check_row(row.iter(), i, self.weight(i))?;
                     there.push(i);
                     continue;
                 }
-                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i).map_err(|error| recount(error, row))?;
+                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i, self.weight(i)).map_err(|error| recount(error, row))?;
                 let holes = row.iter().filter(|x| x.to_f64().is_nan()).count();
                 if holes == 0 || (missing == Missing::Impute && holes < features) {
                     there.push(i);
@@ -152,21 +151,9 @@ impl<'a> Block<'a> {
                 return Err(Error::WidthMismatch { expected: features, found: sparse.ncols() });
             }
             let there: Vec<usize> = (0..sparse.nrows()).filter(|&i| self.weight(i) > 0.0).collect();
-            there.iter().try_for_each(|&i| sparse.check_row(i))?;
+            there.iter().try_for_each(|&i| sparse.check_row(i, self.weight(i)))?;
             Ok(there)
         })
-    }
-
-    /// Refuses a row whose weight takes its squares out of range.
-    fn check_products<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(), Error> {
-        for (row, cells) in rows.rows().into_iter().enumerate() {
-            let root = self.weight(row).sqrt();
-            let large = |x: &E| x.to_f64().is_finite() && root * x.to_f64().abs() > LARGEST;
-            if let Some((column, x)) = cells.iter().enumerate().find(|(_, x)| root > 1.0 && large(x)) {
-                return Err(Error::TooLarge { row, column, value: root * x.to_f64(), limit: LARGEST });
-            }
-        }
-        Ok(())
     }
 
     /// Whether the rows are worked on in f32.
@@ -253,17 +240,19 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
     if clean {
         return Ok(());
     }
-    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i))
+    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i, 1.0))
 }
 
-fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize) -> Result<(), Error> {
+/// A cell is too large by itself, or by the weight of its row.
+fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, weight: f64) -> Result<(), Error> {
+    let root = weight.sqrt().max(1.0);
     for (column, x) in cells.enumerate() {
         let value = x.to_f64();
         if !value.is_finite() {
             return Err(Error::NonFinite { row, column, value });
         }
-        if value.abs() > LARGEST {
-            return Err(Error::TooLarge { row, column, value, limit: LARGEST });
+        if root * value.abs() > LARGEST {
+            return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST });
         }
     }
     Ok(())

@@ -78,7 +78,8 @@ impl<'a> SparseRows<'a> {
     }
 
     /// Refuses a bad cell.
-    pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
+    pub(crate) fn check_row(&self, row: usize, weight: f64) -> Result<(), Error> {
+        let root = weight.sqrt().max(1.0);
         for (column, value) in self.row(row) {
             if value.is_nan() {
                 return Err(Error::SparseMissing { row, column });
@@ -86,8 +87,8 @@ impl<'a> SparseRows<'a> {
             if !value.is_finite() {
                 return Err(Error::NonFinite { row, column, value });
             }
-            if value.abs() > LARGEST {
-                return Err(Error::TooLarge { row, column, value, limit: LARGEST });
+            if root * value.abs() > LARGEST {
+                return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST });
             }
         }
         Ok(())

@@ -171,6 +171,11 @@ fn bad_sparse_rows_are_named() {
         Err(Error::WidthMismatch { expected: 4, found: 3 })
     ));
     assert_eq!(FitOptions::new().fit(Block::from(rows).weighted(&[1.0, 0.0])).unwrap().count(), 1);
+    let large = SparseRows::new(1, &[0, 1], &[0], &[1e100]).unwrap();
+    assert!(matches!(
+        FitOptions::new().fit(Block::from(large).weighted(&[1e100])),
+        Err(Error::TooLarge { row: 0, .. })
+    ));
 }
 
 #[test]
