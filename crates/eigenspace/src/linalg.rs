@@ -223,6 +223,10 @@ pub(crate) fn add_scatter<T: Real>(m: &mut Array2<f64>, x: ArrayView2<'_, T>) {
     }
 }
 
+/// From this size on an eigenproblem is shared out, in this number of parts.
+const SPLIT_ROWS: usize = 384;
+const SPLIT_PARTS: usize = 4;
+
 /// A power of two that brings the largest entry near 1, so that scaling loses nothing.
 fn near_one(a: ArrayView2<'_, f64>) -> f64 {
     let largest = a.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
@@ -233,6 +237,8 @@ fn near_one(a: ArrayView2<'_, f64>) -> f64 {
 /// lower triangle.
 ///
 /// faer 0.24.4 deflates by an absolute threshold from 129 rows on, so the matrix is scaled first.
+/// A large problem is cut into a fixed number of parts, whatever the number of threads, so that its
+/// bytes do not depend on them.
 pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), Error> {
     let n = g.nrows();
     let mut values = Array1::<f64>::zeros(n);
@@ -242,12 +248,13 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>),
     }
     let scale = near_one(g);
     let scaled = &g * scale;
-    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, Par::Seq, Default::default());
+    let par = if n < SPLIT_ROWS { Par::Seq } else { Par::rayon(SPLIT_PARTS) };
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, Default::default());
     evd::self_adjoint_evd(
         scaled.view().into_faer(),
         DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
         Some(vectors.view_mut().reversed_axes().into_faer()),
-        Par::Seq,
+        par,
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     )
