@@ -245,6 +245,15 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A source cannot be read as rows of numbers.
+    #[error("could not read rows from `{path}`", path = path.display())]
+    Source {
+        /// The file, the folder, or `-` for standard input.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: crate::source::SourceError,
+    },
     /// A file was read, but holds no acceptable model.
     #[error("`{path}` is not a usable model", path = path.display())]
     File {
@@ -377,6 +386,7 @@ impl Error {
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Format(source) | Self::File { source, .. } => return source.hint(),
+            Self::Source { source, .. } => return source.hint(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
             Self::Io { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };

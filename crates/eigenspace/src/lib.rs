@@ -35,7 +35,7 @@
 //! * The energy of a direction is s², its share is s² over the *exact* total scatter.
 //!
 //! # Threads
-//! Products run in parallel on rayon's current pool, decompositions on one core. The same rows in the
+//! Products run in parallel on rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows in the
 //! same order give the same bytes with any number of threads; to choose that number, call from
 //! inside `rayon::ThreadPool::install`.
 #![forbid(unsafe_code)]
@@ -64,6 +64,7 @@ mod project;
 mod reduce;
 mod scaled;
 mod scatter;
+pub mod source;
 mod sparse;
 mod spectrum;
 mod split;

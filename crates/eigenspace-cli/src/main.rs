@@ -1,0 +1,4 @@
+//! The command: from files to models, pictures and a demo.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,23 @@
+//! To be written.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::source::error::at;
+use crate::source::{Format, ReadOptions, RowSource, SourceError};
+
+/// Opens a file.
+pub(super) fn open(path: &Path, _format: Format, _options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    Err(at(path)(SourceError::UnknownFormat))
+}
+
+/// Reads text that comes from elsewhere.
+pub(super) fn from_reader(
+    _reader: Box<dyn Read + Send>,
+    path: &Path,
+    _format: Format,
+    _options: &ReadOptions,
+) -> Result<Box<dyn RowSource>, Error> {
+    Err(at(path)(SourceError::UnknownFormat))
+}

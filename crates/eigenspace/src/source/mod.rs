@@ -1,0 +1,69 @@
+//! Row sources: files and folders as one stream of blocks.
+//!
+//! ```text
+//! file · folder of pictures · standard input  ─►  RowSource::next_block  ─►  EigenspaceStream::update
+//! ```
+//!
+//! Only here are formats known. A source yields blocks of at most the asked number of rows, holds one block
+//! at a time, and remembers where each row came from, so that a message can name it. Missing cells
+//! (an empty field, a null) arrive as NaN; what happens to them is the stream's business
+//! ([`Missing`](crate::Missing)).
+//!
+//! | format | feature | file |
+//! |---|---|---|
+//! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
+//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs` |
+//! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs` |
+//! | folders and files of pictures | `images` | `images.rs` |
+
+#[cfg(feature = "parquet")]
+mod arrow;
+mod block;
+#[cfg(feature = "csv")]
+mod csv;
+mod error;
+#[cfg(feature = "images")]
+mod images;
+mod natural;
+#[cfg(feature = "npy")]
+mod npy;
+#[cfg(feature = "npy")]
+mod npz;
+mod open;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sequence;
+
+pub use block::{Columns, Origin, Picture, RowBlock, Values};
+pub use error::SourceError;
+pub use open::{files, open};
+pub use options::{Format, ReadOptions};
+
+use crate::error::Error;
+use natural::natural;
+
+/// Rows from somewhere, in order, a block at a time.
+pub trait RowSource: Send {
+    /// What is known of the columns; their number is D.
+    fn columns(&self) -> &Columns;
+
+    /// Rows in all, where the source knows before reading them.
+    fn rows(&self) -> Option<u64>;
+
+    /// The next rows: at least one and at most `rows` of them, `None` at the end.
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error>;
+
+    /// Leaves out this many rows; returns how many there were. Sources that can jump do so.
+    fn skip(&mut self, rows: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        while skipped < rows {
+            let step = usize::try_from(rows - skipped).unwrap_or(usize::MAX).min(1024);
+            match self.next_block(step)? {
+                Some(block) => skipped += block.rows() as u64,
+                None => break,
+            }
+        }
+        Ok(skipped)
+    }
+}

@@ -1,0 +1,46 @@
+//! What a reader may be told beside the path.
+
+/// The format of a source, where its name does not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A NumPy array.
+    Npy,
+    /// Several NumPy arrays in a zip file.
+    Npz,
+    /// Text, cells separated by commas.
+    Csv,
+    /// Text, cells separated by tabs.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, the file or the stream format.
+    Arrow,
+    /// A picture, or a folder of pictures.
+    Images,
+}
+
+/// How to read a source. What does not concern a format is ignored by it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadOptions {
+    /// The format, instead of the one that the name says.
+    pub format: Option<Format>,
+    /// Columns to read, in this order: names, or numbers from 0, or ranges such as `2-5`. `None` reads all
+    /// but those used otherwise.
+    pub columns: Option<Vec<String>>,
+    /// Columns to leave out.
+    pub exclude: Vec<String>,
+    /// The column that holds labels.
+    pub label: Option<String>,
+    /// The column that holds weights.
+    pub weight: Option<String>,
+    /// Whether text begins with a line of names; `None` looks whether its first line is all numbers.
+    pub header: Option<bool>,
+    /// The byte between cells of text.
+    pub delimiter: Option<u8>,
+    /// The array to read out of an `.npz` file.
+    pub key: Option<String>,
+    /// Width and height that pictures are brought to; `None` takes only pictures of one size.
+    pub resize: Option<(usize, usize)>,
+    /// Keep the three colours of pictures instead of turning them grey.
+    pub colour: bool,
+}
