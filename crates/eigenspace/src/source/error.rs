@@ -93,6 +93,12 @@ pub enum SourceError {
         /// What there is.
         available: Vec<String>,
     },
+    /// Several arrays, of which none was chosen.
+    #[error("there are {} arrays in it", available.len())]
+    ManyArrays {
+        /// Their names.
+        available: Vec<String>,
+    },
     /// Text where a number should be.
     #[error("line {line}, column {column}: `{text}` is not a number")]
     NotANumber {
@@ -170,6 +176,7 @@ impl SourceError {
             Self::Width { expected, .. } => format!("all rows must have the same {expected} columns"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::NoColumn { available, .. } | Self::NoArray { available, .. } => format!("there are: {}", some(available)),
+            Self::ManyArrays { available } => format!("name one of them: {}", some(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {column}, or use it as the label"),
             Self::Value { value, .. } if value.is_nan() => "missing cells can be filled, or their rows left out; the column can be left out too".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),

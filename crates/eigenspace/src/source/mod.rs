@@ -21,6 +21,8 @@ mod arrow;
 mod block;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "npy")]
+mod elements;
 mod error;
 #[cfg(feature = "images")]
 mod images;
@@ -34,6 +36,8 @@ mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod sequence;
+#[cfg(feature = "npy")]
+mod window;
 
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
 pub use error::SourceError;

@@ -1,18 +1,228 @@
-//! To be written.
+//! NumPy arrays: any real element type, rows first (C) or columns first (Fortran).
+//!
+//! ```text
+//! C order        rows i … i+m lie together:  one window of the file per block
+//! Fortran order  column j has rows i … i+m together:  one read per column and block
+//! ```
+//!
+//! An array of more dimensions is one picture per row: (n, height, width) or (n, height, width, 3). What cannot be
+//! read anywhere (standard input in Fortran order, a compressed member of an `.npz`) goes through a
+//! temporary file.
 
-use std::io::Read;
-use std::path::Path;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ndarray::{Array2, Axis, ShapeBuilder};
+use npyz::{NpyHeader, Order};
 
 use crate::error::Error;
+use crate::source::elements::Elements;
 use crate::source::error::at;
-use crate::source::{RowSource, SourceError};
+use crate::source::window::window;
+use crate::source::{Columns, Origin, Picture, RowBlock, RowSource, SourceError, Values};
+
+/// What the header says.
+pub(super) struct Layout {
+    rows: u64,
+    columns: Columns,
+    elements: Elements,
+    by_column: bool,
+}
+
+impl Layout {
+    /// Reads a header.
+    fn read(reader: impl Read, path: &Path) -> Result<Self, Error> {
+        let malformed = |problem| at(path)(SourceError::Malformed { format: "NumPy array", problem });
+        let header = NpyHeader::from_reader(reader).map_err(|error| malformed(error.to_string()))?;
+        let elements = Elements::of(&header.dtype()).ok_or_else(|| {
+            at(path)(SourceError::ElementType { dtype: header.dtype().descr().trim_matches('\'').to_owned() })
+        })?;
+        let shape = header.shape();
+        let by_column = header.order() == Order::Fortran && shape.len() > 1;
+        let refused = || at(path)(SourceError::Shape { shape: shape.to_vec() });
+        let sizes = shape.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
+        let picture = match sizes.map_err(|_| refused())?[..] {
+            [_, _] => None,
+            [_, height, width] if !by_column => Some(Picture { width, height, channels: 1 }),
+            [_, height, width, channels @ (1 | 3)] if !by_column => Some(Picture { width, height, channels }),
+            _ => return Err(refused()),
+        };
+        let count = shape[1..].iter().try_fold(1_u64, |count, &size| count.checked_mul(size));
+        let bytes = count.and_then(|count| count.checked_mul(shape[0])?.checked_mul(elements.size() as u64));
+        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|_| bytes.is_some());
+        let columns = Columns { picture, ..Columns::unnamed(count.ok_or_else(refused)?) };
+        Ok(Self { rows: shape[0], columns, elements, by_column })
+    }
+
+    /// Bytes of one row.
+    fn row_bytes(&self) -> usize {
+        self.columns.count * self.elements.size()
+    }
+
+    /// Bytes of all rows.
+    fn bytes(&self) -> u64 {
+        self.rows * self.row_bytes() as u64
+    }
+
+    /// Rows that lie together, as numbers.
+    fn values(&self, bytes: &[u8], rows: usize) -> Values {
+        let shape = (rows, self.columns.count);
+        if self.elements.is_narrow() {
+            let mut values = Array2::zeros(shape);
+            self.elements.narrow(bytes, values.iter_mut());
+            Values::F32(values)
+        } else {
+            let mut values = Array2::zeros(shape);
+            self.elements.wide(bytes, values.iter_mut());
+            Values::F64(values)
+        }
+    }
+}
 
 /// Opens a file.
 pub(super) fn open(path: &Path) -> Result<Box<dyn RowSource>, Error> {
-    Err(at(path)(SourceError::UnknownFormat))
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return from_reader(Box::new(file), path);
+    }
+    in_file(file, 0, path)
 }
 
-/// Reads an array that comes from elsewhere.
-pub(super) fn from_reader(_reader: Box<dyn Read + Send>, path: &Path) -> Result<Box<dyn RowSource>, Error> {
-    Err(at(path)(SourceError::UnknownFormat))
+/// An array that begins somewhere in a file.
+pub(super) fn in_file(mut file: File, start: u64, path: &Path) -> Result<Box<dyn RowSource>, Error> {
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    file.seek(std::io::SeekFrom::Start(start)).map_err(failed)?;
+    let layout = Layout::read(&mut file, path)?;
+    let offset = file.stream_position().map_err(failed)?;
+    let (expected, found) = (offset.saturating_add(layout.bytes()), file.metadata().map_err(failed)?.len());
+    if found < expected {
+        return Err(at(path)(SourceError::Truncated { expected, found }));
+    }
+    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store: Store::File { file, offset }, next: 0 }))
+}
+
+/// Reads an array that comes from elsewhere and cannot be gone back in.
+pub(super) fn from_reader(mut reader: Box<dyn Read + Send>, path: &Path) -> Result<Box<dyn RowSource>, Error> {
+    let layout = Layout::read(&mut reader, path)?;
+    let store = if layout.by_column {
+        let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let found = std::io::copy(&mut reader, &mut file).map_err(failed)?;
+        if found < layout.bytes() {
+            return Err(at(path)(SourceError::Truncated { expected: layout.bytes(), found }));
+        }
+        Store::File { file, offset: 0 }
+    } else {
+        Store::Reader(reader)
+    };
+    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store, next: 0 }))
+}
+
+/// Where the numbers are.
+enum Store {
+    /// Anywhere in a file, from this offset on.
+    File { file: File, offset: u64 },
+    /// Row after row.
+    Reader(Box<dyn Read + Send>),
+}
+
+struct Array {
+    path: Arc<PathBuf>,
+    layout: Layout,
+    store: Store,
+    /// The next row.
+    next: u64,
+}
+
+impl Array {
+    fn failed(&self, source: std::io::Error) -> Error {
+        if source.kind() == std::io::ErrorKind::UnexpectedEof {
+            let whole = self.layout.bytes();
+            let found = self.next * self.layout.row_bytes() as u64;
+            return at(self.path.as_ref())(SourceError::Truncated { expected: whole, found });
+        }
+        Error::Io { action: "read", path: self.path.as_ref().clone(), source }
+    }
+
+    fn read(&mut self, rows: usize) -> std::io::Result<Values> {
+        let Self { layout, store, next, .. } = self;
+        let row = layout.row_bytes();
+        match store {
+            Store::File { file, offset } if layout.by_column => columns(file, *offset, layout, *next, rows),
+            Store::File { file, offset } => {
+                let window = window(file, *offset + *next * row as u64, rows * row)?;
+                Ok(layout.values(&window, rows))
+            }
+            Store::Reader(reader) => {
+                let mut bytes = vec![0; rows * row];
+                reader.read_exact(&mut bytes)?;
+                Ok(layout.values(&bytes, rows))
+            }
+        }
+    }
+}
+
+/// Rows of an array whose columns lie together.
+fn columns(file: &File, offset: u64, layout: &Layout, first: u64, rows: usize) -> std::io::Result<Values> {
+    let size = layout.elements.size();
+    let mut bytes = vec![0; rows * size];
+    let read =
+        |j: usize, bytes: &mut [u8]| file.read_exact_at(bytes, offset + (j as u64 * layout.rows + first) * size as u64);
+    // As they lie: each column together.
+    let shape = (rows, layout.columns.count).f();
+    if layout.elements.is_narrow() {
+        let mut values = Array2::zeros(shape);
+        for (j, mut column) in values.axis_iter_mut(Axis(1)).enumerate() {
+            read(j, &mut bytes)?;
+            layout.elements.narrow(&bytes, column.iter_mut());
+        }
+        return Ok(Values::F32(values));
+    }
+    let mut values = Array2::zeros(shape);
+    for (j, mut column) in values.axis_iter_mut(Axis(1)).enumerate() {
+        read(j, &mut bytes)?;
+        layout.elements.wide(&bytes, column.iter_mut());
+    }
+    Ok(Values::F64(values))
+}
+
+impl RowSource for Array {
+    fn columns(&self) -> &Columns {
+        &self.layout.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.layout.rows)
+    }
+
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
+        let left = self.layout.rows - self.next;
+        let rows = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
+        if rows == 0 || self.layout.columns.count == 0 {
+            return Ok(None);
+        }
+        let values = self.read(rows).map_err(|error| self.failed(error))?;
+        let origin = Origin { path: Arc::clone(&self.path), first: self.next, names: None };
+        self.next += rows as u64;
+        Ok(Some(RowBlock { values, weights: None, labels: None, origin }))
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, Error> {
+        let rows = rows.min(self.layout.rows - self.next);
+        if let Store::Reader(reader) = &mut self.store {
+            let bytes = rows * self.layout.row_bytes() as u64;
+            let copied = std::io::copy(&mut reader.take(bytes), &mut std::io::sink());
+            match copied {
+                Ok(copied) if copied < bytes => return Err(self.failed(std::io::ErrorKind::UnexpectedEof.into())),
+                Err(error) => return Err(self.failed(error)),
+                Ok(_) => {}
+            }
+        }
+        self.next += rows;
+        Ok(rows)
+    }
 }

@@ -1,0 +1,104 @@
+//! The element types of NumPy arrays, and their bytes as numbers.
+
+use half::f16;
+use npyz::{DType, Endianness, TypeChar};
+
+/// A real number type, and whether its bytes are most significant first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Elements {
+    kind: Kind,
+    big: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F16,
+    F32,
+    F64,
+}
+
+/// Turns bytes to numbers of a type, and those to what is wanted.
+macro_rules! numbers {
+    ($elements:expr, $bytes:expr, $out:expr, $type:ty, $into:expr) => {{
+        let into: fn($type) -> _ = $into;
+        let numbers = $out.zip($bytes.as_chunks().0);
+        if $elements.big {
+            numbers.for_each(|(out, bytes)| *out = into(<$type>::from_be_bytes(*bytes)));
+        } else {
+            numbers.for_each(|(out, bytes)| *out = into(<$type>::from_le_bytes(*bytes)));
+        }
+    }};
+}
+
+impl Elements {
+    /// The elements of an array; `None` for anything but real numbers.
+    pub(super) fn of(dtype: &DType) -> Option<Self> {
+        let DType::Plain(plain) = dtype else { return None };
+        let kind = match (plain.type_char(), plain.size_field()) {
+            (TypeChar::Bool, 1) => Kind::Bool,
+            (TypeChar::Int, 1) => Kind::I8,
+            (TypeChar::Int, 2) => Kind::I16,
+            (TypeChar::Int, 4) => Kind::I32,
+            (TypeChar::Int, 8) => Kind::I64,
+            (TypeChar::Uint, 1) => Kind::U8,
+            (TypeChar::Uint, 2) => Kind::U16,
+            (TypeChar::Uint, 4) => Kind::U32,
+            (TypeChar::Uint, 8) => Kind::U64,
+            (TypeChar::Float, 2) => Kind::F16,
+            (TypeChar::Float, 4) => Kind::F32,
+            (TypeChar::Float, 8) => Kind::F64,
+            _ => return None,
+        };
+        Some(Self { kind, big: plain.endianness() == Endianness::Big })
+    }
+
+    /// Bytes of one number.
+    pub(super) fn size(self) -> usize {
+        match self.kind {
+            Kind::Bool | Kind::I8 | Kind::U8 => 1,
+            Kind::I16 | Kind::U16 | Kind::F16 => 2,
+            Kind::I32 | Kind::U32 | Kind::F32 => 4,
+            Kind::I64 | Kind::U64 | Kind::F64 => 8,
+        }
+    }
+
+    /// Whether the numbers stay 32-bit floats.
+    pub(super) fn is_narrow(self) -> bool {
+        matches!(self.kind, Kind::F16 | Kind::F32)
+    }
+
+    /// Numbers of at most 32 bits of float.
+    pub(super) fn narrow<'a>(self, bytes: &[u8], out: impl Iterator<Item = &'a mut f32>) {
+        match self.kind {
+            Kind::F16 => numbers!(self, bytes, out, f16, f16::to_f32),
+            _ => numbers!(self, bytes, out, f32, |x| x),
+        }
+    }
+
+    /// Numbers of any kind.
+    pub(super) fn wide<'a>(self, bytes: &[u8], out: impl Iterator<Item = &'a mut f64>) {
+        match self.kind {
+            Kind::Bool => numbers!(self, bytes, out, u8, |x| f64::from(u8::from(x != 0))),
+            Kind::I8 => numbers!(self, bytes, out, i8, f64::from),
+            Kind::I16 => numbers!(self, bytes, out, i16, f64::from),
+            Kind::I32 => numbers!(self, bytes, out, i32, f64::from),
+            Kind::I64 => numbers!(self, bytes, out, i64, |x| x as f64),
+            Kind::U8 => numbers!(self, bytes, out, u8, f64::from),
+            Kind::U16 => numbers!(self, bytes, out, u16, f64::from),
+            Kind::U32 => numbers!(self, bytes, out, u32, f64::from),
+            Kind::U64 => numbers!(self, bytes, out, u64, |x| x as f64),
+            Kind::F16 => numbers!(self, bytes, out, f16, f16::to_f64),
+            Kind::F32 => numbers!(self, bytes, out, f32, f64::from),
+            Kind::F64 => numbers!(self, bytes, out, f64, |x| x),
+        }
+    }
+}
