@@ -83,6 +83,9 @@ pub enum Error {
     /// One model is centred and the other is not.
     #[error("one model is centred on the mean, the other on the origin")]
     CentringDiffers,
+    /// A checkpoint was made with other options.
+    #[error("the checkpoint was made with other options")]
+    OptionsDiffer,
     /// An empty list of models.
     #[error("there are no models to merge")]
     NoModels,
@@ -349,6 +352,9 @@ pub enum FormatError {
         /// Which numbers.
         what: &'static str,
     },
+    /// Not a checkpoint, or a broken one.
+    #[error("these bytes are not a checkpoint of this version")]
+    NoCheckpoint,
     /// The model does not fit in memory.
     #[error("{bytes} bytes do not fit in memory")]
     TooLarge {
@@ -377,6 +383,7 @@ impl Error {
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
             Self::CentringDiffers => "fit both with the same `centred` option".into(),
+            Self::OptionsDiffer => "pass the options of the interrupted fit, or begin anew without its checkpoint".into(),
             Self::NoModels => "pass at least one model; the empty model stands for no rows".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),
@@ -399,6 +406,9 @@ impl FormatError {
         let text = match self {
             Self::Truncated { .. } | Self::Checksum => "copy the file again from where it was written",
             Self::Version { .. } => "update eigenspace, or write the model again with this version",
+            Self::NoCheckpoint => {
+                "begin anew without it; a checkpoint can be taken up only by the version that wrote it"
+            }
             Self::Header(_) | Self::Metadata { .. } => "is this the file that eigenspace wrote?",
             _ => "fit the model again; this file was not written by eigenspace, or was changed since",
         };

@@ -40,23 +40,23 @@ pub(crate) struct Factor<T> {
     /// Compressions that have run.
     pub(crate) compressions: u64,
     /// Relative precision of F.
-    epsilon: f64,
+    pub(crate) epsilon: f64,
     /// Rows in use: F, then raw ones.
     pub(crate) rows: usize,
     /// Those rows, and room for more.
-    data: Array2<T>,
+    pub(crate) data: Array2<T>,
     /// Raw rows that are sparse; never together with dense ones.
-    sparse: Waiting,
+    pub(crate) sparse: Waiting,
     /// One for each raw row.
-    notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// What is remembered of a raw row beside its cells.
-#[derive(Debug, Clone, Copy)]
-struct Note {
-    weight: f64,
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Note {
+    pub(crate) weight: f64,
     /// What the stream's clock said when the row came.
-    birth: u64,
+    pub(crate) birth: u64,
 }
 
 impl<T: Real> Factor<T> {

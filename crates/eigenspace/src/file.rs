@@ -20,7 +20,8 @@
 //! sha256 over:  "eigenspace 1\n" + components + "\n" + centre + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
 //! ```
 //!
-//! (shape as `[3, 5]` or `[]`). The same bytes are written for the same model, always. Any
+//! (shape as `[3, 5]` or `[]`). It may have a `note` too, any text for whoever reads it (the command keeps
+//! the names of the columns there), which then ends the sum as "note " + note. The same bytes are written for the same model, always. Any
 //! safetensors reader can read the tensors. Version 1 will be read for ever.
 
 use ndarray::{Array1, Array2};
@@ -41,14 +42,19 @@ use crate::truncation::Components;
 const VERSION: u64 = 1;
 /// The metadata key.
 const KEY: &str = "eigenspace";
-/// A header of ours has some hundred bytes; a longer one is not ours.
-pub(crate) const HEADER_LIMIT: u64 = 1 << 20;
+/// A header of ours has some hundred bytes and a note; a longer one is not ours.
+pub(crate) const HEADER_LIMIT: u64 = 1 << 24;
 /// A basis further from orthonormal than this was not written by us.
 const ORTHONORMAL: f64 = 1e-9;
 
 impl EigenspaceModel {
     /// The model as bytes: the content of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes_with_note("")
+    }
+
+    /// The same with a note: any text, kept in the bytes for whoever reads it.
+    pub fn to_bytes_with_note(&self, note: &str) -> Vec<u8> {
         let (rank, features) = (self.rank(), self.features());
         let floats = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
         let scalar = |value: f64| value.to_le_bytes().to_vec();
@@ -66,22 +72,33 @@ impl EigenspaceModel {
         ];
         let components = write_components(self.components);
         let centre = if self.is_centred() { "mean" } else { "origin" };
-        let sum =
-            checksum(&components, centre, tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])));
-        let metadata =
-            serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION })
-                .to_string();
+        let sum = checksum(
+            &components,
+            centre,
+            tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])),
+            note,
+        );
+        let mut metadata =
+            serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION });
+        if !note.is_empty() {
+            metadata["note"] = note.into();
+        }
         let views = tensors
             .iter()
             .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
         // One key only: the order of several would differ from run to run.
-        let metadata = [(KEY.to_owned(), metadata)].into_iter().collect();
+        let metadata = [(KEY.to_owned(), metadata.to_string())].into_iter().collect();
         // Shapes and lengths agree by construction, so this cannot fail.
         safetensors::serialize(views, Some(metadata)).unwrap_or_default()
     }
 
     /// The model that these bytes hold, after every check that can be made.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(parse(bytes)?.0)
+    }
+
+    /// The model and the note, which is empty if there is none.
+    pub fn from_bytes_with_note(bytes: &[u8]) -> Result<(Self, String), Error> {
         Ok(parse(bytes)?)
     }
 }
@@ -101,7 +118,7 @@ pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
     Ok(ends.max().unwrap_or(0).saturating_add(8 + header))
 }
 
-pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, String), FormatError> {
     let announced = announced_length(bytes)?;
     if announced != bytes.len() as u64 {
         return Err(FormatError::Truncated { expected: announced, found: bytes.len() as u64 });
@@ -119,6 +136,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
     }
     let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
     let (centre, components, sum) = (text("centre")?, text("components")?, text("sha256")?);
+    let note = if json.get("note").is_some() { text("note")? } else { "" };
     let about_origin = match centre {
         "mean" => false,
         "origin" => true,
@@ -128,7 +146,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if checksum(components, centre, parts) != sum {
+    if checksum(components, centre, parts, note) != sum {
         return Err(FormatError::Checksum);
     }
     let features = shape_of(&file, "mean", 1)?[0];
@@ -156,7 +174,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<EigenspaceModel, FormatError> {
         components,
     };
     check_sense(&model)?;
-    Ok(model)
+    Ok((model, note.to_owned()))
 }
 
 /// Numbers that must fit together in any model.
@@ -247,12 +265,16 @@ fn checksum<'a>(
     components: &str,
     centre: &str,
     tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+    note: &str,
 ) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{KEY} {VERSION}\n{components}\n{centre}\n"));
     for (name, shape, data) in tensors {
         hash.update(format!("{name} {shape:?}\n"));
         hash.update(data);
+    }
+    if !note.is_empty() {
+        hash.update(format!("note {note}"));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

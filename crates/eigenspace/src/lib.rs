@@ -41,10 +41,12 @@
 #![deny(unsafe_code)] // allowed in `source/window.rs` alone, where it is argued
 
 mod angles;
+mod atomic;
 mod basis;
 mod batch;
 mod block;
 mod certificate;
+mod checkpoint;
 mod disk;
 mod distance;
 mod element;
@@ -74,6 +76,7 @@ mod update;
 mod variance;
 
 pub use angles::{principal_angles, subspace_distance};
+pub use atomic::AtomicFile;
 pub use batch::Method;
 pub use block::Block;
 pub use certificate::Certificate;

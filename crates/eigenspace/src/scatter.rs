@@ -24,11 +24,11 @@ pub(crate) struct Scatter {
     pub(crate) moments: Moments,
     pub(crate) bound: Bound,
     /// The lower triangle of M.
-    matrix: Array2<f64>,
+    pub(crate) matrix: Array2<f64>,
     /// Relative error of M: that of the least precise products in it.
-    epsilon: f64,
+    pub(crate) epsilon: f64,
     /// Whether some of those were f32.
-    narrow: bool,
+    pub(crate) narrow: bool,
 }
 
 impl Scatter {

@@ -98,9 +98,9 @@ impl<'a> SparseRows<'a> {
 /// Raw sparse rows that wait for a compression: sorted, each column once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiting {
-    offsets: Vec<usize>,
-    columns: Vec<usize>,
-    values: Vec<f64>,
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) columns: Vec<usize>,
+    pub(crate) values: Vec<f64>,
 }
 
 impl Waiting {

@@ -57,18 +57,18 @@ const SPARSE_ROWS: usize = 400;
 pub struct EigenspaceStream {
     options: FitOptions,
     plan: Plan,
-    buffer: Buffer,
-    scatter: Option<Scatter>,
+    pub(crate) buffer: Buffer,
+    pub(crate) scatter: Option<Scatter>,
     /// Rows, or blocks, that have come: the time by which rows are forgotten.
-    clock: u64,
+    pub(crate) clock: u64,
     /// The time at which the factor, or the scatter, has the weight it says.
-    settled: u64,
+    pub(crate) settled: u64,
     cache: OnceLock<Arc<EigenspaceModel>>,
 }
 
 /// The buffer in the precision of the rows so far.
 #[derive(Debug, Clone)]
-enum Buffer {
+pub(crate) enum Buffer {
     F32(Factor<f32>),
     F64(Factor<f64>),
 }

@@ -325,3 +325,17 @@ fn random_bytes_never_panic() {
         let _ = EigenspaceModel::from_bytes(&bytes);
     }
 }
+
+#[test]
+fn a_note_goes_with_the_model_and_is_under_the_checksum() {
+    let model = sample();
+    let bytes = model.to_bytes_with_note("{\"columns\": [\"größe\"]}");
+    let (back, note) = EigenspaceModel::from_bytes_with_note(&bytes).unwrap();
+    assert_eq!((&back, note.as_str()), (&model, "{\"columns\": [\"größe\"]}"));
+    assert_eq!(EigenspaceModel::from_bytes(&bytes).unwrap(), model);
+    let at = bytes.windows(6).position(|window| window == "größ".as_bytes()).unwrap();
+    let mut other = bytes.clone();
+    other[at] = b'G';
+    assert!(EigenspaceModel::from_bytes(&other).is_err());
+    assert_eq!(model.to_bytes_with_note(""), model.to_bytes());
+}

@@ -4,6 +4,7 @@
 mod angles;
 mod batch;
 mod certificate;
+mod checkpoint;
 mod errors;
 mod file;
 mod forgetting;
