@@ -257,6 +257,15 @@ pub enum Error {
         #[source]
         source: crate::source::SourceError,
     },
+    /// Rows cannot be written in the format that the name of the file tells.
+    #[error("could not write rows to `{path}`", path = path.display())]
+    Sink {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: crate::source::SourceError,
+    },
     /// A file was read, but holds no acceptable model.
     #[error("`{path}` is not a usable model", path = path.display())]
     File {
@@ -394,6 +403,7 @@ impl Error {
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Format(source) | Self::File { source, .. } => return source.hint(),
             Self::Source { source, .. } => return source.hint(),
+            Self::Sink { .. } => "rows are written to files that end in .npy, .csv, .tsv or .parquet".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
             Self::Io { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };

@@ -14,6 +14,7 @@ use crate::forgetting::Forgetting;
 use crate::missing::Missing;
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
+use crate::source::{Prefetch, RowSource};
 use crate::stream::EigenspaceStream;
 use crate::truncation::{Components, Truncation};
 
@@ -135,6 +136,30 @@ impl FitOptions {
         let block = rows.into();
         let mut stream = self.stream(block.ncols())?;
         stream.update(block)?;
+        Ok(EigenspaceModel::clone(&*stream.model()?))
+    }
+    /// The model of all rows of a source. Reading and computing overlap; memory stays within three blocks and
+    /// the engine's own.
+    ///
+    /// ```
+    /// use eigenspace::{FitOptions, source};
+    ///
+    /// let path = std::env::temp_dir().join(format!("eigenspace-fit-{}.csv", std::process::id()));
+    /// std::fs::write(&path, "length,width\n4.0,2.0\n6.0,2.5\n9.0,4.5\n")?;
+    /// let rows = source::open(&[&path], &source::ReadOptions::default())?;
+    /// let model = FitOptions::new().components(1).fit_from(rows)?;
+    /// assert_eq!((model.count(), model.features()), (3, 2));
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit_from(&self, source: Box<dyn RowSource>) -> Result<EigenspaceModel, Error> {
+        let blocks = Prefetch::new(source);
+        let columns = blocks.columns().clone();
+        let mut stream = self.stream(columns.count)?;
+        for block in blocks {
+            let block = block?;
+            stream.update(block.as_block()).map_err(|error| block.origin.locate(error, &columns))?;
+        }
         Ok(EigenspaceModel::clone(&*stream.model()?))
     }
 }

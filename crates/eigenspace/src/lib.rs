@@ -66,6 +66,7 @@ mod project;
 mod reduce;
 mod scaled;
 mod scatter;
+pub mod sink;
 pub mod source;
 mod sparse;
 mod spectrum;

@@ -35,7 +35,9 @@ mod open;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod prefetch;
 mod sequence;
+mod weighted;
 #[cfg(feature = "npy")]
 mod window;
 
@@ -43,6 +45,8 @@ pub use block::{Columns, Origin, Picture, RowBlock, Values};
 pub use error::SourceError;
 pub use open::{files, open};
 pub use options::{Format, ReadOptions};
+pub use prefetch::Prefetch;
+pub use weighted::Weighted;
 
 use crate::error::Error;
 use natural::natural;

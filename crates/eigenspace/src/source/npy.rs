@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::source::elements::Elements;
 use crate::source::error::at;
 use crate::source::window::window;
-use crate::source::{Columns, Origin, Picture, RowBlock, RowSource, SourceError, Values};
+use crate::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
 /// What the header says.
 pub(super) struct Layout {
@@ -34,7 +34,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Reads a header.
-    fn read(reader: impl Read, path: &Path) -> Result<Self, Error> {
+    fn read(reader: impl Read, path: &Path, vector: bool) -> Result<Self, Error> {
         let malformed = |problem| at(path)(SourceError::Malformed { format: "NumPy array", problem });
         let header = NpyHeader::from_reader(reader).map_err(|error| malformed(error.to_string()))?;
         let elements = Elements::of(&header.dtype()).ok_or_else(|| {
@@ -46,6 +46,7 @@ impl Layout {
         let sizes = shape.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
         let picture = match sizes.map_err(|_| refused())?[..] {
             [_, _] => None,
+            [_] if vector => None,
             [_, height, width] if !by_column => Some(Picture { width, height, channels: 1 }),
             [_, height, width, channels @ (1 | 3)] if !by_column => Some(Picture { width, height, channels }),
             _ => return Err(refused()),
@@ -83,20 +84,25 @@ impl Layout {
 }
 
 /// Opens a file.
-pub(super) fn open(path: &Path) -> Result<Box<dyn RowSource>, Error> {
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
-        return from_reader(Box::new(file), path);
+        return from_reader(Box::new(file), path, options);
     }
-    in_file(file, 0, path)
+    in_file(file, 0, path, options)
 }
 
 /// An array that begins somewhere in a file.
-pub(super) fn in_file(mut file: File, start: u64, path: &Path) -> Result<Box<dyn RowSource>, Error> {
+pub(super) fn in_file(
+    mut file: File,
+    start: u64,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Box<dyn RowSource>, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     file.seek(std::io::SeekFrom::Start(start)).map_err(failed)?;
-    let layout = Layout::read(&mut file, path)?;
+    let layout = Layout::read(&mut file, path, options.vector)?;
     let offset = file.stream_position().map_err(failed)?;
     let (expected, found) = (offset.saturating_add(layout.bytes()), file.metadata().map_err(failed)?.len());
     if found < expected {
@@ -106,8 +112,12 @@ pub(super) fn in_file(mut file: File, start: u64, path: &Path) -> Result<Box<dyn
 }
 
 /// Reads an array that comes from elsewhere and cannot be gone back in.
-pub(super) fn from_reader(mut reader: Box<dyn Read + Send>, path: &Path) -> Result<Box<dyn RowSource>, Error> {
-    let layout = Layout::read(&mut reader, path)?;
+pub(super) fn from_reader(
+    mut reader: Box<dyn Read + Send>,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Box<dyn RowSource>, Error> {
+    let layout = Layout::read(&mut reader, path, options.vector)?;
     let store = if layout.by_column {
         let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
         let mut file = tempfile::tempfile().map_err(failed)?;

@@ -38,10 +38,10 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
         && let Some(start) = member.data_start()
     {
         drop(member);
-        return npy::in_file(file, start, path);
+        return npy::in_file(file, start, path, options);
     }
     let mut unpacked = tempfile::tempfile().map_err(failed)?;
     std::io::copy(&mut member, &mut unpacked)
         .map_err(|error| at(path)(SourceError::Malformed { format: "npz file", problem: error.to_string() }))?;
-    npy::in_file(unpacked, 0, path)
+    npy::in_file(unpacked, 0, path, options)
 }

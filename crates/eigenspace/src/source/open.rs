@@ -109,7 +109,7 @@ pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn Row
     }
     match format {
         #[cfg(feature = "npy")]
-        Format::Npy => super::npy::open(path),
+        Format::Npy => super::npy::open(path, options),
         #[cfg(feature = "npy")]
         Format::Npz => super::npz::open(path, options),
         #[cfg(not(feature = "npy"))]
@@ -143,7 +143,7 @@ fn standard_input(options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let format = options.format.unwrap_or(if is_array { Format::Npy } else { Format::Csv });
     match format {
         #[cfg(feature = "npy")]
-        Format::Npy => super::npy::from_reader(whole, path),
+        Format::Npy => super::npy::from_reader(whole, path, options),
         #[cfg(feature = "csv")]
         Format::Csv | Format::Tsv => super::csv::from_reader(whole, path, format, options),
         _ => Err(at(path)(SourceError::UnknownFormat)),

@@ -39,6 +39,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// The array to read out of an `.npz` file.
     pub key: Option<String>,
+    /// Take a one-dimensional array for one column, instead of refusing it.
+    pub vector: bool,
     /// Width and height that pictures are brought to; `None` takes only pictures of one size.
     pub resize: Option<(usize, usize)>,
     /// Keep the three colours of pictures instead of turning them grey.
