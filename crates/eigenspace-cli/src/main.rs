@@ -1,4 +1,40 @@
 //! The command: from files to models, pictures and a demo.
+//!
+//! ```text
+//! arguments ─► commands/<verb>.rs ─► output.rs      0 done · 1 the answer is no · 2 error
+//! ```
+//!
+//! Standard output is data, standard error is talk.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod args;
+mod checkpoint;
+mod commands;
+mod failure;
+mod note;
+mod opened;
+mod output;
+mod progress;
+mod rows;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Arguments;
+use commands::Answer;
+
+fn main() -> ExitCode {
+    output::explain_panics();
+    let arguments = Arguments::parse();
+    match commands::run(arguments) {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::report(&error);
+            ExitCode::from(2)
+        }
+    }
+}

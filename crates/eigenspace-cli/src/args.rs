@@ -1,0 +1,276 @@
+//! The command line, as clap reads it.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use eigenspace::source::{Format, ReadOptions};
+use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Truncation};
+
+use crate::commands::{
+    compare, completions, data, demo, fit, inspect, merge, plot, project, reconstruct, split, update,
+};
+use crate::failure::Failure;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// PCA models that you can add rows to, merge, take apart again and trust, without the old data.
+#[derive(Parser)]
+#[command(name = "eigenspace", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 the answer is no (compare --within), 2 error.\nTry it: eigenspace demo")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Threads to compute with; the answer does not depend on it.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Say nothing on standard error but errors.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Fit(fit::Fit),
+    Update(update::Update),
+    Merge(merge::Merge),
+    Split(split::Split),
+    Project(project::Project),
+    Reconstruct(reconstruct::Reconstruct),
+    Inspect(inspect::Inspect),
+    Compare(compare::Compare),
+    Plot(plot::Plot),
+    Data(data::Data),
+    Demo(demo::Demo),
+    Completions(completions::Completions),
+    Man(completions::Man),
+}
+
+/// Rows to read.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Input {
+    /// Columns of a table to use, in this order: names, numbers from 0, or ranges such as 2-5.
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+
+    /// Columns of a table to leave out.
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    pub(crate) exclude: Vec<String>,
+
+    /// The column of a table that holds labels.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+
+    /// The column of a table that holds the weight of each row.
+    #[arg(long, value_name = "COLUMN", conflicts_with = "weights")]
+    pub(crate) weight_column: Option<String>,
+
+    /// A file with the weight of each row.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) weights: Option<PathBuf>,
+
+    /// The first line of text holds names, even if they are numbers.
+    #[arg(long, overrides_with = "no_header")]
+    pub(crate) header: bool,
+
+    /// The first line of text is a row.
+    #[arg(long)]
+    pub(crate) no_header: bool,
+
+    /// What stands between the cells of text: one character, or `tab`.
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<String>,
+
+    /// The array to read out of .npz files.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key: Option<String>,
+
+    /// Bring pictures to this size.
+    #[arg(long, value_name = "WxH")]
+    pub(crate) resize: Option<String>,
+
+    /// Keep the colours of pictures instead of turning them grey.
+    #[arg(long)]
+    pub(crate) colour: bool,
+
+    /// The format of the input, where names do not tell it.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<InputFormat>,
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+pub(crate) enum InputFormat {
+    Npy,
+    Npz,
+    Csv,
+    Tsv,
+    Parquet,
+    Arrow,
+    Images,
+}
+
+impl Input {
+    pub(crate) fn options(&self) -> anyhow::Result<ReadOptions> {
+        let format = self.format.map(|format| match format {
+            InputFormat::Npy => Format::Npy,
+            InputFormat::Npz => Format::Npz,
+            InputFormat::Csv => Format::Csv,
+            InputFormat::Tsv => Format::Tsv,
+            InputFormat::Parquet => Format::Parquet,
+            InputFormat::Arrow => Format::Arrow,
+            InputFormat::Images => Format::Images,
+        });
+        let delimiter = match self.delimiter.as_deref() {
+            None => None,
+            Some("tab" | "\\t") => Some(b'\t'),
+            Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
+            Some(text) => return Err(Failure::Delimiter { text: text.into() }.into()),
+        };
+        let header = if self.header { Some(true) } else { self.no_header.then_some(false) };
+        Ok(ReadOptions {
+            format,
+            columns: self.columns.clone(),
+            exclude: self.exclude.clone(),
+            label: self.label.clone(),
+            weight: self.weight_column.clone(),
+            header,
+            delimiter,
+            key: self.key.clone(),
+            vector: false,
+            resize: self.resize.as_deref().map(size).transpose()?,
+            colour: self.colour,
+        })
+    }
+}
+
+/// `92x112`.
+pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
+    let parts =
+        text.split_once(['x', 'X', '×']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    match parts {
+        Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
+        _ => Err(Failure::Size { text: text.into() }.into()),
+    }
+}
+
+/// How rows become a model.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Model")]
+pub(crate) struct Settings {
+    /// Directions kept from block to block; twice the components and 32 more by default, `all` keeps all.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_rank: Option<String>,
+
+    /// Which directions are dropped: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
+    #[arg(long, value_name = "RULE", default_value = "none")]
+    pub(crate) truncation: String,
+
+    /// What is kept between blocks: the scatter for few columns, a factor for many.
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub(crate) engine: EngineName,
+
+    /// Rows gathered for each compression.
+    #[arg(long, value_name = "N")]
+    pub(crate) block_rows: Option<usize>,
+
+    /// Each row weighs this factor less with every row after it.
+    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life")]
+    pub(crate) forgetting: Option<f64>,
+
+    /// Each row weighs half after this many rows.
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) half_life: Option<f64>,
+
+    /// What happens to missing cells: refuse them, skip their rows, or impute them from the model.
+    #[arg(long, value_name = "POLICY", default_value = "refuse")]
+    pub(crate) missing: MissingName,
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+pub(crate) enum EngineName {
+    Auto,
+    Factor,
+    Scatter,
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+pub(crate) enum MissingName {
+    Refuse,
+    Skip,
+    Impute,
+}
+
+impl Settings {
+    pub(crate) fn options(&self, components: Components) -> anyhow::Result<FitOptions> {
+        let mut options = FitOptions::new()
+            .components(components)
+            .truncation(truncation(&self.truncation)?)
+            .engine(match self.engine {
+                EngineName::Auto => Engine::Auto,
+                EngineName::Factor => Engine::Factor,
+                EngineName::Scatter => Engine::Scatter,
+            })
+            .missing(match self.missing {
+                MissingName::Refuse => Missing::Refuse,
+                MissingName::Skip => Missing::SkipRows,
+                MissingName::Impute => Missing::Impute,
+            });
+        if let Some(rank) = rank(self.max_rank.as_deref())? {
+            options = options.max_rank(rank);
+        }
+        if let Some(rows) = self.block_rows {
+            options = options.block_rows(rows);
+        }
+        if let Some(factor) = self.forgetting {
+            options = options.forgetting(Forgetting::PerRow(factor));
+        }
+        if let Some(rows) = self.half_life {
+            options = options.forgetting(Forgetting::HalfLife(rows));
+        }
+        Ok(options)
+    }
+}
+
+/// `100` or `all`.
+pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<usize>> {
+    match text {
+        None => Ok(None),
+        Some("all") => Ok(Some(usize::MAX)),
+        Some(text) => match text.parse() {
+            Ok(rank) => Ok(Some(rank)),
+            Err(_) => Err(Failure::Components { text: text.into() }.into()),
+        },
+    }
+}
+
+/// `50`, `0.95` or `all`.
+pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
+    let wrong = || Failure::Components { text: text.into() };
+    if text == "all" {
+        return Ok(Components::All);
+    }
+    if text.contains(['.', 'e']) {
+        return Ok(Components::Share(text.parse().map_err(|_| wrong())?));
+    }
+    Ok(Components::Number(text.parse().map_err(|_| wrong())?))
+}
+
+/// `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`.
+pub(crate) fn truncation(text: &str) -> anyhow::Result<Truncation> {
+    let wrong = || Failure::Truncation { text: text.into() };
+    Ok(match text.split_once(':') {
+        None if text == "none" => Truncation::None,
+        Some(("rank", rank)) => Truncation::Rank(rank.parse().map_err(|_| wrong())?),
+        Some(("energy", share)) => Truncation::Energy(share.parse().map_err(|_| wrong())?),
+        Some(("tolerance", value)) => Truncation::Tolerance(value.parse().map_err(|_| wrong())?),
+        Some(("fd", rank)) => Truncation::FrequentDirections(rank.parse().map_err(|_| wrong())?),
+        _ => return Err(wrong().into()),
+    })
+}

@@ -1,0 +1,159 @@
+//! Fits that survive being killed.
+//!
+//! A checkpoint file holds the stream, the rows read so far, and what the input looked like: of each file
+//! its path, length, time of change, and a SHA-256 over samples of its bytes. An input that looks otherwise
+//! is refused.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use eigenspace::{AtomicFile, EigenspaceStream, Error, FitOptions};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+use crate::rows;
+
+/// Samples taken of a file, spread evenly, and the bytes of each.
+const SAMPLES: u64 = 64;
+const SAMPLE: u64 = 4096;
+
+/// Where a fit puts its state, and how often.
+pub(crate) struct Checkpoint {
+    path: PathBuf,
+    every: u64,
+    input: Value,
+    /// Rows read when the file was last written.
+    written: u64,
+}
+
+impl Checkpoint {
+    /// Looks at the input; `reading` says how it is read.
+    pub(crate) fn new(path: &Path, every: u64, data: &[PathBuf], reading: String) -> anyhow::Result<Self> {
+        if data.iter().any(|path| rows::is_standard_input(path)) {
+            return Err(Failure::CheckpointOfInput.into());
+        }
+        let files = eigenspace::source::files(data)?;
+        let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            path: path.to_owned(),
+            every: every.max(1),
+            input: json!({ "files": files, "reading": reading }),
+            written: 0,
+        })
+    }
+
+    /// The stream and the number of rows read, if an earlier fit has left them.
+    pub(crate) fn resume(&mut self, options: &FitOptions) -> anyhow::Result<Option<(EigenspaceStream, u64)>> {
+        let bytes = match std::fs::read(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|source| Error::Io { action: "read", path: self.path.clone(), source })?,
+        };
+        let context = || format!("could not take up the checkpoint `{}`", self.path.display());
+        let restored = EigenspaceStream::restore(&bytes, options);
+        let (stream, note) = anyhow::Context::with_context(restored, context)?;
+        let note: Value = serde_json::from_str(&note).unwrap_or_default();
+        if let Some(what) = difference(&note["input"], &self.input) {
+            return Err(Failure::OtherInput { path: self.path.clone(), what }.into());
+        }
+        let rows = note["rows"].as_u64().unwrap_or_default();
+        self.written = rows;
+        Ok(Some((stream, rows)))
+    }
+
+    /// Writes the state if enough rows have been read since the last time.
+    pub(crate) fn consider(&mut self, stream: &EigenspaceStream, rows: u64) -> Result<(), Error> {
+        if rows - self.written < self.every {
+            return Ok(());
+        }
+        let note = json!({ "input": self.input, "rows": rows }).to_string();
+        AtomicFile::write(&self.path, &stream.checkpoint(&note))?;
+        self.written = rows;
+        Ok(())
+    }
+
+    /// The fit is complete and saved; its checkpoint has done its work.
+    pub(crate) fn remove(&self) -> Result<(), Error> {
+        match std::fs::remove_file(&self.path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::Io { action: "remove", path: self.path.clone(), source })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The first thing that is not as it was.
+fn difference(before: &Value, now: &Value) -> Option<String> {
+    if before == now {
+        return None;
+    }
+    let empty = Vec::new();
+    let (old, new) = (before["files"].as_array().unwrap_or(&empty), now["files"].as_array().unwrap_or(&empty));
+    if old.len() != new.len() {
+        return Some(format!("there were {} files and now there are {}", old.len(), new.len()));
+    }
+    for (old, new) in old.iter().zip(new) {
+        let name = |file: &Value| file["path"].as_str().unwrap_or("?").to_owned();
+        if old["path"] != new["path"] {
+            return Some(format!("`{}` is now `{}`", name(old), name(new)));
+        }
+        if old != new {
+            return Some(format!("`{}` has changed since", name(new)));
+        }
+    }
+    Some("it is read in another way".into())
+}
+
+/// What a file, or a folder of pictures, looks like.
+fn fingerprint(path: &Path) -> Result<Value, Error> {
+    let mut sum = Sha256::new();
+    let (mut bytes, mut modified) = (0, 0);
+    let look = |file: &Path, sum: &mut Sha256| -> std::io::Result<(u64, u128)> {
+        let found = file.metadata()?;
+        let time = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        sample(file, found.len(), sum)?;
+        Ok((found.len(), time.map_or(0, |time| time.as_nanos())))
+    };
+    for file in files_in(path)? {
+        sum.update(file.to_string_lossy().as_bytes());
+        let (length, time) =
+            look(&file, &mut sum).map_err(|source| Error::Io { action: "read", path: file.clone(), source })?;
+        bytes += length;
+        modified = modified.max(time);
+    }
+    let sum: String = sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    Ok(json!({ "path": path.to_string_lossy(), "bytes": bytes, "modified": modified.to_string(), "sample": sum }))
+}
+
+/// The file itself, or every file below a folder.
+fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let mut entries = std::fs::read_dir(path).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    entries.sort_by_key(std::fs::DirEntry::path);
+    let mut files = Vec::new();
+    for entry in entries {
+        files.extend(files_in(&entry.path())?);
+    }
+    Ok(files)
+}
+
+fn sample(path: &Path, length: u64, sum: &mut Sha256) -> std::io::Result<()> {
+    let mut file = File::open(path)?;
+    let whole = length <= SAMPLES * SAMPLE;
+    let places = if whole { 1 } else { SAMPLES };
+    for place in 0..places {
+        let (offset, take) = if whole { (0, length) } else { ((length - SAMPLE) / (SAMPLES - 1) * place, SAMPLE) };
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        (&mut file).take(take).read_to_end(&mut bytes)?;
+        sum.update(&bytes);
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! `eigenspace compare`: how far two models are from each other.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueHint};
+use eigenspace::principal_angles;
+use ndarray::{Axis, Slice};
+use serde_json::json;
+
+use crate::commands::Answer;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::output;
+use crate::table::{count, facts, number};
+
+/// Compare two models: angles between their subspaces, variances, means.
+#[derive(Args)]
+pub(crate) struct Compare {
+    /// One model.
+    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
+    a: PathBuf,
+
+    /// The other model.
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    b: PathBuf,
+
+    /// Components to compare; by default as many as both show.
+    #[arg(short = 'k', long, value_name = "K")]
+    components: Option<usize>,
+
+    /// Answer no, with exit code 1, if the sine of the largest angle is beyond this.
+    #[arg(long, value_name = "SINE")]
+    within: Option<f64>,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Compare {
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
+        let (a, b) = (Opened::load(&self.a)?, Opened::load(&self.b)?);
+        let (left, right) = (a.model(), b.model());
+        let k = self.components.unwrap_or_else(|| left.n_components().min(right.n_components()));
+        for opened in [&a, &b] {
+            if opened.model().rank() == 0 {
+                return Err(Failure::NoVariance { path: opened.path.clone() }.into());
+            }
+            if k > opened.model().rank() || k == 0 {
+                return Err(Failure::NoComponent { wanted: k, shown: opened.model().rank() }.into());
+            }
+        }
+        let first = Slice::from(..k);
+        let context = || format!("could not compare `{}` with `{}`", self.a.display(), self.b.display());
+        let angles =
+            principal_angles(left.basis().slice_axis(Axis(0), first), right.basis().slice_axis(Axis(0), first))
+                .with_context(context)?;
+        let largest = angles.iter().copied().fold(0.0, f64::max);
+        let within = self.within.is_none_or(|limit| largest.sin() <= limit);
+        let mean = (&left.mean() - &right.mean()).mapv(|x| x * x).sum().sqrt();
+        let total = (left.total_variance(0.0).ok(), right.total_variance(0.0).ok());
+        let values = left
+            .singular_values()
+            .iter()
+            .zip(right.singular_values())
+            .take(k)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
+        let relative = values / left.singular_values()[0].max(right.singular_values()[0]);
+        if self.json {
+            output::data(&serde_json::to_string_pretty(&json!({
+                "a": self.a.to_string_lossy(),
+                "b": self.b.to_string_lossy(),
+                "components": k,
+                "subspace_distance": largest.sin(),
+                "principal_angles": angles.to_vec(),
+                "mean_distance": mean,
+                "singular_value_difference": relative,
+                "counts": [left.count(), right.count()],
+                "total_variances": [total.0, total.1],
+                "within": self.within.map(|_| within),
+            }))?)?;
+        } else {
+            let variance = |total: Option<f64>| total.map_or_else(|| "-".into(), number);
+            let mut lines = vec![
+                ("components", k.to_string()),
+                ("subspace distance", format!("{:.3e}, the sine of the largest angle", largest.sin())),
+                ("largest angle", format!("{:.3e} rad, {:.3} degrees", largest, largest.to_degrees())),
+                ("singular values", format!("differ by at most {relative:.3e} of the largest")),
+                ("means", format!("{} apart", number(mean))),
+                ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
+                ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),
+            ];
+            if let Some(limit) = self.within {
+                lines.push(("within", format!("{} ({limit:e})", if within { "yes" } else { "no" })));
+            }
+            output::data(&facts(&lines))?;
+        }
+        Ok(if within { Answer::Yes } else { Answer::No })
+    }
+}

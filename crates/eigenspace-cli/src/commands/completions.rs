@@ -1,0 +1,56 @@
+//! `eigenspace completions` and `eigenspace man`: generated, so that they are never out of date.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory, ValueHint};
+use clap_complete::Shell;
+use eigenspace::AtomicFile;
+
+use crate::args::Arguments;
+use crate::output;
+
+/// Print completions for a shell.
+#[derive(Args)]
+#[command(after_help = "Example:
+  eigenspace completions bash > ~/.local/share/bash-completion/completions/eigenspace")]
+pub(crate) struct Completions {
+    /// The shell.
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Arguments::command(), "eigenspace", &mut script);
+        output::data(&String::from_utf8(script)?)
+    }
+}
+
+/// Write the manual pages into a folder.
+#[derive(Args)]
+pub(crate) struct Man {
+    /// The folder.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    folder: PathBuf,
+}
+
+impl Man {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        std::fs::create_dir_all(&self.folder).map_err(|source| eigenspace::Error::Io {
+            action: "make",
+            path: self.folder.clone(),
+            source,
+        })?;
+        let mut command = Arguments::command();
+        command.build();
+        page(&command, &self.folder)
+    }
+}
+
+fn page(command: &clap::Command, folder: &Path) -> anyhow::Result<()> {
+    let name = command.get_display_name().unwrap_or("eigenspace").to_owned();
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    AtomicFile::write(folder.join(format!("{name}.1")), &text)?;
+    command.get_subcommands().filter(|sub| sub.get_name() != "help").try_for_each(|sub| page(sub, folder))
+}

@@ -1,0 +1,103 @@
+//! `eigenspace fit`: rows to a model.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use eigenspace::EigenspaceModel;
+
+use crate::args::{self, Input, Settings};
+use crate::checkpoint::Checkpoint;
+use crate::commands::inspect;
+use crate::failure::Failure;
+use crate::note::Note;
+use crate::opened::Opened;
+use crate::{output, rows};
+
+/// Fit a model to rows: files, folders, patterns, or `-` for standard input, together one stream.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  eigenspace fit embeddings.npy -k 64 -o m.safetensors
+  eigenspace fit 'shards/*.parquet' --columns vector -k 0.95 -o m.safetensors
+  eigenspace fit iris.csv --label species --standardize -o iris.safetensors
+  eigenspace fit faces/ -k 50 -o faces.safetensors
+  eigenspace fit big.npy -k 50 -o m.safetensors --checkpoint big.ckpt --every 100000")]
+pub(crate) struct Fit {
+    /// Rows: .npy, .npz, .csv, .tsv (also .gz), .parquet, .arrow, pictures, folders of these, patterns, or -.
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
+    data: Vec<PathBuf>,
+
+    /// Components to show: a number, a share of variance such as 0.95, or `all`.
+    #[arg(short = 'k', long, value_name = "K", default_value = "all")]
+    components: String,
+
+    /// The model file to write.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+
+    /// Look at the model with every column divided by its standard deviation (correlation PCA).
+    #[arg(long)]
+    standardize: bool,
+
+    /// Do not centre the rows on their mean.
+    #[arg(long)]
+    uncentred: bool,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Put the state aside in this file, and take it up again from there after an interruption.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    checkpoint: Option<PathBuf>,
+
+    /// Rows between two checkpoints.
+    #[arg(long, value_name = "ROWS", default_value_t = 100_000, requires = "checkpoint")]
+    every: u64,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl Fit {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let options = self.settings.options(args::components(&self.components)?)?.centred(!self.uncentred);
+        let mut rows = rows::open(&self.data, &self.input)?;
+        let note = Note::of(rows.columns(), self.standardize);
+        let plan = options.plan(rows.columns().count)?;
+        let mut checkpoint = match &self.checkpoint {
+            Some(path) => {
+                let reading = format!("{:?} {:?}", self.input.options()?, self.input.weights);
+                Some(Checkpoint::new(path, self.every, &self.data, reading)?)
+            }
+            None => None,
+        };
+        let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
+        let (mut stream, first) = match resumed {
+            Some((stream, first)) => {
+                output::talk(&format!("going on from row {first} of the checkpoint"));
+                rows.skip(first)?;
+                (stream, first)
+            }
+            None => (options.stream(rows.columns().count)?, 0),
+        };
+        output::talk(&format!("{plan}"));
+        let mut read = first;
+        rows::for_each("fit", rows, first, |block| {
+            stream.update(block.as_block())?;
+            read += block.rows() as u64;
+            Ok(checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.consider(&stream, read))?)
+        })?;
+        if stream.count() == 0 {
+            return Err(Failure::NoRows.into());
+        }
+        let model = EigenspaceModel::clone(&*stream.model()?);
+        model.save_with_note(&self.output, &note.to_text())?;
+        if let Some(checkpoint) = &checkpoint {
+            checkpoint.remove()?;
+        }
+        inspect::print(&Opened::new(&self.output, model, note)?, self.json, false)
+    }
+}

@@ -1,0 +1,154 @@
+//! `eigenspace inspect`: what a model knows, and how well.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use serde_json::json;
+
+use crate::opened::Opened;
+use crate::output;
+use crate::table::{count, facts, number, percent, table};
+
+/// Components that are listed when none were asked for.
+const LISTED: usize = 10;
+
+/// Look at a model: rows, rank, variances, certificate.
+#[derive(Args)]
+pub(crate) struct Inspect {
+    /// The model.
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    model: PathBuf,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    /// List every component, not the first ten.
+    #[arg(long)]
+    all: bool,
+}
+
+impl Inspect {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        print(&Opened::load(&self.model)?, self.json, self.all)
+    }
+}
+
+/// Prints what is known of a model.
+pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result<()> {
+    if as_json {
+        return output::data(&serde_json::to_string_pretty(&description(opened)?)?);
+    }
+    let model = opened.model();
+    let (shown, certificate) = (model.n_components(), model.certificate());
+    let captured: f64 = model.explained_variance_ratio().sum();
+    let weight = if model.weight() == model.count() as f64 {
+        String::new()
+    } else {
+        format!(", weight {}", number(model.weight()))
+    };
+    let exact = if certificate.is_exact() {
+        "exact: nothing was dropped".to_owned()
+    } else {
+        format!("off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
+    };
+    let mut lines = vec![
+        ("model", opened.path.display().to_string()),
+        ("rows", format!("{}{weight}", count(model.count()))),
+        ("features", features(opened)),
+        ("components", format!("{shown} shown, {} kept", model.rank())),
+        ("captured", format!("{} of the variance", percent(captured))),
+        ("certificate", exact),
+    ];
+    if !certificate.is_exact() && shown > 0 {
+        let angle = certificate.angle_bound(shown);
+        let angle = if angle < 1.0 { format!("{:.2e} rad", angle.asin()) } else { "not bounded".into() };
+        lines.push(("angle", format!("{angle}, of the {shown} shown to the true ones")));
+    }
+    if opened.note.standardize {
+        lines.push(("view", "standardised: every feature divided by its standard deviation".into()));
+    }
+    if !model.is_centred() {
+        lines.push(("centre", "the origin, not the mean".into()));
+    }
+    if model.imputed() > 0 {
+        lines.push(("imputed", format!("{} missing cells were filled", count(model.imputed()))));
+    }
+    let mut text = facts(&lines);
+    let rows = component_rows(opened, if all { shown } else { shown.min(LISTED) });
+    if !rows.is_empty() {
+        text += "\n";
+        text += &table(&["component", "singular value", "variance", "share", "together"], &rows);
+        if rows.len() < shown {
+            text += &format!("… and {} more, with --all or --json\n", shown - rows.len());
+        }
+    }
+    output::data(&text)
+}
+
+fn features(opened: &Opened) -> String {
+    let features = count(opened.raw.features() as u64);
+    match (opened.note.picture, &opened.note.names) {
+        (Some(p), _) if p.channels == 3 => format!("{features}, pictures of {}x{} in colour", p.width, p.height),
+        (Some(p), _) => format!("{features}, pictures of {}x{}", p.width, p.height),
+        (None, Some(names)) if names.len() <= 8 => format!("{features}: {}", names.join(", ")),
+        (None, Some(names)) => format!("{features}: {}, …", names[..6].join(", ")),
+        (None, None) => features,
+    }
+}
+
+fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {
+    let model = opened.model();
+    let ratios = model.explained_variance_ratio();
+    let variances = model.explained_variance(1.0).ok();
+    let mut together = 0.0;
+    (0..shown)
+        .map(|i| {
+            together += ratios[i];
+            let variance = variances.as_ref().map_or_else(|| "-".into(), |variances| number(variances[i]));
+            vec![
+                (i + 1).to_string(),
+                number(model.singular_values()[i]),
+                variance,
+                percent(ratios[i]),
+                percent(together),
+            ]
+        })
+        .collect()
+}
+
+/// Everything, as JSON.
+fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
+    let model = opened.model();
+    let (shown, certificate) = (model.n_components(), model.certificate());
+    let bounds: Vec<_> = (0..shown).map(|i| certificate.eigenvalue_bounds(i)).map(|(a, b)| json!([a, b])).collect();
+    let angle = Some(certificate.angle_bound(shown)).filter(|angle| shown > 0 && angle.is_finite());
+    let picture = opened.note.picture;
+    Ok(json!({
+        "file": opened.path.to_string_lossy(),
+        "count": model.count(),
+        "weight": model.weight(),
+        "features": model.features(),
+        "rank": model.rank(),
+        "n_components": shown,
+        "centred": model.is_centred(),
+        "standardized": opened.note.standardize,
+        "imputed": model.imputed(),
+        "columns": opened.note.names,
+        "picture": picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels })),
+        "singular_values": model.singular_values().iter().take(shown).collect::<Vec<_>>(),
+        "explained_variance": model.explained_variance(1.0).ok().map(|v| v.to_vec()),
+        "explained_variance_ratio": model.explained_variance_ratio().to_vec(),
+        "total_variance": model.total_variance(1.0).ok(),
+        "noise_variance": model.noise_variance().ok(),
+        "certificate": {
+            "exact": certificate.is_exact(),
+            "error_bound": certificate.error_bound(),
+            "relative_error_bound": certificate.relative_error_bound(),
+            "lost": certificate.lost(),
+            "surplus": certificate.surplus(),
+            "scatter_eigenvalue_bounds": bounds,
+            "sine_of_angle_bound": angle,
+        },
+    }))
+}

@@ -1,0 +1,72 @@
+//! `eigenspace merge`: models of several sets of rows to one of all.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use eigenspace::{EigenspaceModel, Error, Truncation};
+
+use crate::args;
+use crate::commands::inspect;
+use crate::opened::Opened;
+use crate::output;
+
+/// Join models of different rows into the model of all of them.
+#[derive(Args)]
+#[command(after_help = "Example:
+  eigenspace merge site-a.safetensors site-b.safetensors site-c.safetensors -o all.safetensors")]
+pub(crate) struct Merge {
+    /// Models of the same columns.
+    #[arg(required = true, num_args = 2.., value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    models: Vec<PathBuf>,
+
+    /// The model file to write.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+
+    /// Components to show, instead of the number that the first model shows.
+    #[arg(short = 'k', long, value_name = "K")]
+    components: Option<String>,
+
+    /// Directions to keep; all by default.
+    #[arg(long, value_name = "N")]
+    max_rank: Option<String>,
+
+    /// Which directions are dropped: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
+    #[arg(long, value_name = "RULE", default_value = "none", conflicts_with = "max_rank")]
+    truncation: String,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Merge {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let truncation = match args::rank(self.max_rank.as_deref())? {
+            Some(usize::MAX) => Truncation::None,
+            Some(rank) => Truncation::Rank(rank),
+            None => args::truncation(&self.truncation)?,
+        };
+        let models = self.models.iter().map(|path| Opened::load(path)).collect::<Result<Vec<_>, _>>()?;
+        let first = &models[0];
+        for other in &models[1..] {
+            let context = || format!("could not merge `{}` with `{}`", first.path.display(), other.path.display());
+            let (left, right) = (first.raw.features(), other.raw.features());
+            if left != right {
+                return anyhow::Context::with_context(Err(Error::FeatureMismatch { left, right }), context);
+            }
+        }
+        let note = models[1..].iter().fold(first.note.clone(), |note, other| note.shared(&other.note));
+        if note != first.note {
+            output::talk("the models differ in names, pictures or --standardize; the result keeps what they share");
+        }
+        let mut merged = EigenspaceModel::merge_all(models.iter().map(|model| &model.raw), truncation)?;
+        let components = match &self.components {
+            Some(text) => args::components(text)?,
+            None => first.raw.components_setting(),
+        };
+        merged = merged.with_components(components)?;
+        merged.save_with_note(&self.output, &note.to_text())?;
+        inspect::print(&Opened::new(&self.output, merged, note)?, self.json, false)
+    }
+}

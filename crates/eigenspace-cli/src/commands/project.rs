@@ -1,0 +1,79 @@
+//! `eigenspace project`: rows to coordinates.
+
+use std::io::{BufWriter, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+use eigenspace::sink::{self, CsvSink, RowSink};
+use eigenspace::source::Values;
+use ndarray::{Axis, concatenate};
+
+use crate::args::{self, Input};
+use crate::opened::Opened;
+use crate::{output, rows, table};
+
+/// Coordinates of rows on the components of a model.
+#[derive(Args)]
+pub(crate) struct Project {
+    /// The model.
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    model: PathBuf,
+
+    /// Rows to project; columns with names are found by them.
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
+    data: Vec<PathBuf>,
+
+    /// The file to write: .npy, .csv, .tsv or .parquet. Without it, text goes to standard output.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Components to use, instead of those that the model shows.
+    #[arg(short = 'k', long, value_name = "K")]
+    components: Option<String>,
+
+    /// Divide each coordinate by its standard deviation.
+    #[arg(long)]
+    whiten: bool,
+
+    /// Add two columns: Hotelling's T2, and Q, the squared distance to the subspace.
+    #[arg(long)]
+    distances: bool,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl Project {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let components = self.components.as_deref().map(args::components).transpose()?;
+        let opened = Opened::load_with(&self.model, components)?;
+        let labels = self.input.label.is_some();
+        let source = rows::open_for(&self.data, &self.input, &opened.note, opened.raw.features())?;
+        let pictures = source.columns().picture.is_some();
+        let mut names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("PC{i}")).collect();
+        if self.distances {
+            names.extend(["T2".into(), "Q".into()]);
+        }
+        let mut sink: Box<dyn RowSink> = match &self.output {
+            Some(path) => sink::create(path, &names, labels || pictures)?,
+            None => Box::new(CsvSink::to_writer(BufWriter::new(stdout()), Path::new("-"), &names, labels || pictures)),
+        };
+        let limits = if self.distances { Some(opened.model().limits(0.99)?) } else { None };
+        let count = rows::for_each("project", source, 0, |block| {
+            let mut coordinates = opened.project(&block.values, self.whiten)?;
+            if let Some(limits) = limits {
+                let readings = opened.monitor(&block.values, limits)?;
+                let columns = [readings.hotelling.insert_axis(Axis(1)), readings.squared_distance.insert_axis(Axis(1))];
+                let [t2, q] = columns.each_ref().map(|column| column.view());
+                coordinates = Values::F64(concatenate(Axis(1), &[coordinates.to_f64().view(), t2, q])?);
+            }
+            Ok(sink.write(&coordinates, block.labels.as_deref())?)
+        })?;
+        sink.finish()?;
+        if let Some(path) = &self.output {
+            let (rows, columns) = (table::count(count), names.len());
+            output::talk(&format!("{rows} rows of {columns} coordinates in `{}`", path.display()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! `eigenspace update`: more rows into a model.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use eigenspace::EigenspaceModel;
+
+use crate::args::{self, Input, Settings};
+use crate::commands::inspect;
+use crate::opened::Opened;
+use crate::{output, rows};
+
+/// Add rows to a model, without the rows it was made of.
+#[derive(Args)]
+pub(crate) struct Update {
+    /// The model.
+    #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    model: PathBuf,
+
+    /// Rows to add; columns with names are found by them.
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
+    data: Vec<PathBuf>,
+
+    /// The file to write, instead of replacing the model's.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Components to show, instead of the number that the model shows.
+    #[arg(short = 'k', long, value_name = "K")]
+    components: Option<String>,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    input: Input,
+}
+
+impl Update {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let before = Opened::load(&self.model)?;
+        let components = match &self.components {
+            Some(text) => args::components(text)?,
+            None => before.raw.components_setting(),
+        };
+        let options = self.settings.options(components)?.centred(before.raw.is_centred());
+        let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;
+        let mut stream = options.resume(&before.raw)?;
+        output::talk(&format!("{}", stream.plan()));
+        rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
+        let model = EigenspaceModel::clone(&*stream.model()?);
+        let added = model.count() - before.raw.count();
+        let path = self.output.unwrap_or(self.model);
+        model.save_with_note(&path, &before.note.to_text())?;
+        output::talk(&format!("added {added} rows"));
+        inspect::print(&Opened::new(&path, model, before.note)?, self.json, false)
+    }
+}

@@ -1,0 +1,61 @@
+//! What the command itself refuses, and what to do about it.
+
+use std::path::PathBuf;
+
+/// Refusals that are not the library's.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("`{text}` is no number of components")]
+    Components { text: String },
+    #[error("`{text}` is no truncation rule")]
+    Truncation { text: String },
+    #[error("`{text}` is no size of pictures")]
+    Size { text: String },
+    #[error("`{text}` is no delimiter")]
+    Delimiter { text: String },
+    #[error("there are no rows in the input")]
+    NoRows,
+    #[error("the model `{}` holds no variance to show", path.display())]
+    NoVariance { path: PathBuf },
+    #[error("the checkpoint `{}` belongs to another input: {what}", path.display())]
+    OtherInput { path: PathBuf, what: String },
+    #[error("standard input cannot be taken up again after an interruption")]
+    CheckpointOfInput,
+    #[error("the rows of this model are no pictures")]
+    NoPictures,
+    #[error("the columns of this model have no names")]
+    NoNames,
+    #[error("this needs rows to show, beside the model")]
+    NoData,
+    #[error("the file `{}` would have no known format", path.display())]
+    PictureFormat { path: PathBuf },
+    #[error("component {wanted} is not shown, the model shows {shown}")]
+    NoComponent { wanted: usize, shown: usize },
+    #[error("the shape {width}x{height} does not make {features} features")]
+    Shape { width: usize, height: usize, features: usize },
+}
+
+impl Failure {
+    /// What the user can do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Components { .. } => "a whole number such as 50, a share of variance such as 0.95, or `all`",
+            Self::Truncation { .. } => "one of `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`",
+            Self::Size { .. } => "width x height in pixels, such as 92x112",
+            Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
+            Self::NoRows => "the files are there, but empty; with `--missing skip` rows with holes are left out too",
+            Self::NoVariance { .. } => "all its rows are equal; add others with `eigenspace update`",
+            Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to begin anew",
+            Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
+                "fit both the same way; the models themselves can be merged in any case when both notes agree"
+            }
+            Self::NoPictures => "tell the size of the pictures with --shape WIDTHxHEIGHT",
+            Self::NoNames => "fit the model on a table with a header",
+            Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
+            Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
+            Self::NoComponent { .. } => "components are counted from 1; show more with -k",
+            Self::Shape { .. } => "width times height (times 3 for colours) must be the number of features",
+        };
+        Some(text.into())
+    }
+}

@@ -1,0 +1,62 @@
+//! What a model file remembers beside the model: how its rows were read, and how it is looked at.
+
+use eigenspace::source::{Columns, Picture};
+use serde_json::{Value, json};
+
+/// Kept in the file as JSON, under the file's checksum.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Note {
+    /// Whether the model is looked at standardised. The model itself is always raw.
+    pub(crate) standardize: bool,
+    /// Names of the columns.
+    pub(crate) names: Option<Vec<String>>,
+    /// The picture that a row is.
+    pub(crate) picture: Option<Picture>,
+}
+
+impl Note {
+    pub(crate) fn of(columns: &Columns, standardize: bool) -> Self {
+        Self { standardize, names: columns.names.clone(), picture: columns.picture }
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        if *self == Self::default() {
+            return String::new();
+        }
+        let picture = self.picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels }));
+        json!({ "standardize": self.standardize, "columns": self.names, "picture": picture }).to_string()
+    }
+
+    /// A note of somebody else's is no reason to refuse a model.
+    pub(crate) fn from_text(text: &str, features: usize) -> Self {
+        let json: Value = serde_json::from_str(text).unwrap_or_default();
+        let names = json["columns"]
+            .as_array()
+            .map(|names| names.iter().map(|name| name.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>());
+        let size = |key: &str| json["picture"][key].as_u64().and_then(|size| usize::try_from(size).ok());
+        let picture = match (size("width"), size("height"), size("channels")) {
+            (Some(width), Some(height), Some(channels)) => Some(Picture { width, height, channels }),
+            _ => None,
+        };
+        let cells = |p: &Picture| p.width.checked_mul(p.height).and_then(|cells| cells.checked_mul(p.channels));
+        Self {
+            standardize: json["standardize"].as_bool().unwrap_or(false),
+            names: names.filter(|names| names.len() == features),
+            picture: picture.filter(|picture| cells(picture) == Some(features)),
+        }
+    }
+
+    /// What two models have in common.
+    pub(crate) fn shared(&self, other: &Self) -> Self {
+        Self {
+            standardize: self.standardize && other.standardize,
+            names: self.names.clone().filter(|_| self.names == other.names),
+            picture: self.picture.filter(|_| self.picture == other.picture),
+        }
+    }
+
+    /// The names of the columns, or c0, c1, …
+    pub(crate) fn column_names(&self, features: usize) -> Vec<String> {
+        self.names.clone().unwrap_or_else(|| (0..features).map(|j| format!("c{j}")).collect())
+    }
+}

@@ -1,0 +1,88 @@
+//! A model out of a file, as its note says to look at it.
+
+use std::path::{Path, PathBuf};
+
+use eigenspace::source::Values;
+use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
+use ndarray::{Array2, ArrayView2};
+
+use crate::note::Note;
+
+/// A raw model, and the standardised view of it where the note asks for one.
+pub(crate) struct Opened {
+    pub(crate) path: PathBuf,
+    pub(crate) raw: EigenspaceModel,
+    pub(crate) note: Note,
+    scaled: Option<Scaled>,
+}
+
+impl Opened {
+    pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
+        Self::load_with(path, None)
+    }
+
+    /// Shows another number of components than the file says, if told.
+    pub(crate) fn load_with(path: &Path, components: Option<Components>) -> anyhow::Result<Self> {
+        let (mut raw, text) = EigenspaceModel::load_with_note(path)?;
+        if let Some(components) = components {
+            raw = raw.with_components(components)?;
+        }
+        let note = Note::from_text(&text, raw.features());
+        Self::new(path, raw, note)
+    }
+
+    pub(crate) fn new(path: &Path, raw: EigenspaceModel, note: Note) -> anyhow::Result<Self> {
+        let scaled = if note.standardize && !raw.is_empty() { Some(raw.standardize()?) } else { None };
+        Ok(Self { path: path.to_owned(), raw, note, scaled })
+    }
+
+    /// The model to look at.
+    pub(crate) fn model(&self) -> &EigenspaceModel {
+        self.scaled.as_ref().map_or(&self.raw, Scaled::model)
+    }
+
+    /// Coordinates of rows.
+    pub(crate) fn project(&self, rows: &Values, whiten: bool) -> Result<Values, Error> {
+        Ok(match (rows, &self.scaled) {
+            (rows, Some(scaled)) if whiten => Values::F64(scaled.model().whiten(self.scale(rows).view())?),
+            (Values::F32(rows), Some(scaled)) => Values::F32(scaled.project(rows.view())?),
+            (Values::F64(rows), Some(scaled)) => Values::F64(scaled.project(rows.view())?),
+            (Values::F32(rows), None) if whiten => Values::F32(self.raw.whiten(rows.view())?),
+            (Values::F64(rows), None) if whiten => Values::F64(self.raw.whiten(rows.view())?),
+            (Values::F32(rows), None) => Values::F32(self.raw.project(rows.view())?),
+            (Values::F64(rows), None) => Values::F64(self.raw.project(rows.view())?),
+        })
+    }
+
+    /// Rows that have these coordinates.
+    pub(crate) fn reconstruct(&self, coordinates: &Values) -> Result<Values, Error> {
+        Ok(match (coordinates, &self.scaled) {
+            (Values::F32(rows), Some(scaled)) => Values::F32(scaled.reconstruct(rows.view())?),
+            (Values::F64(rows), Some(scaled)) => Values::F64(scaled.reconstruct(rows.view())?),
+            (Values::F32(rows), None) => Values::F32(self.raw.reconstruct(rows.view())?),
+            (Values::F64(rows), None) => Values::F64(self.raw.reconstruct(rows.view())?),
+        })
+    }
+
+    /// T² and Q of rows, against limits.
+    pub(crate) fn monitor(&self, rows: &Values, limits: Limits) -> Result<Readings, Error> {
+        self.model().monitor(self.scale(rows).view(), limits)
+    }
+
+    /// Rows in the units of the model that is looked at.
+    fn scale(&self, rows: &Values) -> Array2<f64> {
+        let mut rows = rows.to_f64();
+        if let Some(scaled) = &self.scaled {
+            // A row of another width is refused by whoever looks at it next.
+            for mut row in rows.rows_mut() {
+                row.iter_mut().zip(scaled.scales()).for_each(|(x, scale)| *x *= scale);
+            }
+        }
+        rows
+    }
+
+    /// The directions shown, one per row.
+    pub(crate) fn directions(&self) -> ArrayView2<'_, f64> {
+        self.model().components()
+    }
+}

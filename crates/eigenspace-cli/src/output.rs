@@ -1,0 +1,89 @@
+//! The only place that prints.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::Failure;
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// No talk but errors from here on.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether talk is wanted.
+pub(crate) fn talks() -> bool {
+    !QUIET.load(Ordering::Relaxed)
+}
+
+/// Whether a person is watching.
+pub(crate) fn is_watched() -> bool {
+    talks() && io::stderr().is_terminal()
+}
+
+/// Data, on standard output.
+pub(crate) fn data(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Talk, on standard error.
+pub(crate) fn talk(text: &str) {
+    if talks() {
+        // Nobody to talk to is no reason to stop.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+}
+
+/// `error: …`, `cause: …`, `hint: …`.
+pub(crate) fn report(error: &anyhow::Error) {
+    let mut text = format!("error: {error}\n");
+    for cause in error.chain().skip(1) {
+        text += &format!("  cause: {cause}\n");
+    }
+    if let Some(hint) = error.chain().find_map(hint) {
+        text += &format!("\nhint: {hint}\n");
+    }
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// What the innermost of our errors advises.
+fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let library = error.downcast_ref::<eigenspace::Error>().and_then(|error| match error {
+        eigenspace::Error::Io { source, .. } => advice_on(source),
+        other => other.hint(),
+    });
+    library.or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
+}
+
+fn advice_on(error: &io::Error) -> Option<String> {
+    let advice = match error.kind() {
+        io::ErrorKind::NotFound => "check the spelling of the path, and the folder that you are in",
+        io::ErrorKind::PermissionDenied => "check the permissions of the file and of its folder",
+        io::ErrorKind::IsADirectory => "a file is meant here, and this is a folder",
+        io::ErrorKind::StorageFull => "make room on the disk, or write elsewhere; nothing was changed",
+        _ => return None,
+    };
+    Some(advice.into())
+}
+
+/// True if whoever read our output has gone away, which is their right.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe))
+}
+
+/// A mistake of ours is said in one sentence, without a backtrace.
+pub(crate) fn explain_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
+        let _ = writeln!(io::stderr(), "error: eigenspace made a mistake{place}; please report it, with the command");
+        std::process::exit(2);
+    }));
+}

@@ -1,0 +1,72 @@
+//! How far the work is: a bar for people, quiet lines for logs.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output;
+
+/// Time between two lines in a log.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Rows done, of rows known.
+pub(crate) struct Progress {
+    what: String,
+    bar: Option<ProgressBar>,
+    start: Instant,
+    said: Instant,
+    first: u64,
+    rows: u64,
+    total: Option<u64>,
+}
+
+impl Progress {
+    /// Begins at row `first` of `total`, where that is known.
+    pub(crate) fn new(what: &str, first: u64, total: Option<u64>) -> Self {
+        let now = Instant::now();
+        let bar = output::is_watched().then(|| {
+            let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+            let known = "{msg} {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {eta} left";
+            let unknown = "{msg} {spinner} {human_pos} rows  {per_sec}  {elapsed}";
+            // A template of ours is always valid.
+            if let Ok(style) = ProgressStyle::with_template(if total.is_some() { known } else { unknown }) {
+                bar.set_style(style);
+            }
+            bar.set_message(what.to_owned());
+            bar.set_position(first);
+            bar.reset_eta();
+            bar
+        });
+        Self { what: what.into(), bar, start: now, said: now, first, rows: first, total }
+    }
+
+    pub(crate) fn add(&mut self, rows: u64) {
+        self.rows += rows;
+        match &self.bar {
+            Some(bar) => bar.set_position(self.rows),
+            None if self.said.elapsed() >= QUIET => {
+                self.said = Instant::now();
+                output::talk(&self.line());
+            }
+            None => {}
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self) -> String {
+        let rate = (self.rows - self.first) as f64 / self.start.elapsed().as_secs_f64();
+        match self.total {
+            Some(total) => {
+                let left = total.saturating_sub(self.rows) as f64 / rate.max(1e-9);
+                format!("{}: {} of {total} rows, {rate:.0} rows/s, {left:.0} s left", self.what, self.rows)
+            }
+            None => format!("{}: {} rows, {rate:.0} rows/s", self.what, self.rows),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Rows for a command: opened, checked against a model, read ahead, with a progress bar.
+
+use std::path::{Path, PathBuf};
+
+use eigenspace::Error;
+use eigenspace::source::{self, Columns, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+
+use crate::args::Input;
+use crate::note::Note;
+use crate::progress::Progress;
+
+/// Opens the rows that were named, with their weights.
+pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn RowSource>> {
+    open_with(data, input, &input.options()?)
+}
+
+fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
+    let rows = source::open(data, options)?;
+    let Some(weights) = &input.weights else { return Ok(rows) };
+    let weights = source::open(&[weights], &ReadOptions { vector: true, ..ReadOptions::default() })?;
+    Ok(Box::new(Weighted::new(rows, weights)?))
+}
+
+/// Opens rows that must have the columns of a model. Columns that have names are found by them, in any order.
+pub(crate) fn open_for(
+    data: &[PathBuf],
+    input: &Input,
+    note: &Note,
+    features: usize,
+) -> anyhow::Result<Box<dyn RowSource>> {
+    let mut options = input.options()?;
+    let rows = match source::open(data, &options) {
+        // Text that the model does not need stands in its way.
+        Err(Error::Source { source: SourceError::ColumnType { .. }, .. }) if note.names.is_some() => None,
+        rows => Some(rows?),
+    };
+    let other_names = rows.as_ref().is_none_or(|rows| match (&rows.columns().names, &note.names) {
+        (Some(here), Some(there)) => here != there,
+        _ => false,
+    });
+    drop(rows);
+    if other_names && options.columns.is_none() {
+        options.columns = note.names.clone();
+    }
+    let rows = open_with(data, input, &options)?;
+    check(rows.columns(), note, features, data)?;
+    Ok(rows)
+}
+
+fn check(columns: &Columns, note: &Note, features: usize, data: &[PathBuf]) -> Result<(), Error> {
+    let path = data.first().cloned().unwrap_or_default();
+    if let (Some(here), Some(there)) = (columns.picture, note.picture)
+        && here != there
+    {
+        let (expected, found) = ((there.width, there.height), (here.width, here.height));
+        return Err(Error::Source { path, source: SourceError::PictureSize { expected, found } });
+    }
+    if columns.count != features {
+        let source = SourceError::Width { row: 0, expected: features, found: columns.count };
+        return Err(Error::Source { path, source });
+    }
+    Ok(())
+}
+
+/// Hands every block to `each`, which may refuse one of its rows.
+pub(crate) fn for_each(
+    what: &str,
+    rows: Box<dyn RowSource>,
+    first: u64,
+    mut each: impl FnMut(&RowBlock) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    let blocks = Prefetch::new(rows);
+    let columns = blocks.columns().clone();
+    let mut progress = Progress::new(what, first, blocks.rows());
+    let mut done = first;
+    for block in blocks {
+        let block = block?;
+        each(&block).map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => block.origin.locate(error, &columns).into(),
+            Err(other) => other,
+        })?;
+        done += block.rows() as u64;
+        progress.add(block.rows() as u64);
+    }
+    progress.finish();
+    Ok(done)
+}
+
+/// True for standard input.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
