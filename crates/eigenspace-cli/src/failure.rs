@@ -47,8 +47,6 @@ impl Failure {
             Self::NoVariance { .. } => "all its rows are equal; add others with `eigenspace update`",
             Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to begin anew",
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
-                "fit both the same way; the models themselves can be merged in any case when both notes agree"
-            }
             Self::NoPictures => "tell the size of the pictures with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
