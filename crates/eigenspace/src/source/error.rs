@@ -79,6 +79,12 @@ pub enum SourceError {
         /// What there is.
         available: Vec<String>,
     },
+    /// All columns were left out, or serve as label and weight.
+    #[error("no column is left to read")]
+    NothingLeft {
+        /// What there is.
+        available: Vec<String>,
+    },
     /// A column was asked for twice.
     #[error("the column `{column}` was asked for twice")]
     ColumnTwice {
@@ -175,8 +181,8 @@ impl SourceError {
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
             Self::Width { expected, .. } => format!("all rows must have the same {expected} columns"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
-            Self::NoColumn { available, .. } | Self::NoArray { available, .. } => format!("there are: {}", some(available)),
             Self::ManyArrays { available } => format!("name one of them: {}", some(available)),
+            Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", some(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {column}, or use it as the label"),
             Self::Value { value, .. } if value.is_nan() => "missing cells can be filled, or their rows left out; the column can be left out too".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),

@@ -12,13 +12,19 @@
 //! | format | feature | file |
 //! |---|---|---|
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
-//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs` |
-//! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs` |
+//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes) and `cell.rs` (numbers) |
+//! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs`, on `table.rs` (batches) |
 //! | folders and files of pictures | `images` | `images.rs` |
 
 #[cfg(feature = "parquet")]
+mod array;
+#[cfg(feature = "parquet")]
 mod arrow;
 mod block;
+#[cfg(feature = "csv")]
+mod cell;
+#[cfg(any(feature = "csv", feature = "parquet"))]
+mod choice;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(feature = "npy")]
@@ -26,6 +32,10 @@ mod elements;
 mod error;
 #[cfg(feature = "images")]
 mod images;
+#[cfg(feature = "parquet")]
+mod layout;
+#[cfg(feature = "parquet")]
+mod message;
 mod natural;
 #[cfg(feature = "npy")]
 mod npy;
@@ -40,6 +50,10 @@ mod sequence;
 mod weighted;
 #[cfg(feature = "npy")]
 mod window;
+#[cfg(feature = "parquet")]
+mod table;
+#[cfg(feature = "csv")]
+mod text;
 
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
 pub use error::SourceError;

@@ -18,5 +18,7 @@ mod sparse;
 mod split;
 mod stream;
 mod support;
+#[cfg(all(feature = "csv", feature = "parquet"))]
+mod tables;
 mod views;
 mod weights;

@@ -1,0 +1,149 @@
+//! Which columns of a table are numbers to read, and which hold the labels and the weights.
+//!
+//! A column is asked for by name, by number from 0, or with others as a range of numbers, `2-5`, both ends
+//! included. A name that exists wins over a number, so a column called `3` is found. Of two columns with one
+//! name, the name means the first; the other has its number.
+//!
+//! Columns asked for one by one are read even if they are also the label or the weight; ranges, and the
+//! default, which is all columns, leave those two out.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::source::{ReadOptions, SourceError};
+
+/// The columns of a table by their numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// The columns to read as numbers, in order.
+    pub(super) features: Vec<usize>,
+    /// The column of labels.
+    pub(super) label: Option<usize>,
+    /// The column of weights.
+    pub(super) weight: Option<usize>,
+}
+
+impl Choice {
+    /// Chooses among so many columns, with or without names.
+    pub(super) fn new(count: usize, names: Option<&[String]>, options: &ReadOptions) -> Result<Self, SourceError> {
+        let table = Table::new(count, names);
+        let label = options.label.as_deref().map(|asked| table.one(asked)).transpose()?;
+        let weight = options.weight.as_deref().map(|asked| table.one(asked)).transpose()?;
+        let mut left_out = HashSet::new();
+        for asked in &options.exclude {
+            left_out.extend(table.some(asked)?.0);
+        }
+        let used = |column: &usize| Some(*column) == label || Some(*column) == weight;
+
+        let mut features = Vec::new();
+        let mut seen = HashSet::new();
+        match &options.columns {
+            None => features.extend((0..count).filter(|column| !used(column))),
+            Some(list) => {
+                for asked in list {
+                    let (columns, single) = table.some(asked)?;
+                    for column in columns.filter(|column| single || !used(column)) {
+                        if !seen.insert(column) {
+                            return Err(SourceError::ColumnTwice { column: table.name(column) });
+                        }
+                        features.push(column);
+                    }
+                }
+            }
+        }
+        features.retain(|column| !left_out.contains(column));
+        if features.is_empty() {
+            return Err(SourceError::NothingLeft { available: table.all() });
+        }
+        Ok(Self { features, label, weight })
+    }
+}
+
+/// The columns there are.
+struct Table<'a> {
+    count: usize,
+    names: Option<&'a [String]>,
+    /// The number of each name.
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'a> Table<'a> {
+    fn new(count: usize, names: Option<&'a [String]>) -> Self {
+        let mut places = HashMap::new();
+        for (column, name) in names.unwrap_or_default().iter().enumerate() {
+            places.entry(name.as_str()).or_insert(column);
+        }
+        Self { count, names, places }
+    }
+
+    fn name(&self, column: usize) -> String {
+        self.names.and_then(|names| names.get(column)).map_or_else(|| column.to_string(), Clone::clone)
+    }
+
+    fn all(&self) -> Vec<String> {
+        (0..self.count).map(|column| self.name(column)).collect()
+    }
+
+    /// The column with this name or number.
+    fn one(&self, asked: &str) -> Result<usize, SourceError> {
+        let number = || asked.trim().parse().ok().filter(|&column| column < self.count);
+        let found = self.places.get(asked).copied().or_else(number);
+        found.ok_or_else(|| SourceError::NoColumn { column: asked.to_owned(), available: self.all() })
+    }
+
+    /// The columns that a name, a number or a range means, and whether it is one column and no range.
+    fn some(&self, asked: &str) -> Result<(std::ops::RangeInclusive<usize>, bool), SourceError> {
+        let refused = match self.one(asked) {
+            Ok(column) => return Ok((column..=column, true)),
+            Err(refused) => refused,
+        };
+        let range = asked.split_once('-').and_then(|(first, last)| {
+            let (first, last) = (first.trim().parse::<usize>().ok()?, last.trim().parse::<usize>().ok()?);
+            (first <= last && last < self.count).then_some(first..=last)
+        });
+        range.map(|range| (range, false)).ok_or(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(columns: &[&str], exclude: &[&str], label: Option<&str>) -> ReadOptions {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        ReadOptions {
+            columns: (!columns.is_empty()).then(|| list(columns)),
+            exclude: list(exclude),
+            label: label.map(Into::into),
+            ..ReadOptions::default()
+        }
+    }
+
+    #[test]
+    fn a_name_wins_over_a_number_and_a_number_over_a_range() {
+        let names = ["3", "b", "1-2", "d"].map(String::from);
+        let chosen = |columns: &[&str]| Choice::new(4, Some(&names), &options(columns, &[], None)).map(|c| c.features);
+        assert_eq!(chosen(&["3", "1-2", "1"]).ok(), Some(vec![0, 2, 1]));
+        assert_eq!(chosen(&["2-3", "0-1"]).ok(), Some(vec![2, 3, 0, 1]));
+    }
+
+    #[test]
+    fn a_range_leaves_out_the_label_and_a_single_column_does_not() {
+        let chosen = |columns: &[&str]| Choice::new(5, None, &options(columns, &["4"], Some("2"))).map(|c| c.features);
+        assert_eq!(chosen(&[]).ok(), Some(vec![0, 1, 3]));
+        assert_eq!(chosen(&["1-3"]).ok(), Some(vec![1, 3]));
+        assert_eq!(chosen(&["2", "1"]).ok(), Some(vec![2, 1]));
+    }
+
+    #[test]
+    fn what_is_not_there_and_what_is_asked_twice_is_refused() {
+        let refused = |columns: &[&str], exclude: &[&str]| {
+            Choice::new(4, None, &options(columns, exclude, None)).map_err(|error| error.to_string()).err()
+        };
+        for unknown in ["4", "2-4", "3-1", "0-99999999999999999999999", "x", "-1", "1-", ""] {
+            assert_eq!(refused(&[unknown], &[]), Some(format!("there is no column `{unknown}`")));
+            assert_eq!(refused(&[], &[unknown]), Some(format!("there is no column `{unknown}`")));
+        }
+        assert_eq!(refused(&["0-2", "1"], &[]).as_deref(), Some("the column `1` was asked for twice"));
+        assert_eq!(refused(&["1"], &["0-3"]).as_deref(), Some("no column is left to read"));
+    }
+}

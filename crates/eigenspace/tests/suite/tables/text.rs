@@ -1,0 +1,261 @@
+//! CSV and TSV.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use eigenspace::Error;
+use eigenspace::source::{self, Format, ReadOptions, SourceError};
+
+use super::{anew, folder, list, names, read, read_after, refusal, rows_of, told};
+
+const NAN: f64 = f64::NAN;
+
+fn written(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.join(name);
+    anew(&path, text.as_ref());
+    path
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn plain() -> ReadOptions {
+    ReadOptions::default()
+}
+
+#[test]
+fn a_first_line_of_numbers_is_a_row_and_one_of_names_is_not() {
+    let folder = folder();
+    let bare = written(folder.path(), "bare.csv", "1,2\n3,4\n");
+    assert_eq!(read(&bare, &plain()).rows, rows_of(&[&[1.0, 2.0], &[3.0, 4.0]]));
+    assert_eq!(names(&bare, &plain()), None);
+    let named = written(folder.path(), "named.csv", "x, y \n1,2\n3,4");
+    assert_eq!(read(&named, &plain()).rows, rows_of(&[&[1.0, 2.0], &[3.0, 4.0]]));
+    assert_eq!(names(&named, &plain()), Some(list(&["x", "y"])));
+}
+
+#[test]
+fn the_options_decide_what_the_first_line_is() {
+    let folder = folder();
+    let years = written(folder.path(), "years.csv", "2023,2024\n1,2\n");
+    let with = ReadOptions { header: Some(true), ..plain() };
+    assert_eq!(names(&years, &with), Some(list(&["2023", "2024"])));
+    assert_eq!(read(&years, &with).rows, rows_of(&[&[1.0, 2.0]]));
+    let iris = written(folder.path(), "iris.csv", "5.1,3.5,setosa\n7,3.2,versicolor\n");
+    let without = ReadOptions { header: Some(false), label: Some("2".into()), ..plain() };
+    let all = read(&iris, &without);
+    assert_eq!(all.rows, rows_of(&[&[5.1, 3.5], &[7.0, 3.2]]));
+    assert_eq!(all.labels, ["setosa", "versicolor"]);
+}
+
+#[test]
+fn tabs_and_other_delimiters_separate_cells() {
+    let folder = folder();
+    let expected = rows_of(&[&[1.0, 2.5]]);
+    assert_eq!(read(&written(folder.path(), "a.tsv", "1\t2.5\n"), &plain()).rows, expected);
+    let semicolon = ReadOptions { delimiter: Some(b';'), ..plain() };
+    assert_eq!(read(&written(folder.path(), "a.csv", "1;2.5\n"), &semicolon).rows, expected);
+    let told = ReadOptions { format: Some(Format::Tsv), ..plain() };
+    assert_eq!(read(&written(folder.path(), "a.data", "1\t2.5\n"), &told).rows, expected);
+}
+
+#[test]
+fn marks_quotes_carriage_returns_empty_lines_and_spaces_do_not_change_the_rows() {
+    let folder = folder();
+    let text = "\u{feff}\"x, in m\",\"say \"\"y\"\"\",z\r\n 1 ,\"2\",3\r\n\r\n\"4\",\t5,\"6\"\r\n   \r\n7,8,9";
+    let path = written(folder.path(), "odd.csv", text);
+    assert_eq!(names(&path, &plain()), Some(list(&["x, in m", "say \"y\"", "z"])));
+    assert_eq!(read(&path, &plain()).rows, rows_of(&[&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], &[7.0, 8.0, 9.0]]));
+    let only_numbers = written(folder.path(), "mark.csv", "\u{feff}1,2\r\n3,4\r\n");
+    assert_eq!(read(&only_numbers, &plain()).rows, rows_of(&[&[1.0, 2.0], &[3.0, 4.0]]));
+}
+
+#[test]
+fn every_missing_cell_is_nan_and_infinity_is_itself() {
+    let folder = folder();
+    let path = written(folder.path(), "holes.csv", "a,b,c\n,NA,n/a\nNaN,null,None\n?, ,-inf\n");
+    assert_eq!(
+        read(&path, &plain()).rows,
+        rows_of(&[&[NAN, NAN, NAN], &[NAN, NAN, NAN], &[NAN, NAN, f64::NEG_INFINITY]])
+    );
+}
+
+#[test]
+fn gzip_is_recognised_by_its_bytes_and_may_have_several_parts() {
+    let folder = folder();
+    let mut bytes = packed(b"\xef\xbb\xbfx,y\n1,2\n3,");
+    bytes.extend(packed(b"4\n5,6\n"));
+    for name in ["table.csv.gz", "table.csv"] {
+        let path = written(folder.path(), name, &bytes);
+        assert_eq!(read(&path, &plain()).rows, rows_of(&[&[1.0, 2.0], &[3.0, 4.0], &[5.0, 6.0]]));
+        assert_eq!(names(&path, &plain()), Some(list(&["x", "y"])));
+    }
+    let plain_text = written(folder.path(), "not_packed.csv.gz", "1,2\n");
+    assert_eq!(read(&plain_text, &plain()).rows, rows_of(&[&[1.0, 2.0]]));
+}
+
+#[test]
+fn columns_are_chosen_by_name_number_and_range() {
+    let folder = folder();
+    let path = written(folder.path(), "wide.csv", "id,a,b,c,kind,w\n7,1,2,3,cat,0.5\n8,4,5,6, dog ,2\n");
+    let options = ReadOptions {
+        columns: Some(list(&["c", "1-2"])),
+        label: Some("kind".into()),
+        weight: Some("5".into()),
+        ..plain()
+    };
+    let all = read(&path, &options);
+    assert_eq!(names(&path, &options), Some(list(&["c", "a", "b"])));
+    assert_eq!(all.rows, rows_of(&[&[3.0, 1.0, 2.0], &[6.0, 4.0, 5.0]]));
+    assert_eq!(all.labels, ["cat", "dog"]);
+    assert_eq!(all.weights, [0.5_f64.to_bits(), 2.0_f64.to_bits()]);
+    let rest = ReadOptions { exclude: list(&["id", "3"]), ..options.clone() };
+    let rest = ReadOptions { columns: None, ..rest };
+    assert_eq!(names(&path, &rest), Some(list(&["a", "b"])));
+    assert_eq!(read(&path, &rest).rows, rows_of(&[&[1.0, 2.0], &[4.0, 5.0]]));
+}
+
+#[test]
+fn columns_without_names_keep_the_numbers_of_the_file_when_some_are_left_out() {
+    let folder = folder();
+    let path = written(folder.path(), "bare.csv", "1,2,3\n4,5,x\n");
+    let options = ReadOptions { exclude: list(&["0"]), ..plain() };
+    assert_eq!(names(&path, &options), Some(list(&["1", "2"])));
+    assert_eq!(
+        refusal(&path, &options),
+        "line 2, column 2: `x` is not a number\nleave out the column 2, or use it as the label"
+    );
+}
+
+#[test]
+fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
+    let folder = folder();
+    let path = written(folder.path(), "small.csv", "x,y\n1,2\n");
+    let with = |columns: &[&str]| ReadOptions { columns: Some(list(columns)), ..plain() };
+    assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthere are: `x`, `y`");
+    assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthere are: `x`, `y`");
+    assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` was asked for twice");
+    let none = ReadOptions { exclude: list(&["0-1"]), ..plain() };
+    assert_eq!(refusal(&path, &none), "no column is left to read\nthere are: `x`, `y`");
+    let label = ReadOptions { label: Some("kind".into()), ..plain() };
+    assert_eq!(refusal(&path, &label), "there is no column `kind`\nthere are: `x`, `y`");
+}
+
+#[test]
+fn text_where_a_number_should_be_is_told_with_its_line() {
+    let folder = folder();
+    let hint = "leave out the column `y`, or use it as the label";
+    for (name, text, line) in [
+        ("lf.csv", "x,y\n1,2\n3,four\n", 3),
+        ("crlf.csv", "x,y\r\n1,2\r\n3,four\r\n", 3),
+        ("empty_lines.csv", "x,y\r\n\r\n1,2\n\n\n3,four\n5,6\n", 6),
+        ("no_end.csv", "x,y\n1,2\n3,four", 3),
+        ("quoted.csv", "\"x\",\"y\"\n\"\n1\",2\n3,\"four\"\n", 4),
+    ] {
+        let expected = format!("line {line}, column `y`: `four` is not a number\n{hint}");
+        assert_eq!(refusal(&written(folder.path(), name, text), &plain()), expected, "{name}");
+    }
+    let weight = ReadOptions { weight: Some("y".into()), ..plain() };
+    assert!(refusal(&folder.path().join("lf.csv"), &weight).starts_with("line 3, column `y`"));
+}
+
+#[test]
+fn what_is_not_read_may_hold_anything() {
+    let folder = folder();
+    let path = written(folder.path(), "latin.csv", b"name,x\nM\xfcller,1\n,2\n");
+    let options = ReadOptions { exclude: list(&["name"]), ..plain() };
+    assert_eq!(read(&path, &options).rows, rows_of(&[&[1.0], &[2.0]]));
+    assert_eq!(refusal(&path, &plain()), "it is no readable CSV: line 2 is not UTF-8");
+    let label = ReadOptions { label: Some("name".into()), ..plain() };
+    assert_eq!(refusal(&path, &label), "it is no readable CSV: line 2 is not UTF-8");
+}
+
+#[test]
+fn a_row_of_another_width_is_told_with_its_number() {
+    let folder = folder();
+    let path = written(folder.path(), "ragged.csv", "x,y\n1,2\n3,4,5\n");
+    let expected = "row 1 has 3 columns, expected 2\nall rows must have the same 2 columns";
+    assert_eq!(refusal(&path, &plain()), expected);
+    let skipped = read_after(&[&path], &plain(), 2, 5).expect_err("skipped rows are looked at too");
+    assert_eq!(told(&skipped), expected);
+}
+
+#[test]
+fn a_text_without_anything_is_refused_and_a_header_alone_has_no_rows() {
+    let folder = folder();
+    for (name, bytes) in [("a.csv", vec![]), ("b.csv", b"\n\r\n  \n".to_vec()), ("c.csv", packed(b""))] {
+        assert_eq!(refusal(&written(folder.path(), name, bytes), &plain()), "there are no rows in it", "{name}");
+    }
+    let header = written(folder.path(), "header.csv", "x,y\n");
+    assert!(read(&header, &plain()).rows.is_empty());
+    assert_eq!(names(&header, &plain()), Some(list(&["x", "y"])));
+}
+
+#[test]
+fn files_that_are_no_text_of_ours_are_told_apart() {
+    let folder = folder();
+    let wide = written(folder.path(), "wide.csv", b"\xff\xfe1\0,\x002\0\n\0");
+    assert_eq!(refusal(&wide, &plain()), "it is no readable CSV: it is UTF-16, expected UTF-8");
+    let mac = written(folder.path(), "mac.csv", "x,y\r1,2\r3,4\r");
+    assert_eq!(refusal(&mac, &plain()), "it is no readable CSV: its lines end in CR alone, expected LF or CR LF");
+    let absent = source::open(&[folder.path().join("absent.csv")], &plain()).err().unwrap();
+    assert!(matches!(absent, Error::Io { .. }));
+}
+
+#[test]
+fn a_gzip_cut_anywhere_or_changed_anywhere_is_an_error_or_the_same_rows() {
+    let folder = folder();
+    let text: String = (0..200).map(|i| format!("{},{}\n", i * 37 % 101, f64::from(i).sqrt())).collect();
+    let bytes = packed(text.as_bytes());
+    let path = written(folder.path(), "whole.csv.gz", &bytes);
+    let whole = read(&path, &plain());
+    for length in 2..bytes.len() {
+        let path = written(folder.path(), "cut.csv.gz", &bytes[..length]);
+        let error = read_after(&[&path], &plain(), 0, 1000).expect_err("rows are missing");
+        assert_eq!(told(&error), "it is no readable CSV: its gzip is cut short", "{length}");
+    }
+    for place in 12..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[place] ^= 0x10;
+        match read_after(&[&written(folder.path(), "bad.csv.gz", &changed)], &plain(), 0, 1000) {
+            Ok(same) => assert_eq!(same.rows, whole.rows),
+            Err(error) => assert!(matches!(error, Error::Source { .. }), "{error:?}"),
+        }
+    }
+}
+
+#[test]
+fn several_files_are_one_stream_in_natural_order_and_rows_know_their_file() {
+    let folder = folder();
+    for part in [1, 2, 10] {
+        written(folder.path(), &format!("part{part}.csv"), format!("x,y\n{part},0\n{part},1\n"));
+    }
+    written(folder.path(), "part3.csv", "x,y\n");
+    let all = read_after(&[folder.path().join("part*.csv")], &plain(), 0, 1000).unwrap();
+    let firsts: Vec<f64> = all.rows.iter().map(|row| f64::from_bits(row[0])).collect();
+    assert_eq!(firsts, [1.0, 1.0, 2.0, 2.0, 10.0, 10.0]);
+    assert_eq!(all.places[4], ("part10.csv".into(), 0));
+    assert_eq!(read_after(&[folder.path()], &plain(), 0, 1).unwrap(), all);
+    assert_eq!(read_after(&[folder.path()], &plain(), 3, 7).unwrap(), all.after(3));
+}
+
+#[test]
+fn files_with_other_columns_than_the_first_are_refused_by_name() {
+    let folder = folder();
+    let first = written(folder.path(), "1.csv", "x,y\n1,2\n");
+    let swapped = written(folder.path(), "2.csv", "y,x\n3,4\n");
+    let error = read_after(&[&first, &swapped], &plain(), 0, 10).expect_err("columns differ");
+    assert!(
+        matches!(&error, Error::Source { path, source: SourceError::ColumnName { column: 0, .. } } if *path == swapped)
+    );
+    assert_eq!(
+        told(&error),
+        "column 0 is called `y`, and `x` in the files before\nchoose columns by name, so that their order does not matter"
+    );
+    let by_name = ReadOptions { columns: Some(list(&["x", "y"])), ..plain() };
+    let all = read_after(&[&first, &swapped], &by_name, 0, 10).unwrap();
+    assert_eq!(all.rows, rows_of(&[&[1.0, 2.0], &[4.0, 3.0]]));
+}
