@@ -14,7 +14,7 @@
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
 //! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs` |
 //! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs` |
-//! | folders and files of pictures | `images` | `images.rs` |
+//! | folders and files of pictures: PGM and its family, PNG, JPEG | `images` | `images.rs`, `picture.rs` |
 
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -22,8 +22,11 @@ mod block;
 #[cfg(feature = "csv")]
 mod csv;
 mod error;
+mod folder;
 #[cfg(feature = "images")]
 mod images;
+#[cfg(feature = "images")]
+mod jpeg;
 mod natural;
 #[cfg(feature = "npy")]
 mod npy;
@@ -33,6 +36,12 @@ mod open;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "images")]
+mod pgm;
+#[cfg(feature = "images")]
+mod picture;
+#[cfg(feature = "images")]
+mod resize;
 mod sequence;
 
 pub use block::{Columns, Origin, Picture, RowBlock, Values};

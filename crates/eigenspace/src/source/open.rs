@@ -59,7 +59,8 @@ fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// A folder with tables or arrays in it is those files; any other is a folder of pictures.
+/// A folder with tables or arrays in it is those files; any other is a folder of pictures. Pictures often come
+/// with notes in a `.txt` file: where there are pictures, that ending alone does not make a table.
 fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();
@@ -70,7 +71,8 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
             files.push(file);
         }
     }
-    if files.is_empty() {
+    let notes = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
+    if files.is_empty() || files.iter().all(notes) && !super::folder::pictures(path)?.is_empty() {
         return Ok(vec![path.to_owned()]);
     }
     files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
