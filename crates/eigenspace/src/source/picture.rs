@@ -167,3 +167,36 @@ fn copy<T: Copy + Into<f64>, const STORED: usize>(values: &[T], channels: usize,
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+
+    use super::{Header, Shape};
+
+    #[test]
+    fn no_turned_bit_and_no_cut_makes_a_decoder_panic() {
+        let picture = DynamicImage::from(RgbImage::from_fn(17, 11, |x, y| Rgb([x, y, 3 * x * y].map(|v| v as u8))));
+        let header = Header { size: (17, 11), bits: 8 };
+        let shape = Shape { header, resize: None, channels: 1 };
+        let any_size = Shape { resize: Some((5, 5)), ..shape };
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Pnm] {
+            let mut whole = std::io::Cursor::new(Vec::new());
+            picture.write_to(&mut whole, format).expect("a picture");
+            let whole = whole.into_inner();
+            assert_eq!(shape.decode(&whole).expect("whole").0, header.size);
+            for place in 0..whole.len() {
+                let _ = shape.decode(&whole[..place]);
+                for bit in 0..8 {
+                    let mut bytes = whole.clone();
+                    bytes[place] ^= 1 << bit;
+                    if let Ok((size, _)) = shape.decode(&bytes) {
+                        assert_eq!(size, header.size);
+                    }
+                    // Goes on where the turned bit was in the width or height.
+                    let _ = any_size.decode(&bytes);
+                }
+            }
+        }
+    }
+}

@@ -301,16 +301,15 @@ fn turned_bits_never_panic_and_are_told_of_the_right_file() {
     for name in ["1.png", "1.jpg", "1.ppm", "1.pgm"] {
         let whole = if name == "1.pgm" { b"P2 3 2 255 1 2 3 4 5 6".to_vec() } else { encoded(name, waves(17, 11)) };
         let mut folder = Folder::new();
-        for place in 0..whole.len().min(700) {
-            for bit in [0, 3, 7] {
-                let mut bytes = whole.clone();
-                bytes[place] ^= 1 << bit;
-                folder = folder.bytes(name, &bytes);
-                match plain(folder.0.path()) {
-                    Ok(read) => assert_eq!(read.rows, Some(1)),
-                    Err(Error::Source { path, .. }) => assert_eq!(path, folder.path(name)),
-                    Err(other) => panic!("{other}"),
-                }
+        // Every bit is turned in the tests of `picture.rs`, where nothing goes over the disk.
+        for place in (0..whole.len()).step_by(13) {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1 << (place % 8);
+            folder = folder.bytes(name, &bytes);
+            match plain(folder.0.path()) {
+                Ok(read) => assert_eq!(read.rows, Some(1)),
+                Err(Error::Source { path, .. }) => assert_eq!(path, folder.path(name)),
+                Err(other) => panic!("{other}"),
             }
         }
     }
