@@ -17,35 +17,15 @@ pub(crate) enum Error {
         tool: &'static str,
         install: &'static str,
     },
-    /// A face is not the picture that its checksum was taken of.
-    Face {
-        path: PathBuf,
-        problem: FaceProblem,
-    },
-    /// The package came without the folders of faces.
-    NoFaces {
-        folder: PathBuf,
-    },
     /// Nothing to run where something must be: an empty step would pass in silence.
     NoExamples {
         folder: PathBuf,
-    },
-    /// One of the lists in `xtask/data` is not in its format.
-    Data {
-        list: &'static str,
-        line: usize,
     },
     Io {
         doing: &'static str,
         path: PathBuf,
         source: std::io::Error,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FaceProblem {
-    Missing,
-    Checksum,
 }
 
 impl Error {
@@ -64,11 +44,6 @@ impl Error {
                 })
             }
             Self::MissingTool { install, .. } => Some(format!("install it with `{install}`")),
-            Self::Face { .. } => Some(
-                "EIGENSPACE_ORL must name a folder with the original s1/1.pgm … s40/10.pgm; \
-                 with EIGENSPACE_ORL_FETCH=1 they are fetched anew into target/orl_faces"
-                    .into(),
-            ),
             _ => None,
         }
     }
@@ -80,18 +55,7 @@ impl fmt::Display for Error {
             Self::Failed { step, code: Some(code), .. } => write!(f, "step `{step}` failed with exit code {code}"),
             Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was ended by a signal"),
             Self::MissingTool { tool, .. } => write!(f, "{tool} is not installed"),
-            Self::Face { path, problem } => {
-                let problem = match problem {
-                    FaceProblem::Missing => "is missing",
-                    FaceProblem::Checksum => "has the wrong SHA-256",
-                };
-                write!(f, "face `{}` {problem}", path.display())
-            }
-            Self::NoFaces { folder } => {
-                write!(f, "no folder of ORL faces under `{}`", folder.display())
-            }
             Self::NoExamples { folder } => write!(f, "no examples in `{}`", folder.display()),
-            Self::Data { list, line } => write!(f, "xtask/data/{list}, line {line}: not readable"),
             Self::Io { doing, path, .. } => write!(f, "could not {doing} `{}`", path.display()),
         }
     }

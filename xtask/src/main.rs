@@ -2,11 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod error;
-mod faces;
 mod orl;
 mod output;
 mod python;
-mod repair;
 mod rust;
 mod step;
 

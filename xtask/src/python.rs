@@ -67,7 +67,7 @@ fn version() -> Result<String, Error> {
 }
 
 /// Refuses with a hint when `python3` does not run these arguments.
-pub(crate) fn needs(arguments: &[&str], tool: &'static str, install: &'static str) -> Result<(), Error> {
+fn needs(arguments: &[&str], tool: &'static str, install: &'static str) -> Result<(), Error> {
     if answers("python3", arguments) {
         return Ok(());
     }

@@ -51,6 +51,11 @@ pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("soak", &test).with(laws).variable("EIGENSPACE_SOAK", "40"))
 }
 
+/// The command `eigenspace` with these arguments, for what it does rather than for what it prints.
+pub(crate) fn command(name: &'static str, arguments: &[&str]) -> Step {
+    cargo(name, &["run", "--release", "--quiet", "-p", "eigenspace-cli", "--"]).with(arguments).silent()
+}
+
 /// The names of the Rust files in a folder, in order, without their ending.
 fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let mut names = Vec::new();

@@ -32,18 +32,15 @@ impl Runner {
         output::talk(&format!("==> {}: {line}", step.name));
         let mut command = Command::new(&step.program);
         command.args(&step.arguments).envs(step.variables.clone());
+        if step.silent {
+            command.stdout(Stdio::null());
+        }
         let status = command.current_dir(&self.root).status().map_err(Error::io("start", &step.program))?;
         if !status.success() {
             return Err(Error::Failed { step: step.name, code: status.code(), rerun: line, advice: step.advice });
         }
         self.passed += 1;
         Ok(())
-    }
-
-    /// For work that is done in this program rather than by another one.
-    pub(crate) fn note(&mut self, name: &str, what: &str) {
-        output::talk(&format!("==> {name}: {what}"));
-        self.passed += 1;
     }
 
     pub(crate) fn summary(&self) -> String {
@@ -59,11 +56,19 @@ pub(crate) struct Step {
     arguments: Vec<OsString>,
     variables: Vec<(&'static str, OsString)>,
     advice: Option<&'static str>,
+    silent: bool,
 }
 
 impl Step {
     pub(crate) fn new(name: &'static str, program: impl Into<OsString>) -> Self {
-        Self { name, program: program.into(), arguments: Vec::new(), variables: Vec::new(), advice: None }
+        Self {
+            name,
+            program: program.into(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            advice: None,
+            silent: false,
+        }
     }
 
     pub(crate) fn with<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
@@ -79,6 +84,12 @@ impl Step {
     /// What to think of first when the step fails.
     pub(crate) fn advice(mut self, advice: &'static str) -> Self {
         self.advice = Some(advice);
+        self
+    }
+
+    /// Keeps what the step writes to stdout out of what the chore writes there.
+    pub(crate) fn silent(mut self) -> Self {
+        self.silent = true;
         self
     }
 

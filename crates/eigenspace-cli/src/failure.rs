@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Size { text: String },
     #[error("`{text}` is no delimiter")]
     Delimiter { text: String },
+    #[error("eigenspace made a mistake at {place}")]
+    Mistake { place: String },
     #[error("there are no rows in the input")]
     NoRows,
     #[error("the model `{}` holds no variance to show", path.display())]
@@ -43,6 +45,7 @@ impl Failure {
             Self::Truncation { .. } => "one of `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`",
             Self::Size { .. } => "width x height in pixels, such as 92x112",
             Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
+            Self::Mistake { .. } => "please report it, with the command and, if you can, the data",
             Self::NoRows => "the files are there, but empty; with `--missing skip` rows with holes are left out too",
             Self::NoVariance { .. } => "all its rows are equal; add others with `eigenspace update`",
             Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to begin anew",

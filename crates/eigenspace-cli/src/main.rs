@@ -10,6 +10,7 @@
 mod args;
 mod checkpoint;
 mod commands;
+mod data;
 mod failure;
 mod note;
 mod opened;
@@ -26,9 +27,8 @@ use args::Arguments;
 use commands::Answer;
 
 fn main() -> ExitCode {
-    output::explain_panics();
     let arguments = Arguments::parse();
-    match commands::run(arguments) {
+    match output::without_panics(|| commands::run(arguments)) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,

@@ -1,8 +1,11 @@
 //! The only place that prints.
 
 use std::io::{self, IsTerminal, Write};
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::data::DataError;
 use crate::failure::Failure;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -58,7 +61,9 @@ fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         eigenspace::Error::Io { source, .. } => advice_on(source),
         other => other.hint(),
     });
-    library.or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
+    library
+        .or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
+        .or_else(|| error.downcast_ref::<DataError>().and_then(DataError::hint).map(str::to_owned))
 }
 
 fn advice_on(error: &io::Error) -> Option<String> {
@@ -79,11 +84,17 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe))
 }
 
-/// A mistake of ours is said in one sentence, without a backtrace.
-pub(crate) fn explain_panics() {
+/// Runs a command; a mistake of ours is said in one sentence, without a backtrace.
+pub(crate) fn without_panics<T>(command: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    static PLACE: Mutex<String> = Mutex::new(String::new());
+    // Decoders of broken files may panic and be caught, so a panic alone is nothing to speak of.
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
-        let _ = writeln!(io::stderr(), "error: eigenspace made a mistake{place}; please report it, with the command");
-        std::process::exit(2);
+        if let (Some(place), Ok(mut last)) = (panic.location(), PLACE.lock()) {
+            *last = format!("{}:{}", place.file(), place.line());
+        }
     }));
+    std::panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
+        let place = PLACE.lock().map(|place| place.clone()).unwrap_or_default();
+        Err(Failure::Mistake { place }.into())
+    })
 }

@@ -153,7 +153,23 @@ pub enum SourceError {
         /// Width and height of this one.
         found: (usize, usize),
     },
-    /// A PGM file whose pixels are not width x height.
+    /// A picture with other bits per value than the first, so that its numbers mean something else.
+    #[error("the picture has {found} bits per value, and those before have {expected}")]
+    PictureDepth {
+        /// Bits of the first.
+        expected: u8,
+        /// Bits of this one.
+        found: u8,
+    },
+    /// A width and height of no pixels, or of more than can be read.
+    #[error("the picture is {}x{}, expected 1 to {limit} pixels", size.0, size.1)]
+    PictureLimit {
+        /// Width and height.
+        size: (usize, usize),
+        /// Pixels allowed.
+        limit: usize,
+    },
+    /// A PGM or PPM file whose pixels are not width x height.
     #[error("it announces {expected} bytes of pixels and has {found}")]
     PictureBytes {
         /// Bytes that width, height and depth ask for.
@@ -188,8 +204,9 @@ impl SourceError {
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "a weight of 0 leaves the row out".into(),
             Self::PictureSize { expected, .. } => format!("bring all pictures to one size, for example {}x{}, while reading", expected.0, expected.1),
-            Self::PictureBytes { found, expected } if found > expected => "it looks as if its newlines were converted, in the pixels too; take the original file".into(),
-            Self::PictureBytes { .. } => "it was cut short; take the original file".into(),
+            Self::PictureDepth { expected, .. } => format!("save all pictures with {expected} bits per value"),
+            Self::PictureBytes { found, expected } if found > expected => "it looks as if its newlines were converted, in the pixels too, or something was appended; take the original file".into(),
+            Self::PictureBytes { .. } => "it was cut short, or its newlines were converted, in the pixels too; take the original file".into(),
             Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,
         };

@@ -14,7 +14,7 @@
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
 //! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes) and `cell.rs` (numbers) |
 //! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs`, on `table.rs` (batches) |
-//! | folders and files of pictures | `images` | `images.rs` |
+//! | folders and files of pictures: PGM and its family, PNG, JPEG | `images` | `images.rs`, `picture.rs` |
 
 #[cfg(feature = "parquet")]
 mod array;
@@ -30,8 +30,11 @@ mod csv;
 #[cfg(feature = "npy")]
 mod elements;
 mod error;
+mod folder;
 #[cfg(feature = "images")]
 mod images;
+#[cfg(feature = "images")]
+mod jpeg;
 #[cfg(feature = "parquet")]
 mod layout;
 #[cfg(feature = "parquet")]
@@ -45,15 +48,21 @@ mod open;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "images")]
+mod pgm;
+#[cfg(feature = "images")]
+mod picture;
 mod prefetch;
+#[cfg(feature = "images")]
+mod resize;
 mod sequence;
-mod weighted;
-#[cfg(feature = "npy")]
-mod window;
 #[cfg(feature = "parquet")]
 mod table;
 #[cfg(feature = "csv")]
 mod text;
+mod weighted;
+#[cfg(feature = "npy")]
+mod window;
 
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
 pub use error::SourceError;

@@ -39,7 +39,8 @@ fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     let text = input.to_string_lossy();
     if !text.contains(['*', '?', '[']) {
-        let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let gone = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let source = std::fs::metadata(input).err().unwrap_or_else(gone);
         return Err(Error::Io { action: "read", path: input.to_owned(), source });
     }
     let malformed = |problem: String| at(input)(SourceError::Malformed { format: "pattern", problem });
@@ -59,7 +60,8 @@ fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// A folder with tables or arrays in it is those files; any other is a folder of pictures.
+/// A folder with tables or arrays in it is those files; any other is a folder of pictures. Pictures often come
+/// with notes in a `.txt` file: where there are pictures, that ending alone does not make a table.
 fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();
@@ -70,7 +72,8 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
             files.push(file);
         }
     }
-    if files.is_empty() {
+    let notes = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
+    if files.is_empty() || files.iter().all(notes) && !super::folder::pictures(path)?.is_empty() {
         return Ok(vec![path.to_owned()]);
     }
     files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
@@ -141,6 +144,8 @@ fn standard_input(options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let is_array = start == b"\x93NUMPY";
     let whole: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(start).chain(input));
     let format = options.format.unwrap_or(if is_array { Format::Npy } else { Format::Csv });
+    #[cfg(not(any(feature = "csv", feature = "npy")))]
+    drop(whole);
     match format {
         #[cfg(feature = "npy")]
         Format::Npy => super::npy::from_reader(whole, path, options),

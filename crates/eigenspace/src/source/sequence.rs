@@ -32,7 +32,7 @@ impl Sequence {
                     same_columns(&columns, next.columns(), path)?;
                     next.rows().map(|more| rows + more)
                 }
-                _ => break,
+                _ => None,
             };
         }
         Ok(Self { options, columns, rows, current: Some(current), later })

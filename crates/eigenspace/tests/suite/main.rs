@@ -13,6 +13,8 @@ mod laws;
 mod missing;
 mod monitor;
 mod orl;
+#[cfg(feature = "images")]
+mod pictures;
 mod scaled;
 mod sparse;
 mod split;

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::data::error::DataError;
 
-const SUMS: &str = include_str!("../data/orl_sha256.txt");
-const EDITS: &str = include_str!("../data/orl_repair.csv");
+const SUMS: &str = include_str!("../../data/orl_sha256.txt");
+const EDITS: &str = include_str!("../../data/orl_repair.csv");
 const HEADING: &str = "file,offset_after_crlf_to_lf,op";
 const CR: u8 = 13;
 
@@ -31,31 +31,32 @@ pub(crate) struct Face<'a> {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// The 400 faces, as listed in `xtask/data`.
-pub(crate) fn catalogue() -> Result<Vec<Face<'static>>, Error> {
+/// The 400 faces, as listed in `data`.
+pub(crate) fn catalogue() -> Result<Vec<Face<'static>>, DataError> {
     parse(SUMS, EDITS)
 }
 
-fn parse<'a>(sums: &'a str, edits: &'a str) -> Result<Vec<Face<'a>>, Error> {
+fn parse<'a>(sums: &'a str, edits: &'a str) -> Result<Vec<Face<'a>>, DataError> {
     let mut by_file = read_edits(edits)?;
     let mut faces = Vec::new();
     for (index, line) in sums.lines().enumerate() {
-        let (sha256, file) = line.split_once("  ").ok_or(Error::Data { list: "orl_sha256.txt", line: index + 1 })?;
+        let (sha256, file) =
+            line.split_once("  ").ok_or(DataError::List { list: "orl_sha256.txt", line: index + 1 })?;
         let edits = by_file.remove(file).map_or_else(Vec::new, |(_, edits)| edits);
         faces.push(Face { file, sha256, edits });
     }
     // An edit of a picture that has no checksum could never be checked.
     match by_file.into_values().map(|(line, _)| line).min() {
-        Some(line) => Err(Error::Data { list: "orl_repair.csv", line }),
+        Some(line) => Err(DataError::List { list: "orl_repair.csv", line }),
         None => Ok(faces),
     }
 }
 
 /// The edits of each file, with the line of its first one.
-fn read_edits(text: &str) -> Result<HashMap<&str, (usize, Vec<Edit>)>, Error> {
+fn read_edits(text: &str) -> Result<HashMap<&str, (usize, Vec<Edit>)>, DataError> {
     let mut by_file = HashMap::new();
     for (index, line) in text.lines().enumerate() {
-        let wrong = Error::Data { list: "orl_repair.csv", line: index + 1 };
+        let wrong = DataError::List { list: "orl_repair.csv", line: index + 1 };
         if index == 0 {
             if line != HEADING {
                 return Err(wrong);

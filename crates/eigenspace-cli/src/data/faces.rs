@@ -1,0 +1,127 @@
+//! Folders of faces: checking one, and writing one whole or not at all.
+
+use std::fs;
+use std::path::Path;
+
+use crate::data::error::DataError;
+use crate::data::repair::Face;
+
+/// Checks every face; the error names the first that is not the original.
+pub(crate) fn verify(folder: &Path, faces: &[Face<'_>]) -> Result<(), DataError> {
+    for face in faces {
+        let path = folder.join(face.file);
+        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => DataError::FaceMissing { path: path.clone() },
+            _ => DataError::io("read", path.as_path())(error),
+        })?;
+        if !face.is(&bytes) {
+            return Err(DataError::FaceDiffers { path });
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing would be lost by writing a folder here: it is missing or empty.
+pub(crate) fn is_free(folder: &Path) -> Result<bool, DataError> {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(DataError::io("read", folder)(error)),
+    }
+}
+
+/// Restores every face from a copy and writes them as a new folder, which appears in one step.
+///
+/// `copy` gives the bytes of a face by its name. Nothing is written before all are checked.
+pub(crate) fn restore(
+    mut copy: impl FnMut(&str) -> Result<Vec<u8>, DataError>,
+    destination: &Path,
+    faces: &[Face<'_>],
+) -> Result<(), DataError> {
+    let mut pictures = Vec::with_capacity(faces.len());
+    for face in faces {
+        let restored = face.restore(copy(face.file)?);
+        pictures.push((face.file, restored.ok_or_else(|| DataError::FaceDiffers { path: face.file.into() })?));
+    }
+    let parent = destination.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(DataError::io("make", parent))?;
+    // Beside the destination, so that renaming is one step; one level down, for the scratch folder itself is
+    // closed to other users. It is removed when this function ends, however it ends.
+    let scratch = tempfile::Builder::new().prefix(".orl-").tempdir_in(parent).map_err(DataError::io("make", parent))?;
+    let whole = scratch.path().join("faces");
+    for (file, bytes) in pictures {
+        let path = whole.join(file);
+        let folder = path.parent().unwrap_or(&whole);
+        fs::create_dir_all(folder).map_err(DataError::io("make", folder))?;
+        fs::write(&path, bytes).map_err(DataError::io("write", path.as_path()))?;
+    }
+    // An empty folder makes way; one with something in it cannot be removed so.
+    match fs::remove_dir(destination) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(DataError::io("replace", destination)(error));
+        }
+        _ => {}
+    }
+    fs::rename(&whole, destination).map_err(DataError::io("make", destination))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::repair::Edit;
+
+    /// SHA-256 of the four bytes `P5\n` CR.
+    const SUM: &str = "bb586cd1666cdd8453ac07f44b636c9172d0671461261ecf2577e7d562ba0017";
+    const DAMAGED: &[u8] = b"P5\r\n\r\n";
+
+    fn faces() -> [Face<'static>; 1] {
+        [Face { file: "s1/1.pgm", sha256: SUM, edits: vec![Edit::Set(3)] }]
+    }
+
+    fn restored(bytes: &[u8], destination: &Path) -> Result<(), DataError> {
+        restore(|_| Ok(bytes.to_vec()), destination, &faces())
+    }
+
+    fn entries(folder: &Path) -> usize {
+        fs::read_dir(folder).expect("there").count()
+    }
+
+    #[test]
+    fn a_damaged_face_is_restored_into_a_new_or_empty_folder_that_verifies() {
+        let scratch = tempfile::tempdir().expect("a new folder");
+        fs::create_dir(scratch.path().join("empty")).expect("a new folder");
+        for name in ["deep/er", "empty"] {
+            let destination = scratch.path().join(name);
+            restored(DAMAGED, &destination).expect("restorable");
+            verify(&destination, &faces()).expect("the original");
+        }
+        assert_eq!(entries(scratch.path()), 2, "nothing else is left");
+    }
+
+    #[test]
+    fn a_face_with_a_wrong_checksum_is_refused_and_nothing_is_written() {
+        let scratch = tempfile::tempdir().expect("a new folder");
+        let error = restored(b"P5\r\n\r\n and more", &scratch.path().join("to")).expect_err("not the original");
+        assert_eq!(error.to_string(), "the face `s1/1.pgm` has the wrong SHA-256");
+        assert_eq!(entries(scratch.path()), 0);
+    }
+
+    #[test]
+    fn a_folder_with_something_in_it_is_never_replaced() {
+        let scratch = tempfile::tempdir().expect("a new folder");
+        let destination = scratch.path().join("to");
+        fs::create_dir(&destination).expect("a new folder");
+        fs::write(destination.join("old"), "").expect("a new file");
+        assert!(!is_free(&destination).expect("readable"));
+        assert!(restored(DAMAGED, &destination).is_err());
+        assert!(destination.join("old").exists());
+        assert_eq!(entries(scratch.path()), 1, "the scratch folder is gone");
+    }
+
+    #[test]
+    fn a_missing_face_is_named() {
+        let scratch = tempfile::tempdir().expect("a new folder");
+        let message = verify(scratch.path(), &faces()).expect_err("no s1").to_string();
+        assert!(message.ends_with("1.pgm` is missing"), "{message}");
+    }
+}

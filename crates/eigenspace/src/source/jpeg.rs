@@ -1,0 +1,68 @@
+//! Whether a JPEG file is there to its end.
+//!
+//! The decoder fills what is missing with grey and says nothing, which is kind to a viewer and wrong for a
+//! model. The file is a list of segments, and ends with the marker `FF D9`:
+//!
+//! ```text
+//! FF kind  length (two bytes, itself included)  content          after a scan's header (kind DA): pixels,
+//!                                                                in which FF is followed by 00 or D0 … D7
+//! ```
+//!
+//! Searching for `FF D9` alone would find the end of a small preview inside a segment.
+
+/// The marker at the end.
+const END: u8 = 0xD9;
+/// The header of a scan, which pixels follow.
+const SCAN: u8 = 0xDA;
+
+/// Whether the segments lead to the end marker, after at least one scan. What follows it is of no concern.
+pub(super) fn is_whole(bytes: &[u8]) -> bool {
+    let mut scanned = false;
+    // After FF D8.
+    let mut rest = bytes.get(2..).unwrap_or_default();
+    while let Some(kind) = next_marker(&mut rest) {
+        match kind {
+            END => return scanned,
+            // Markers without content: in pixels a stuffed byte or a restart, elsewhere a start or nothing.
+            0x00 | 0x01 | 0xD0..=0xD8 => {}
+            _ => {
+                scanned |= kind == SCAN;
+                let length = rest.first_chunk::<2>().map(|pair| usize::from(u16::from_be_bytes(*pair)));
+                let Some(after) = length.and_then(|length| rest.get(length..)) else { return false };
+                rest = after;
+            }
+        }
+    }
+    false
+}
+
+/// Passes on to what follows the next marker, and returns the marker.
+fn next_marker(rest: &mut &[u8]) -> Option<u8> {
+    let start = rest.iter().position(|&byte| byte == 0xFF)?;
+    // Any number of FF may come before a marker.
+    let kind = rest[start..].iter().position(|&byte| byte != 0xFF)? + start;
+    let marker = rest[kind];
+    *rest = &rest[kind + 1..];
+    Some(marker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_whole;
+
+    /// A segment with an end marker inside, a scan with a stuffed byte and a restart, and the end.
+    const FILE: &[u8] = b"\xFF\xD8\xFF\xE1\0\x04\xFF\xD9\xFF\xFF\xDA\0\x03x12\xFF\0\xFF\xD034\xFF\xD9";
+
+    #[test]
+    fn only_the_end_of_the_picture_itself_counts() {
+        assert!(is_whole(FILE));
+        for length in 0..FILE.len() {
+            assert!(!is_whole(&FILE[..length]), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_follows_the_end_does_not_matter() {
+        assert!(is_whole(&[FILE, b"appended by a camera"].concat()));
+    }
+}
