@@ -3,7 +3,7 @@
 use super::colour::Rgb;
 use super::font::{self, Weight};
 use super::legend::Legend;
-use super::scale::{Scale, Tick};
+use super::scale::{Format, Scale, Tick};
 use super::scene::{Anchor, Area, Dash, FADED, GRID, Point, RULE, Scene, Text};
 
 pub(super) const WIDTH: f64 = 800.0;
@@ -101,7 +101,7 @@ impl Frame {
 
     fn grid(&self, scene: &mut Scene) {
         let (bottom, left) = (self.area.bottom(), self.area.left);
-        for tick in self.apart(self.x.ticks(8)) {
+        for tick in self.apart(self.x.ticks(if self.x.format == Format::Whole { 15 } else { 8 })) {
             self.across(scene, tick.at, true, GRID, Dash::Solid);
             let x = self.at_x(tick.at);
             scene.text(Text::new(x, bottom + 19.0, TICK, Anchor::Middle, tick.text).fill(FADED));
@@ -135,6 +135,6 @@ impl Frame {
         scene.text(Text::new(middle, scene.height - 17.0, AXIS_TITLE, Anchor::Middle, x_title));
         let y_title = font::shorten(y_title, AXIS_TITLE, Weight::Regular, self.area.height);
         let middle = self.area.top + 0.5 * self.area.height;
-        scene.text(Text::new(EDGE + 8.0, middle, AXIS_TITLE, Anchor::Middle, y_title).upwards());
+        scene.text(Text::new(EDGE + 8.0, middle, AXIS_TITLE, Anchor::Middle, y_title).turn(-90.0));
     }
 }

@@ -7,7 +7,7 @@ use super::drawable;
 use super::names::Names;
 use super::scale::extent;
 use super::scatter::{Scatter, cloud, note};
-use super::scene::{Point, Scene};
+use super::scene::{Point, Scene, WHITE};
 
 /// Only the longest arrows are named: more names than this cannot be read.
 const NAMED: usize = 12;
@@ -22,7 +22,7 @@ pub(crate) struct Biplot<'a> {
 
 /// Draws points and arrows. The arrows are stretched together until they reach as far as the points,
 /// and the factor is written under the picture.
-pub(crate) fn biplot(b: &Biplot<'_>) -> Drawing {
+pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
     let s = &b.scatter;
     let what = format!("{}: {} points and {} arrows", s.title, s.points.len(), b.arrows.len());
     let mut scene = Scene::new(WIDTH, HEIGHT, what);
@@ -31,9 +31,11 @@ pub(crate) fn biplot(b: &Biplot<'_>) -> Drawing {
     let also: Vec<Point> =
         if b.arrows.is_empty() { Vec::new() } else { tips.iter().map(|t| (1.12 * t.0, 1.12 * t.1)).collect() };
     let frame = cloud(&mut scene, s, &also);
-    let shown: Vec<(&str, Point)> = b.arrows.iter().zip(&tips).map(|(a, tip)| (a.0.as_str(), *tip)).collect();
     let mut names = Names::new(frame.area);
-    let arrows = shown.iter().filter_map(|(name, tip)| Some((*name, frame.place(tip.0, tip.1)?))).collect();
+    let arrow = |(arrow, tip): (&'a (String, f64, f64), &Point)| {
+        Some(Arrow { name: &arrow.0, tip: frame.place(tip.0, tip.1)?, length: arrow.1.hypot(arrow.2) })
+    };
+    let arrows = b.arrows.iter().zip(&tips).filter_map(arrow).collect();
     draw_arrows(&mut scene, &mut names, frame.at(0.0, 0.0), arrows, NAMED, ARROW);
     if !b.arrows.is_empty() {
         note(&mut scene, &format!("arrows × {factor:.3}"));
@@ -41,26 +43,37 @@ pub(crate) fn biplot(b: &Biplot<'_>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// Draws all arrows, then names the longest of them, longest first.
+/// An arrow ready to be drawn: where it ends in the picture, and how long it is in numbers.
+pub(super) struct Arrow<'a> {
+    pub(super) name: &'a str,
+    pub(super) tip: Point,
+    pub(super) length: f64,
+}
+
+/// Draws all arrows, then names the longest of them, longest first. Where there are many, those
+/// without a name are pale.
 pub(super) fn draw_arrows(
     scene: &mut Scene,
     names: &mut Names,
     origin: Point,
-    mut arrows: Vec<(&str, Point)>,
+    mut arrows: Vec<Arrow<'_>>,
     named: usize,
     colour: Rgb,
 ) {
-    let length = |tip: &Point| (tip.0 - origin.0).hypot(tip.1 - origin.1);
-    arrows.sort_by(|a, b| length(&b.1).total_cmp(&length(&a.1)));
-    for (i, (_, tip)) in arrows.iter().enumerate() {
-        let pale = if arrows.len() > 2 * named && i >= named { colour.mix(super::scene::WHITE, 0.55) } else { colour };
-        scene.arrow(origin, *tip, pale);
+    arrows.sort_by(|a, b| b.length.total_cmp(&a.length));
+    for (i, arrow) in arrows.iter().enumerate().rev() {
+        let pale = arrows.len() > 2 * named && i >= named;
+        scene.arrow(origin, arrow.tip, if pale { colour.mix(WHITE, 0.6) } else { colour });
     }
-    for (_, tip) in arrows.iter().take(2 * named) {
-        names.keep_clear(*tip, 3.0);
+    for arrow in arrows.iter().take(2 * named) {
+        names.keep_clear(arrow.tip, 3.0);
+        names.avoid(origin, arrow.tip);
     }
-    for (name, tip) in arrows.iter().take(named).filter(|(_, tip)| length(tip) > 4.0) {
-        names.write(scene, name, *tip, (tip.0 - origin.0, tip.1 - origin.1), colour);
+    for arrow in arrows.iter().take(named) {
+        let towards = (arrow.tip.0 - origin.0, arrow.tip.1 - origin.1);
+        if towards.0.hypot(towards.1) > 4.0 {
+            names.write(scene, arrow.name, arrow.tip, towards, colour);
+        }
     }
 }
 

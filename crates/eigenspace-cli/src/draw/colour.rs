@@ -33,8 +33,8 @@ const EIGHT: [Rgb; 8] = [
     Rgb(0xf0, 0xe4, 0x42),
 ];
 
-/// Ten hues and then their pale partners.
-const TWENTY: [Rgb; 20] = [
+/// Ten hues for more classes; the second ten are the same, darker.
+const TEN: [Rgb; 10] = [
     Rgb(0x1f, 0x77, 0xb4),
     Rgb(0xff, 0x7f, 0x0e),
     Rgb(0x2c, 0xa0, 0x2c),
@@ -45,23 +45,14 @@ const TWENTY: [Rgb; 20] = [
     Rgb(0x7f, 0x7f, 0x7f),
     Rgb(0xbc, 0xbd, 0x22),
     Rgb(0x17, 0xbe, 0xcf),
-    Rgb(0xae, 0xc7, 0xe8),
-    Rgb(0xff, 0xbb, 0x78),
-    Rgb(0x98, 0xdf, 0x8a),
-    Rgb(0xff, 0x98, 0x96),
-    Rgb(0xc5, 0xb0, 0xd5),
-    Rgb(0xc4, 0x9c, 0x94),
-    Rgb(0xf7, 0xb6, 0xd2),
-    Rgb(0xc7, 0xc7, 0xc7),
-    Rgb(0xdb, 0xdb, 0x8d),
-    Rgb(0x9e, 0xda, 0xe5),
 ];
 
 /// The colour of class `index` out of `count`.
 pub(super) fn class(index: usize, count: usize) -> Rgb {
     match count {
         0..=8 => EIGHT[index % 8],
-        9..=20 => TWENTY[index % 20],
+        9..=20 if index < 10 => TEN[index],
+        9..=20 => TEN[index % 10].mix(Rgb(0, 0, 0), 0.45),
         // Neighbours in the list differ in lightness as well as in hue.
         _ => oklch([0.48, 0.62, 0.75][index % 3], 0.13, 360.0 * index as f64 / count as f64),
     }

@@ -2,12 +2,13 @@
 
 use super::colour::Rgb;
 use super::font::{self, Weight};
-use super::scene::{Anchor, Area, Dash, Marker, Marks, Scene, Shape, Text};
+use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Scene, Shape, Text};
 
 const SIZE: f64 = 13.0;
 const ROOM: f64 = 150.0;
 const STEP: f64 = 22.0;
 const SAMPLE: f64 = 18.0;
+const INDENT: f64 = SAMPLE + 8.0;
 
 /// The sample drawn before a name.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +16,8 @@ pub(super) enum Sample {
     Mark(Marker, Rgb),
     Line(Rgb, Dash),
     Block(Rgb),
-    /// Only the text, for a remark.
-    Nothing,
+    /// A point with a dark rim.
+    Ringed(Rgb),
 }
 
 /// Names with their samples; empty for a chart that needs no key.
@@ -32,7 +33,7 @@ impl Legend {
 
     /// Zero for an empty legend.
     pub(super) fn width(&self) -> f64 {
-        let own = |(sample, name): &(Sample, String)| indent(*sample) + font::width(name, SIZE, Weight::Regular);
+        let own = |(_, name): &(Sample, String)| INDENT + font::width(name, SIZE, Weight::Regular);
         self.entries.iter().map(own).fold(0.0, f64::max)
     }
 
@@ -52,14 +53,14 @@ impl Legend {
                     let area = Area { left: left + 2.0, top: middle - 6.0, width: 14.0, height: 12.0 };
                     scene.add(Shape::Rect { area, fill, class: "" });
                 }
-                Sample::Nothing => {}
+                Sample::Ringed(fill) => {
+                    let edge = Some((INK, 1.2));
+                    let marks = Marks { at: vec![centre], marker: Marker::Disc, radius: 4.5, fill, opacity: 1.0, edge };
+                    scene.add(Shape::Marks(marks));
+                }
             }
-            let x = left + indent(*sample);
+            let x = left + INDENT;
             scene.text(Text::new(x, middle + 4.5, SIZE, Anchor::Start, name.as_str()));
         }
     }
-}
-
-fn indent(sample: Sample) -> f64 {
-    if matches!(sample, Sample::Nothing) { 0.0 } else { SAMPLE + 8.0 }
 }

@@ -48,7 +48,7 @@ pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
     for (i, series) in l.series.iter().enumerate() {
         let colour = colour::class(i, l.series.len());
         for part in series.points.split(|p| !usable(&p)) {
-            curve(&mut scene, &frame, part, colour, dash(series), series.points.len() <= 40);
+            curve(&mut scene, &frame, part, colour, dash(series), series.points.len() <= 40 && !series.dashed);
         }
     }
     Drawing::new(scene)

@@ -3,11 +3,12 @@
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::classes::Classes;
 use super::colour::{Rgb, VERMILION};
+use super::font::{self, Weight};
 use super::legend::Sample;
 use super::names::Names;
 use super::scale::{Scale, extent};
 use super::scatter::points;
-use super::scene::{Anchor, Dash, INK, Marker, Marks, Point, Scene, Shape, Text};
+use super::scene::{Anchor, Dash, INK, Marks, Point, Scene, Shape, Text, WHITE};
 use super::{Drawing, drawable};
 
 const LIMIT: Rgb = Rgb(0x55, 0x55, 0x55);
@@ -44,7 +45,8 @@ pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
     let classes = Classes::new(m.labels, rows.len());
     let mut legend = classes.legend();
     if !beyond.is_empty() {
-        legend.push(Sample::Mark(Marker::Disc, VERMILION), &format!("beyond: {} of {}", beyond.len(), rows.len()));
+        let fill = if m.labels.is_some() { WHITE } else { VERMILION };
+        legend.push(Sample::Ringed(fill), &format!("beyond: {} of {}", beyond.len(), rows.len()));
     }
     let usable = || rows.iter().filter(|r| drawable(r.0) && drawable(r.1));
     let axes = Axes {
@@ -62,7 +64,7 @@ pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
     }
     let lifted: Vec<Point> = rows.iter().map(|r| (lift(&frame.x, r.0), lift(&frame.y, r.1))).collect();
     points(&mut scene, &frame, &lifted, &classes);
-    emphasise(&mut scene, &frame, &lifted, &beyond, m);
+    emphasise(&mut scene, &frame, &lifted, &beyond, &classes, m);
     Drawing::new(scene)
 }
 
@@ -96,11 +98,11 @@ fn lift(scale: &Scale, value: f64) -> f64 {
 }
 
 fn draw_limits(scene: &mut Scene, frame: &Frame, (t2, q): (f64, f64), level: &str) {
-    let name = |what: &str| format!("{what} limit {level}").trim_end().to_owned();
+    let name = |what: &str| font::shorten(&format!("{what} limit {level}"), 11.5, Weight::Regular, 140.0);
     if frame.x.shows(t2) {
         frame.across(scene, t2, true, LIMIT, Dash::Dashed);
         let at = (frame.at_x(t2) - 6.0, frame.area.top + 4.0);
-        scene.text(Text::new(at.0, at.1, 11.5, Anchor::End, name("T²")).fill(LIMIT).upwards().halo());
+        scene.text(Text::new(at.0, at.1, 11.5, Anchor::End, name("T²")).fill(LIMIT).turn(-90.0).halo());
     }
     if frame.y.shows(q) {
         frame.across(scene, q, false, LIMIT, Dash::Dashed);
@@ -109,13 +111,19 @@ fn draw_limits(scene: &mut Scene, frame: &Frame, (t2, q): (f64, f64), level: &st
     }
 }
 
-/// The rows beyond, again and larger, and the names of the first few.
-fn emphasise(scene: &mut Scene, frame: &Frame, rows: &[Point], beyond: &[usize], m: &Monitor<'_>) {
+/// The rows beyond, again, larger and with a dark rim, and the names of the first few.
+fn emphasise(scene: &mut Scene, frame: &Frame, rows: &[Point], beyond: &[usize], classes: &Classes, m: &Monitor<'_>) {
     let places: Vec<(usize, Point)> =
         beyond.iter().filter_map(|i| Some((*i, frame.place(rows[*i].0, rows[*i].1)?))).collect();
-    let at = places.iter().map(|p| p.1).collect();
     let radius = if rows.len() > 500 { 3.5 } else { 5.0 };
-    scene.add(Shape::Marks(Marks { at, marker: Marker::Disc, radius, fill: VERMILION, opacity: 1.0, edge: Some(INK) }));
+    for class in classes.all() {
+        let at: Vec<Point> = places.iter().filter(|p| classes.of(p.0) == class).map(|p| p.1).collect();
+        if !at.is_empty() {
+            let (colour, marker) = classes.look(class);
+            let fill = if m.labels.is_some() { colour } else { VERMILION };
+            scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity: 1.0, edge: Some((INK, 1.2)) }));
+        }
+    }
     let mut names = Names::new(frame.area);
     for (_, place) in places.iter().take(2 * NAMED) {
         names.keep_clear(*place, radius);

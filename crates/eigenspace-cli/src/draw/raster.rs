@@ -13,8 +13,6 @@ use super::scene::{Anchor, Area, Bitmap, Dash, Marker, Marks, Point, Scene, Shap
 
 /// Pixels per unit of the picture.
 pub(super) const DENSITY: f64 = 2.0;
-/// Width of the outline of a point.
-pub(super) const EDGE: f64 = 0.6;
 /// Width of the white rim of a text, both sides together.
 pub(super) const HALO: f64 = 3.0;
 /// A picture with more pixels than this at full density is painted at density one.
@@ -131,8 +129,8 @@ impl Brush {
                 path(&corners.iter().map(|c| (x + c.0, y + c.1)).collect::<Vec<_>>(), true)
             };
             self.fill(outline.clone(), marks.fill, marks.opacity);
-            if let Some(edge) = marks.edge {
-                self.stroke(outline, edge, EDGE, None);
+            if let Some((edge, width)) = marks.edge {
+                self.stroke(outline, edge, width, None);
             }
         }
     }
@@ -144,7 +142,7 @@ impl Brush {
             Anchor::Middle => -0.5 * width,
             Anchor::End => -width,
         };
-        let turn = if text.upwards { Transform::from_rotate(-90.0) } else { Transform::identity() };
+        let turn = Transform::from_rotate(text.turn as f32);
         let move_to = turn.pre_translate(shift as f32, 0.0).post_translate(text.x as f32, text.y as f32);
         let glyphs = glyphs.transform(move_to);
         if text.halo {

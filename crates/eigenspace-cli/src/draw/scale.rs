@@ -144,7 +144,7 @@ fn plain(value: f64, step: f64) -> String {
         out.push('−');
     }
     for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && whole.len() > 4 && (whole.len() - i).is_multiple_of(3) {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -3,7 +3,7 @@
 use super::axes::{Axes, EDGE, Frame, HEIGHT, WIDTH};
 use super::classes::{Classes, thinning, weight_of};
 use super::scale::Scale;
-use super::scene::{Anchor, Dash, FADED, Marks, RULE, Scene, Shape, Text};
+use super::scene::{Anchor, Dash, FADED, Marks, RULE, Scene, Shape, Text, WHITE};
 use super::{Drawing, drawable};
 
 /// Points with the titles of their axes; see [`super::component_title`].
@@ -43,7 +43,7 @@ pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> 
     let frame = Frame::draw(scene, &axes);
     for (vertical, scale) in [(true, frame.x), (false, frame.y)] {
         if scale.low < 0.0 && scale.high > 0.0 {
-            frame.across(scene, 0.0, vertical, RULE.mix(super::scene::WHITE, 0.4), Dash::Solid);
+            frame.across(scene, 0.0, vertical, RULE.mix(WHITE, 0.4), Dash::Solid);
         }
     }
     points(scene, &frame, s.points, &classes);
@@ -59,7 +59,7 @@ pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], cl
         let at: Vec<_> = mine.filter_map(|(_, p)| frame.place(p.0, p.1)).collect();
         if !at.is_empty() {
             let (fill, marker) = classes.look(class);
-            let edge = (points.len() <= 500).then_some(super::scene::WHITE);
+            let edge = (points.len() <= 500).then_some((WHITE, 0.6));
             scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity, edge }));
         }
     }

@@ -36,7 +36,7 @@ pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     legend.draw(&mut scene, WIDTH - used + EDGE, 56.0);
     let usable = |p: &&[f64; 3]| p.iter().all(|v| drawable(*v));
     let scales = [0, 1, 2].map(|i| Scale::around(s.points.iter().filter(usable).map(|p| p[i]), 0.05));
-    let view = View::new(Area { left: 70.0, top: 56.0, width: WIDTH - 70.0 - used, height: HEIGHT - 126.0 });
+    let view = View::new(Area { left: 70.0, top: 56.0, width: WIDTH - 70.0 - used, height: HEIGHT - 116.0 });
     walls(&mut scene, &view, &scales);
     edges(&mut scene, &view, &scales, &s.titles);
     let cube = |p: &[f64; 3]| [0, 1, 2].map(|i| 2.0 * scales[i].share(p[i]) - 1.0);
@@ -109,33 +109,39 @@ fn walls(scene: &mut Scene, view: &View, scales: &[Scale; 3]) {
 
 /// The three edges that carry numbers and titles, each on the outline of the box.
 fn edges(scene: &mut Scene, view: &View, scales: &[Scale; 3], titles: &[&str; 3]) {
-    // Along which axis; where the edge lies on the others; which way is out, and how the text stands.
+    // Along which axis, from where to where, and how the numbers stand.
     let edges = [
-        (0, [0.0, -1.0, -1.0], [0.0, -1.0, 0.0], Anchor::Middle),
-        (1, [1.0, 0.0, -1.0], [1.0, 0.0, 0.0], Anchor::Start),
-        (2, [-1.0, -1.0, 0.0], [-0.6, -0.6, 0.0], Anchor::End),
+        (0, [-1.0, -1.0, -1.0], [1.0, -1.0, -1.0], Anchor::Middle),
+        (1, [1.0, -1.0, -1.0], [1.0, 1.0, -1.0], Anchor::Start),
+        (2, [-1.0, -1.0, -1.0], [-1.0, -1.0, 1.0], Anchor::End),
     ];
-    for (axis, edge, out, anchor) in edges {
-        let at = |along: f64, away: f64| {
-            let mut p = [0, 1, 2].map(|i| edge[i] + away * out[i]);
-            p[axis] += along;
-            view.at(p)
-        };
-        scene.line(vec![at(-1.0, 0.0), at(1.0, 0.0)], RULE, 1.2, Dash::Solid);
+    let centre = view.at([0.0; 3]);
+    for (axis, from, to, anchor) in edges {
+        let (start, end) = (view.at(from), view.at(to));
+        let (dx, dy) = (end.0 - start.0, end.1 - start.1);
+        let length = dx.hypot(dy);
+        let middle = (0.5 * (start.0 + end.0), 0.5 * (start.1 + end.1));
+        // The normal that points away from the box.
+        let side = if (middle.0 - centre.0) * dy - (middle.1 - centre.1) * dx < 0.0 { -1.0 } else { 1.0 };
+        let out = (side * dy / length, -side * dx / length);
+        let away = |p: Point, distance: f64| (p.0 + distance * out.0, p.1 + distance * out.1);
+        scene.line(vec![start, end], RULE, 1.2, Dash::Solid);
+        let mut widest: f64 = 0.0;
         for tick in scales[axis].ticks(5) {
-            let along = 2.0 * scales[axis].share(tick.at) - 1.0;
-            let (x, y) = at(along, 0.1);
-            scene.line(vec![at(along, 0.0), at(along, 0.03)], RULE, 1.0, Dash::Solid);
+            let share = scales[axis].share(tick.at);
+            let on = view.at([0, 1, 2].map(|i| from[i] + share * (to[i] - from[i])));
+            scene.line(vec![on, away(on, 5.0)], RULE, 1.0, Dash::Solid);
+            let (x, y) = away(on, if anchor == Anchor::Middle { 17.0 } else { 10.0 });
+            widest = widest.max(font::width(&tick.text, TICK, Weight::Regular));
             scene.text(Text::new(x, y + 4.5, TICK, anchor, tick.text).fill(FADED));
         }
-        let text = font::shorten(titles[axis], 14.0, Weight::Regular, 240.0);
-        if axis == 2 {
-            let (x, y) = at(0.0, 0.0);
-            scene.text(Text::new((x - 58.0).max(EDGE + 8.0), y, 14.0, Anchor::Middle, text).upwards());
-        } else {
-            let (x, y) = at(0.0, 0.3);
-            scene.text(Text::new(x, y + 12.0, 14.0, Anchor::Middle, text));
-        }
+        // The title runs along the edge, clear of the widest number.
+        let reach = if anchor == Anchor::Middle { 14.0 + 0.5 * widest } else { 10.0 + widest };
+        let (x, y) = away(middle, reach * out.0.abs() + 30.0 * out.1.abs() + 16.0);
+        let turn = if axis == 2 { -90.0 } else { (dy / dx).atan().to_degrees() };
+        let text = font::shorten(titles[axis], 14.0, Weight::Regular, 0.9 * length);
+        let baseline = if axis == 2 { 0.0 } else { 5.0 };
+        scene.text(Text::new(x, y + baseline, 14.0, Anchor::Middle, text).turn(turn));
     }
 }
 
@@ -156,7 +162,7 @@ fn cloud(scene: &mut Scene, view: &View, points: &[(usize, [f64; 3])], classes: 
                 let (colour, marker) = classes.look(class);
                 let fill = colour.mix(WHITE, 0.5 * (1.0 - nearness));
                 let radius = radius * (0.7 + 0.5 * nearness);
-                let edge = (points.len() <= 500).then_some(WHITE);
+                let edge = (points.len() <= 500).then_some((WHITE, 0.6));
                 scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity, edge }));
             }
         }

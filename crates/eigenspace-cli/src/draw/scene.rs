@@ -74,8 +74,8 @@ pub(super) struct Text {
     pub(super) anchor: Anchor,
     pub(super) weight: Weight,
     pub(super) fill: Rgb,
-    /// Reads upwards instead of to the right.
-    pub(super) upwards: bool,
+    /// Degrees, clockwise; -90 reads upwards.
+    pub(super) turn: f64,
     /// A white rim, for text that stands on data.
     pub(super) halo: bool,
     pub(super) content: String,
@@ -84,7 +84,7 @@ pub(super) struct Text {
 impl Text {
     pub(super) fn new(x: f64, y: f64, size: f64, anchor: Anchor, content: impl Into<String>) -> Self {
         let content = content.into();
-        Self { x, y, size, anchor, weight: Weight::Regular, fill: INK, upwards: false, halo: false, content }
+        Self { x, y, size, anchor, weight: Weight::Regular, fill: INK, turn: 0.0, halo: false, content }
     }
 
     pub(super) fn fill(mut self, fill: Rgb) -> Self {
@@ -97,8 +97,8 @@ impl Text {
         self
     }
 
-    pub(super) fn upwards(mut self) -> Self {
-        self.upwards = true;
+    pub(super) fn turn(mut self, degrees: f64) -> Self {
+        self.turn = degrees;
         self
     }
 
@@ -116,8 +116,8 @@ pub(super) struct Marks {
     pub(super) radius: f64,
     pub(super) fill: Rgb,
     pub(super) opacity: f64,
-    /// Colour of a thin outline.
-    pub(super) edge: Option<Rgb>,
+    /// Colour and width of an outline.
+    pub(super) edge: Option<(Rgb, f64)>,
 }
 
 /// The dashes of a line.
@@ -157,7 +157,7 @@ impl Shape {
             Self::Line { points: p, .. } | Self::Polygon { points: p, .. } => points(p),
             Self::Ring { centre, radius, .. } => points(&[*centre]) && radius.is_finite(),
             Self::Marks(marks) => points(&marks.at) && marks.radius.is_finite(),
-            Self::Text(text) => text.x.is_finite() && text.y.is_finite(),
+            Self::Text(text) => [text.x, text.y, text.turn].iter().all(|v| v.is_finite()),
         }
     }
 }

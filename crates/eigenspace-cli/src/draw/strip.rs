@@ -2,14 +2,14 @@
 
 use super::Drawing;
 use super::axes::{EDGE, title};
-use super::colour::diverging;
 use super::font::{self, Weight};
 use super::gallery::{GAP, least_width, put};
 use super::scene::{Anchor, Area, FADED, Scene, Shape, Text};
-use super::tile::{PictureSize, Range, bounds};
+use super::tile::{PictureSize, Range, bitmap, bounds};
 
 const HEADING: f64 = 13.0;
 const BAR: f64 = 120.0;
+const STEPS: usize = 120;
 
 /// The images of one row. A row shorter than the others leaves its last columns empty.
 #[derive(Debug, Clone)]
@@ -85,13 +85,10 @@ fn common(row: &StripRow) -> Range {
 
 /// What the colours of signed images mean: a bar with its two ends and zero.
 fn colour_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
-    let steps = 60;
-    for i in 0..steps {
-        let value = 2.0 * (f64::from(i) + 0.5) / f64::from(steps) - 1.0;
-        let width = BAR / f64::from(steps);
-        let area = Area { left: left + f64::from(i) * width, top, width, height: 10.0 };
-        scene.add(Shape::Rect { area, fill: diverging(value), class: "" });
-    }
+    let values: Vec<f64> = (0..=STEPS).map(|i| 2.0 * i as f64 / STEPS as f64 - 1.0).collect();
+    let form = PictureSize { width: values.len(), height: 1, channels: 1 };
+    let area = Area { left: left.round(), top: top.round(), width: BAR, height: 10.0 };
+    scene.add(Shape::Picture { area, bitmap: bitmap(&values, form, Range::Signed(Some(1.0))) });
     let written = if (0.01..1000.0).contains(&size) { format!("{size:.2}") } else { format!("{size:.1e}") };
     let texts = [
         (0.0, Anchor::Start, format!("−{written}")),

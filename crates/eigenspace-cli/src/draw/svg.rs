@@ -113,8 +113,8 @@ fn marked(marks: &Marks) -> String {
     if marks.opacity < 1.0 {
         let _ = write!(out, " fill-opacity=\"{}\"", number(marks.opacity));
     }
-    if let Some(edge) = marks.edge {
-        let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", edge.hex(), raster::EDGE);
+    if let Some((edge, width)) = marks.edge {
+        let _ = write!(out, " stroke=\"{}\" stroke-width=\"{}\"", edge.hex(), number(width));
     }
     out.push('>');
     for &(x, y) in &marks.at {
@@ -144,8 +144,8 @@ fn written(text: &Text) -> String {
     if text.weight == Weight::Bold {
         out.push_str(" font-weight=\"bold\"");
     }
-    if text.upwards {
-        let _ = write!(out, " transform=\"rotate(-90 {x} {y})\"");
+    if text.turn != 0.0 {
+        let _ = write!(out, " transform=\"rotate({} {x} {y})\"", number(text.turn));
     }
     if text.halo {
         let _ = write!(
