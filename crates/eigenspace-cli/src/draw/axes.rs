@@ -99,6 +99,12 @@ impl Frame {
         scene.line(points, stroke, if dash == Dash::Solid { 1.0 } else { 1.3 }, dash);
     }
 
+    /// Says that there is nothing to see, where an empty frame could be taken for a mistake.
+    pub(super) fn empty(&self, scene: &mut Scene) {
+        let middle = (self.area.left + 0.5 * self.area.width, self.area.top + 0.5 * self.area.height);
+        scene.text(Text::new(middle.0, middle.1, 14.0, Anchor::Middle, "nothing to draw").fill(FADED).halo());
+    }
+
     fn grid(&self, scene: &mut Scene) {
         let (bottom, left) = (self.area.bottom(), self.area.left);
         for tick in self.apart(self.x.ticks(if self.x.format == Format::Whole { 15 } else { 8 })) {

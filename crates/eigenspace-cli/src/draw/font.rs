@@ -1,6 +1,6 @@
 //! The typeface of the program: how wide a text is, how to shorten it, and its outlines.
 //!
-//! Noto Sans covers Latin, Greek and Cyrillic; other characters become the empty box of the face in
+//! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic; other characters become the empty box of the face in
 //! a PNG, while an SVG is shown with the fonts of whoever opens it. Letters are set side by side,
 //! without kerning.
 
@@ -29,8 +29,14 @@ fn face(weight: Weight) -> Option<&'static Face<'static>> {
     faces[usize::from(weight == Weight::Bold)].as_ref()
 }
 
-fn advance(face: &Face<'_>, glyph: GlyphId) -> f64 {
-    f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) / f64::from(face.units_per_em())
+/// The face lacks the minus of raised exponents, so that one is a small bar of our own.
+const RAISED_MINUS: char = '⁻';
+
+fn advance(face: &Face<'_>, character: char) -> f64 {
+    if character == RAISED_MINUS {
+        return 0.36;
+    }
+    f64::from(face.glyph_hor_advance(glyph(face, character)).unwrap_or(0)) / f64::from(face.units_per_em())
 }
 
 fn glyph(face: &Face<'_>, character: char) -> GlyphId {
@@ -44,7 +50,7 @@ pub(super) fn width(text: &str, size: f64, weight: Weight) -> f64 {
 
 fn exact_width(text: &str, size: f64, weight: Weight) -> f64 {
     let em = match face(weight) {
-        Some(face) => text.chars().map(|c| advance(face, glyph(face, c))).sum(),
+        Some(face) => text.chars().map(|c| advance(face, c)).sum(),
         None => 0.6 * text.chars().count() as f64,
     };
     em * size
@@ -74,9 +80,16 @@ pub(super) fn outline(text: &str, size: f64, weight: Weight) -> Option<(Path, f6
     let scale = size / f64::from(face.units_per_em());
     let mut pen = Pen { path: PathBuilder::new(), scale, x: 0.0 };
     for character in text.chars() {
-        let glyph = glyph(face, character);
-        face.outline_glyph(glyph, &mut pen);
-        pen.x += size * advance(face, glyph);
+        if character == RAISED_MINUS {
+            let em = f32::from(face.units_per_em());
+            let bar = [(0.05, 0.50), (0.31, 0.50), (0.31, 0.56), (0.05, 0.56)].map(|(x, y)| (x * em, y * em));
+            pen.move_to(bar[0].0, bar[0].1);
+            bar[1..].iter().for_each(|corner| pen.line_to(corner.0, corner.1));
+            pen.close();
+        } else {
+            face.outline_glyph(glyph(face, character), &mut pen);
+        }
+        pen.x += size * advance(face, character);
     }
     let end = pen.x;
     pen.path.finish().map(|path| (path, end))

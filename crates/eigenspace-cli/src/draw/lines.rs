@@ -45,6 +45,9 @@ pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
         legend,
     };
     let frame = Frame::draw(&mut scene, &axes);
+    if all().next().is_none() {
+        frame.empty(&mut scene);
+    }
     for (i, series) in l.series.iter().enumerate() {
         let colour = colour::class(i, l.series.len());
         for part in series.points.split(|p| !usable(&p)) {

@@ -62,7 +62,7 @@ fn around(centre: Point, radius: f64) -> Area {
 fn candidates(at: Point, towards: Point, width: f64, height: f64) -> Vec<Area> {
     let first = towards.1.atan2(towards.0);
     let mut places = Vec::new();
-    for gap in [7.0, 13.0, 20.0] {
+    for gap in [7.0, 13.0, 20.0, 30.0] {
         for turn in [0.0, 0.35, -0.35, 0.7, -0.7, 1.2, -1.2, 1.8, -1.8, 2.5, -2.5, 3.1] {
             let (sin, cos) = (first + turn).sin_cos();
             let left = at.0 + cos * (gap + 0.5 * width) - 0.5 * width;

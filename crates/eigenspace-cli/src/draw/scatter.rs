@@ -63,6 +63,9 @@ pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], cl
             scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity, edge }));
         }
     }
+    if !points.iter().any(|p| frame.place(p.0, p.1).is_some()) {
+        frame.empty(scene);
+    }
     note(scene, &remark);
 }
 

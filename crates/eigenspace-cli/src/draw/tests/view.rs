@@ -31,9 +31,14 @@ pub(super) fn clusters(count: usize, classes: usize) -> (Vec<[f64; 3]>, Vec<Stri
     (points, (0..count).map(|i| format!("s{}", 1 + i % classes)).collect())
 }
 
-fn save(name: &str, drawing: &Drawing) {
+fn folder() -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/pictures");
     std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn save(name: &str, drawing: &Drawing) {
+    let folder = folder();
     std::fs::write(folder.join(format!("{name}.svg")), drawing.svg()).unwrap();
     std::fs::write(folder.join(format!("{name}.png")), drawing.png().unwrap()).unwrap();
 }
@@ -205,8 +210,17 @@ fn pictures_of_images() {
         },
     ];
     let columns = [5, 10, 20, 50, 100].map(|k| format!("k = {k}"));
-    save(
-        "strip",
-        &strip(&Strip { title: "One face from more and more components", columns: &columns, rows: &rows, size }),
-    );
+    let title = "One face from more and more components";
+    let strip = strip(&Strip { title, columns: &columns, rows: &rows, size });
+    save("strip", &strip);
+    let row = |a: &str, b: &str, c: &str| vec![a.to_owned(), b.to_owned(), c.to_owned()];
+    let page = Page::new("Faces, one batch at a time")
+        .section("The data")
+        .text("Ten pictures of one person.\n\nEvery picture has 92 by 112 pixels.")
+        .table(&row("batch", "rows", "explained"), &[row("first", "1,000", "71.3 %"), row("second", "500", "72.0 %")])
+        .section("Pictures")
+        .drawing(&gallery(&g), "All pictures.")
+        .section("Reconstruction")
+        .drawing(&strip, "One face from 5 to 100 components, and what is missing.");
+    std::fs::write(folder().join("page.html"), page.html()).unwrap();
 }
