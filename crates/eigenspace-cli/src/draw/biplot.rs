@@ -61,8 +61,10 @@ pub(super) fn draw_arrows(
     colour: Rgb,
 ) {
     arrows.sort_by(|a, b| b.length.total_cmp(&a.length));
+    let many = arrows.len() > 2 * named;
+    names.strict(many);
     for (i, arrow) in arrows.iter().enumerate().rev() {
-        let pale = arrows.len() > 2 * named && i >= named;
+        let pale = many && i >= named;
         scene.arrow(origin, arrow.tip, if pale { colour.mix(WHITE, 0.6) } else { colour });
     }
     for arrow in arrows.iter().take(2 * named) {

@@ -17,7 +17,7 @@ pub(super) enum Weight {
 }
 
 /// Room for viewers whose sans-serif runs wider than ours.
-const SPARE: f64 = 1.05;
+const SPARE: f64 = 1.12;
 
 /// No text in a picture is longer than this, whatever its width.
 const LONGEST: usize = 300;

@@ -32,6 +32,7 @@ mod scree;
 mod strip;
 mod svg;
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;
 mod tile;
 

@@ -13,11 +13,17 @@ pub(super) struct Names {
     taken: Vec<Area>,
     /// Better left free, but not forbidden.
     shy: Vec<Area>,
+    /// Where there are many things to name, a name that would cover a line is left out.
+    strict: bool,
 }
 
 impl Names {
     pub(super) fn new(bounds: Area) -> Self {
-        Self { bounds, taken: Vec::new(), shy: Vec::new() }
+        Self { bounds, taken: Vec::new(), shy: Vec::new(), strict: false }
+    }
+
+    pub(super) fn strict(&mut self, strict: bool) {
+        self.strict = strict;
     }
 
     /// Keeps names away from a place.
@@ -43,7 +49,8 @@ impl Names {
         let free = |place: &Area| self.bounds.contains(place) && !self.taken.iter().any(|other| other.overlaps(place));
         let open = |place: &Area| !self.shy.iter().any(|other| other.overlaps(place));
         let places = candidates(at, towards, width, height);
-        let chosen = places.iter().find(|p| free(p) && open(p)).or_else(|| places.iter().find(|p| free(p))).copied();
+        let best = places.iter().find(|p| free(p) && open(p));
+        let chosen = best.or_else(|| places.iter().find(|p| !self.strict && free(p))).copied();
         if let Some(place) = chosen {
             let middle = (place.left + 0.5 * width, place.top + 0.5 * height);
             scene.text(Text::new(middle.0, middle.1 + 0.36 * SIZE, SIZE, Anchor::Middle, name).fill(fill).halo());
@@ -62,8 +69,8 @@ fn around(centre: Point, radius: f64) -> Area {
 fn candidates(at: Point, towards: Point, width: f64, height: f64) -> Vec<Area> {
     let first = towards.1.atan2(towards.0);
     let mut places = Vec::new();
-    for gap in [7.0, 13.0, 20.0, 30.0] {
-        for turn in [0.0, 0.35, -0.35, 0.7, -0.7, 1.2, -1.2, 1.8, -1.8, 2.5, -2.5, 3.1] {
+    for gap in [7.0, 13.0, 20.0] {
+        for turn in [0.0, 0.35, -0.35, 0.7, -0.7, 1.2, -1.2, 1.8, -1.8, 2.5, -2.5] {
             let (sin, cos) = (first + turn).sin_cos();
             let left = at.0 + cos * (gap + 0.5 * width) - 0.5 * width;
             let top = at.1 + sin * (gap + 0.5 * height) - 0.5 * height;

@@ -7,8 +7,8 @@ use super::svg::escape;
 
 /// Light and dark colours follow the reader's setting; drawings keep their white ground in both.
 const STYLE: &str = "
-:root{color-scheme:light dark;--ink:#222;--faded:#666;--ground:#fff;--rule:#ddd;--stripe:#f6f6f6}
-@media (prefers-color-scheme:dark){:root{--ink:#e4e4e4;--faded:#a0a0a0;--ground:#17191c;--rule:#3a3d42;--stripe:#1f2226}}
+:root{color-scheme:light dark;--ink:#222;--faded:#666;--ground:#fff;--rule:#ddd}
+@media (prefers-color-scheme:dark){:root{--ink:#e4e4e4;--faded:#a0a0a0;--ground:#17191c;--rule:#3a3d42}}
 body{margin:0 auto;padding:2.5rem 1.25rem;max-width:56rem;background:var(--ground);color:var(--ink);
 font:16px/1.55 system-ui,sans-serif}
 h1{font-size:1.8rem;line-height:1.2;margin:0 0 1.5rem}

@@ -57,7 +57,7 @@ pub(super) fn bitmap(pixels: &[f64], size: PictureSize, range: Range) -> Bitmap 
     let samples = size.samples();
     let (low, high) = bounds(&pixels, range);
     let place = |value: f64| {
-        let value = if value.is_finite() { value } else { f64::max(low, 0.0_f64.min(high)).min(high) };
+        let value = if value.is_finite() { value } else { 0.0 };
         if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     };
     let grey = |value: f64| if value.is_finite() { (255.0 * place(value)).round() as u8 } else { 0 };

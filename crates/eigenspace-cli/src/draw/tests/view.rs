@@ -87,7 +87,7 @@ fn pictures_of_points() {
     let arrows: Vec<_> = names
         .split_whitespace()
         .map(|n| {
-            let (angle, size) = (6.28 * noise.uniform(), 0.3 + 0.68 * noise.uniform());
+            let (angle, size) = (std::f64::consts::TAU * noise.uniform(), 0.3 + 0.68 * noise.uniform());
             (n.to_owned(), size * angle.cos(), size * angle.sin())
         })
         .collect();
