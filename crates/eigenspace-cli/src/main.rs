@@ -11,6 +11,7 @@ mod args;
 mod checkpoint;
 mod commands;
 mod data;
+mod draw;
 mod failure;
 mod note;
 mod opened;

@@ -1,0 +1,95 @@
+//! Points and, over them, the directions of the original features.
+
+use super::Drawing;
+use super::axes::{HEIGHT, WIDTH};
+use super::colour::Rgb;
+use super::drawable;
+use super::names::Names;
+use super::scale::extent;
+use super::scatter::{Scatter, cloud, note};
+use super::scene::{Point, Scene, WHITE};
+
+/// Only the longest arrows are named: more names than this cannot be read.
+const NAMED: usize = 12;
+const ARROW: Rgb = Rgb(0x40, 0x40, 0x40);
+
+/// A scatter and arrows `(name, x, y)` from the origin.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Biplot<'a> {
+    pub(crate) scatter: Scatter<'a>,
+    pub(crate) arrows: &'a [(String, f64, f64)],
+}
+
+/// Draws points and arrows. The arrows are stretched together until they reach as far as the points,
+/// and the factor is written under the picture.
+pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
+    let s = &b.scatter;
+    let what = format!("{}: {} points and {} arrows", s.title, s.points.len(), b.arrows.len());
+    let mut scene = Scene::new(WIDTH, HEIGHT, what);
+    let factor = stretch(s.points, b.arrows);
+    let tips: Vec<Point> = b.arrows.iter().map(|a| (factor * a.1, factor * a.2)).chain([(0.0, 0.0)]).collect();
+    let also: Vec<Point> =
+        if b.arrows.is_empty() { Vec::new() } else { tips.iter().map(|t| (1.12 * t.0, 1.12 * t.1)).collect() };
+    let frame = cloud(&mut scene, s, &also);
+    let mut names = Names::new(frame.area);
+    let arrow = |(arrow, tip): (&'a (String, f64, f64), &Point)| {
+        Some(Arrow { name: &arrow.0, tip: frame.place(tip.0, tip.1)?, length: arrow.1.hypot(arrow.2) })
+    };
+    let arrows = b.arrows.iter().zip(&tips).filter_map(arrow).collect();
+    draw_arrows(&mut scene, &mut names, frame.at(0.0, 0.0), arrows, NAMED, ARROW);
+    if !b.arrows.is_empty() {
+        note(&mut scene, &format!("arrows × {factor:.3}"));
+    }
+    Drawing::new(scene)
+}
+
+/// An arrow ready to be drawn: where it ends in the picture, and how long it is in numbers.
+pub(super) struct Arrow<'a> {
+    pub(super) name: &'a str,
+    pub(super) tip: Point,
+    pub(super) length: f64,
+}
+
+/// Draws all arrows, then names the longest of them, longest first. Where there are many, those
+/// without a name are pale.
+pub(super) fn draw_arrows(
+    scene: &mut Scene,
+    names: &mut Names,
+    origin: Point,
+    mut arrows: Vec<Arrow<'_>>,
+    named: usize,
+    colour: Rgb,
+) {
+    arrows.sort_by(|a, b| b.length.total_cmp(&a.length));
+    let many = arrows.len() > 2 * named;
+    names.strict(many);
+    for (i, arrow) in arrows.iter().enumerate().rev() {
+        let pale = many && i >= named;
+        scene.arrow(origin, arrow.tip, if pale { colour.mix(WHITE, 0.6) } else { colour });
+    }
+    for arrow in arrows.iter().take(2 * named) {
+        names.keep_clear(arrow.tip, 3.0);
+        names.avoid(origin, arrow.tip);
+    }
+    for arrow in arrows.iter().take(named) {
+        let towards = (arrow.tip.0 - origin.0, arrow.tip.1 - origin.1);
+        if towards.0.hypot(towards.1) > 4.0 {
+            names.write(scene, arrow.name, arrow.tip, towards, colour);
+        }
+    }
+}
+
+/// The factor with which the arrows fill four fifths of the room the points take, side by side.
+fn stretch(points: &[Point], arrows: &[(String, f64, f64)]) -> f64 {
+    let reach =
+        |values: &mut dyn Iterator<Item = f64>| extent(values).map_or(0.0, |(low, high)| low.abs().max(high.abs()));
+    let mut factor = f64::INFINITY;
+    let mut fit = |room: f64, arrow: f64| {
+        if room > 0.0 && arrow > 0.0 {
+            factor = factor.min(0.8 * room / arrow);
+        }
+    };
+    fit(reach(&mut points.iter().map(|p| p.0)), reach(&mut arrows.iter().map(|a| a.1)));
+    fit(reach(&mut points.iter().map(|p| p.1)), reach(&mut arrows.iter().map(|a| a.2)));
+    if drawable(factor) && factor > 0.0 { factor } else { 1.0 }
+}

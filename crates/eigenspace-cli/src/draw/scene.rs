@@ -1,0 +1,211 @@
+//! The list of shapes a chart is made of, in the order they are painted.
+//!
+//! Coordinates are units of the picture, x to the right and y downwards. A shape with a coordinate
+//! that is not finite is dropped when it is added, so that no writer ever meets one.
+
+use super::colour::Rgb;
+use super::font::Weight;
+
+/// Ordinary text.
+pub(super) const INK: Rgb = Rgb(0x33, 0x33, 0x33);
+/// Secondary text: tick values, notes.
+pub(super) const FADED: Rgb = Rgb(0x66, 0x66, 0x66);
+/// Lines of the grid.
+pub(super) const GRID: Rgb = Rgb(0xe8, 0xe8, 0xe8);
+/// Axis lines and dashed references.
+pub(super) const RULE: Rgb = Rgb(0x9a, 0x9a, 0x9a);
+pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
+
+pub(super) type Point = (f64, f64);
+
+/// An upright rectangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Area {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Area {
+    pub(super) fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub(super) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    pub(super) fn overlaps(&self, other: &Area) -> bool {
+        self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
+    }
+
+    pub(super) fn contains(&self, other: &Area) -> bool {
+        self.left <= other.left
+            && self.top <= other.top
+            && other.right() <= self.right()
+            && other.bottom() <= self.bottom()
+    }
+}
+
+/// The form of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marker {
+    Disc,
+    Triangle,
+    Square,
+    Diamond,
+}
+
+/// Where a text stands relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// One line of text; `y` is its baseline.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) size: f64,
+    pub(super) anchor: Anchor,
+    pub(super) weight: Weight,
+    pub(super) fill: Rgb,
+    /// Degrees, clockwise; -90 reads upwards.
+    pub(super) turn: f64,
+    /// A white rim, for text that stands on data.
+    pub(super) halo: bool,
+    pub(super) content: String,
+}
+
+impl Text {
+    pub(super) fn new(x: f64, y: f64, size: f64, anchor: Anchor, content: impl Into<String>) -> Self {
+        let content = content.into();
+        Self { x, y, size, anchor, weight: Weight::Regular, fill: INK, turn: 0.0, halo: false, content }
+    }
+
+    pub(super) fn fill(mut self, fill: Rgb) -> Self {
+        self.fill = fill;
+        self
+    }
+
+    pub(super) fn bold(mut self) -> Self {
+        self.weight = Weight::Bold;
+        self
+    }
+
+    pub(super) fn turn(mut self, degrees: f64) -> Self {
+        self.turn = degrees;
+        self
+    }
+
+    pub(super) fn halo(mut self) -> Self {
+        self.halo = true;
+        self
+    }
+}
+
+/// Points of one look.
+#[derive(Debug, Clone)]
+pub(super) struct Marks {
+    pub(super) at: Vec<Point>,
+    pub(super) marker: Marker,
+    pub(super) radius: f64,
+    pub(super) fill: Rgb,
+    pub(super) opacity: f64,
+    /// Colour and width of an outline.
+    pub(super) edge: Option<(Rgb, f64)>,
+}
+
+/// The dashes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dash {
+    Solid,
+    Dashed,
+}
+
+/// Eight-bit pixels by rows: one value per pixel for grey, three for colour.
+#[derive(Debug, Clone)]
+pub(super) struct Bitmap {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) grey: bool,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Anything that can be painted. `class` names the role of a shape in the SVG.
+#[derive(Debug, Clone)]
+pub(super) enum Shape {
+    Rect { area: Area, fill: Rgb, class: &'static str },
+    Line { points: Vec<Point>, stroke: Rgb, width: f64, dash: Dash, class: &'static str },
+    Polygon { points: Vec<Point>, fill: Rgb, class: &'static str },
+    Ring { centre: Point, radius: f64, stroke: Rgb, width: f64 },
+    Marks(Marks),
+    Text(Text),
+    Picture { area: Area, bitmap: Bitmap },
+}
+
+impl Shape {
+    fn finite(&self) -> bool {
+        let points = |points: &[Point]| points.iter().all(|p| p.0.is_finite() && p.1.is_finite());
+        let area = |a: &Area| [a.left, a.top, a.width, a.height].iter().all(|v| v.is_finite());
+        match self {
+            Self::Rect { area: a, .. } | Self::Picture { area: a, .. } => area(a),
+            Self::Line { points: p, .. } | Self::Polygon { points: p, .. } => points(p),
+            Self::Ring { centre, radius, .. } => points(&[*centre]) && radius.is_finite(),
+            Self::Marks(marks) => points(&marks.at) && marks.radius.is_finite(),
+            Self::Text(text) => [text.x, text.y, text.turn].iter().all(|v| v.is_finite()),
+        }
+    }
+}
+
+/// The shapes of one picture.
+#[derive(Debug, Clone)]
+pub(super) struct Scene {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// What the picture shows, for readers who cannot see it.
+    pub(super) description: String,
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl Scene {
+    pub(super) fn new(width: f64, height: f64, description: impl Into<String>) -> Self {
+        Self { width, height, description: description.into(), shapes: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, shape: Shape) {
+        if shape.finite() {
+            self.shapes.push(shape);
+        }
+    }
+
+    pub(super) fn text(&mut self, text: Text) {
+        if !text.content.is_empty() {
+            self.add(Shape::Text(text));
+        }
+    }
+
+    pub(super) fn line(&mut self, points: Vec<Point>, stroke: Rgb, width: f64, dash: Dash) {
+        self.add(Shape::Line { points, stroke, width, dash, class: "" });
+    }
+
+    /// A straight arrow with a filled head; too short an arrow is only a line.
+    pub(super) fn arrow(&mut self, from: Point, to: Point, stroke: Rgb) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy);
+        let head = 9.0_f64.min(0.5 * length);
+        if head < 0.5 {
+            return;
+        }
+        let (ux, uy) = (dx / length, dy / length);
+        let base = (to.0 - head * ux, to.1 - head * uy);
+        let half = 0.38 * head;
+        self.add(Shape::Line { points: vec![from, base], stroke, width: 1.6, dash: Dash::Solid, class: "arrow" });
+        let points = vec![to, (base.0 - half * uy, base.1 + half * ux), (base.0 + half * uy, base.1 - half * ux)];
+        self.add(Shape::Polygon { points, fill: stroke, class: "head" });
+    }
+}

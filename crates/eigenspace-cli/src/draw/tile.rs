@@ -1,0 +1,111 @@
+//! One image from numbers: how they become grey or colour.
+
+use super::colour::diverging;
+use super::scene::Bitmap;
+
+/// The longest side of an image that is stored; larger ones are averaged down.
+const STORED: usize = 320;
+/// The longest side of an image in the picture, as far as it need not be shrunk.
+const SIDE: usize = 112;
+
+/// The form of every image in a picture: 1 channel for grey, 3 for red, green, blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PictureSize {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) channels: usize,
+}
+
+/// An image by rows, the channels of a pixel side by side, and what is written under it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tile {
+    pub(crate) pixels: Vec<f64>,
+    pub(crate) caption: String,
+}
+
+/// Which numbers are black and which white.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Range {
+    /// The first number is black, the second white, in every image.
+    Unit(f64, f64),
+    /// The smallest number of an image is black, its largest white.
+    Own,
+    /// Symmetric about zero up to the given size, or up to the largest of the image. One channel
+    /// goes from blue over white to red, three channels go about middle grey.
+    Signed(Option<f64>),
+}
+
+impl PictureSize {
+    fn samples(self) -> usize {
+        if self.channels == 3 { 3 } else { 1 }
+    }
+
+    /// The size of an image in the picture: whole multiples of its pixels while it is small, so that
+    /// every pixel is a sharp square, and a fixed longest side once it is large.
+    pub(super) fn shown(self) -> (f64, f64) {
+        let longest = self.width.max(self.height).max(1);
+        let factor = if longest <= SIDE { (SIDE / longest) as f64 } else { (SIDE as f64 / longest as f64).max(0.05) };
+        // Two pixels of a PNG are one unit, so half units are sharp as well.
+        let half = |length: usize| (2.0 * factor * length as f64).round().max(2.0) / 2.0;
+        (half(self.width), half(self.height))
+    }
+}
+
+/// The image in eight bits. Pixels that are missing or not finite are black, or zero if signed.
+pub(super) fn bitmap(pixels: &[f64], size: PictureSize, range: Range) -> Bitmap {
+    let (pixels, width, height) = reduced(pixels, size);
+    let samples = size.samples();
+    let (low, high) = bounds(&pixels, range);
+    let place = |value: f64| {
+        let value = if value.is_finite() { value } else { 0.0 };
+        if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+    };
+    let grey = |value: f64| if value.is_finite() { (255.0 * place(value)).round() as u8 } else { 0 };
+    let signed = matches!(range, Range::Signed(_));
+    let bytes: Vec<u8> = match (signed, samples) {
+        (false, _) => pixels.iter().map(|v| grey(*v)).collect(),
+        (true, 3) => pixels.iter().map(|v| (255.0 * place(*v)).round() as u8).collect(),
+        (true, _) => pixels.iter().map(|v| diverging(2.0 * place(*v) - 1.0)).flat_map(|c| [c.0, c.1, c.2]).collect(),
+    };
+    Bitmap { width, height, grey: !signed && samples == 1, bytes }
+}
+
+/// The numbers at the two ends of the range.
+pub(super) fn bounds(pixels: &[f64], range: Range) -> (f64, f64) {
+    let finite = || pixels.iter().copied().filter(|v| super::drawable(*v));
+    match range {
+        Range::Unit(low, high) => (low, high),
+        Range::Own => super::scale::extent(finite()).unwrap_or((0.0, 1.0)),
+        Range::Signed(size) => {
+            let size = size.unwrap_or_else(|| finite().map(f64::abs).fold(0.0, f64::max));
+            let size = if size > 0.0 && super::drawable(size) { size } else { 1.0 };
+            (-size, size)
+        }
+    }
+}
+
+/// The whole image, or squares of a large one averaged to a pixel each.
+fn reduced(pixels: &[f64], size: PictureSize) -> (Vec<f64>, usize, usize) {
+    let samples = size.samples();
+    let block = size.width.max(size.height).div_ceil(STORED).max(1);
+    let (width, height) = (size.width.div_ceil(block), size.height.div_ceil(block));
+    let value = |x: usize, y: usize, channel: usize| {
+        pixels.get((y * size.width + x) * samples + channel).copied().unwrap_or(f64::NAN)
+    };
+    let mut out = Vec::with_capacity(width * height * samples);
+    for y in 0..height {
+        for x in 0..width {
+            for channel in 0..samples {
+                let (mut sum, mut count) = (0.0, 0.0);
+                for row in y * block..((y + 1) * block).min(size.height) {
+                    for column in x * block..((x + 1) * block).min(size.width) {
+                        sum += value(column, row, channel);
+                        count += 1.0;
+                    }
+                }
+                out.push(sum / count);
+            }
+        }
+    }
+    (out, width, height)
+}
