@@ -29,6 +29,10 @@ pub(crate) enum Failure {
     NoNames,
     #[error("this needs rows to show, beside the model")]
     NoData,
+    #[error("`{}` holds {faces} pictures, not 40 or more of several people in a folder each", folder.display())]
+    FewFaces { folder: PathBuf, faces: usize },
+    #[error("there is no row {row}")]
+    NoRow { row: u64 },
     #[error("the file `{}` would have no known format", path.display())]
     PictureFormat { path: PathBuf },
     #[error("component {wanted} is not shown, the model shows {shown}")]
@@ -53,6 +57,8 @@ impl Failure {
             Self::NoPictures => "tell the size of the pictures with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
+            Self::FewFaces { .. } => "faces lie as person/picture.pgm; without --faces the ORL faces are fetched",
+            Self::NoRow { .. } => "rows are counted from 0",
             Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
             Self::NoComponent { .. } => "components are counted from 1; show more with -k",
             Self::Shape { .. } => "width times height (times 3 for colours) must be the number of features",

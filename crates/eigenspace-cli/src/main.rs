@@ -16,6 +16,7 @@ mod failure;
 mod note;
 mod opened;
 mod output;
+mod pictures;
 mod progress;
 mod rows;
 mod table;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use eigenspace::source::Values;
 use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 
 use crate::note::Note;
 
@@ -81,8 +81,8 @@ impl Opened {
         rows
     }
 
-    /// The directions shown, one per row.
-    pub(crate) fn directions(&self) -> ArrayView2<'_, f64> {
-        self.model().components()
+    /// The same showing another number of components.
+    pub(crate) fn with_components(&self, components: usize) -> anyhow::Result<Self> {
+        Self::new(&self.path, self.raw.with_components(components)?, self.note.clone())
     }
 }

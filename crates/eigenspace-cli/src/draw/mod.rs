@@ -69,6 +69,7 @@ impl Drawing {
     }
 
     /// Width and height in the units of the SVG.
+    #[cfg(test)]
     pub(crate) fn size(&self) -> (f64, f64) {
         (self.scene.width, self.scene.height)
     }

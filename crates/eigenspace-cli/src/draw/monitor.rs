@@ -101,8 +101,9 @@ fn draw_limits(scene: &mut Scene, frame: &Frame, (t2, q): (f64, f64), level: &st
     let name = |what: &str| font::shorten(&format!("{what} limit {level}"), 11.5, Weight::Regular, 140.0);
     if frame.x.shows(t2) {
         frame.across(scene, t2, true, LIMIT, Dash::Dashed);
-        let at = (frame.at_x(t2) - 6.0, frame.area.top + 4.0);
-        scene.text(Text::new(at.0, at.1, 11.5, Anchor::End, name("T²")).fill(LIMIT).turn(-90.0).halo());
+        // At the foot, where the named rows are not.
+        let at = (frame.at_x(t2) - 6.0, frame.area.bottom() - 4.0);
+        scene.text(Text::new(at.0, at.1, 11.5, Anchor::Start, name("T²")).fill(LIMIT).turn(-90.0).halo());
     }
     if frame.y.shows(q) {
         frame.across(scene, q, false, LIMIT, Dash::Dashed);

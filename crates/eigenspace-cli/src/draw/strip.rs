@@ -89,7 +89,11 @@ fn colour_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
     let form = PictureSize { width: values.len(), height: 1, channels: 1 };
     let area = Area { left: left.round(), top: top.round(), width: BAR, height: 10.0 };
     scene.add(Shape::Picture { area, bitmap: bitmap(&values, form, Range::Signed(Some(1.0))) });
-    let written = if (0.01..1000.0).contains(&size) { format!("{size:.2}") } else { format!("{size:.1e}") };
+    let written = match size {
+        100.0..10_000.0 => format!("{size:.0}"),
+        0.01..100.0 => format!("{size:.2}"),
+        _ => format!("{size:.1e}"),
+    };
     let texts = [
         (0.0, Anchor::Start, format!("−{written}")),
         (0.5, Anchor::Middle, "0".to_owned()),

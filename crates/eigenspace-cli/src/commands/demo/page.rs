@@ -1,0 +1,142 @@
+//! The pictures of the demo, and the page that holds them.
+
+use std::path::{Path, PathBuf};
+
+use eigenspace::AtomicFile;
+use eigenspace::source::Values;
+use ndarray::{Axis, Slice};
+
+use crate::commands::demo::faces::Faces;
+use crate::commands::demo::story::{Batch, Story};
+use crate::draw::{self, Drawing, Lines, Monitor, Page, Scatter, Series};
+use crate::{output, pictures};
+
+/// People whose coordinates are drawn: more than ten colours nobody can tell apart.
+const PEOPLE: usize = 10;
+/// Numbers of components of the strip.
+const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
+
+/// Writes pictures and page; returns the page.
+pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Result<PathBuf> {
+    let whole = &story.whole;
+    let drawings = [
+        (
+            "eigenfaces",
+            pictures::gallery(whole, 24, "")?,
+            "The mean face, and the directions in which faces differ most, with their shares of the variance.",
+        ),
+        ("scree", pictures::scree(whole, "")?, "How much each direction explains, and all up to it together."),
+        ("strip", strip(faces, story)?, "One face rebuilt from 5, 10, 20 … numbers, and what is still missing."),
+        (
+            "scatter",
+            scatter(faces, story)?,
+            "Ten people, by their two largest coordinates: pictures of one person lie together.",
+        ),
+        (
+            "error",
+            error_over_k(faces, story)?,
+            "The error of rebuilding all faces, in grey values per pixel, against the number of components.",
+        ),
+        (
+            "monitor",
+            monitor(faces, story)?,
+            "T² says how unusual a face is among faces, Q how much of it no face has. Of rows that are spread normally one in a hundred passes each dashed line; faces are not quite.",
+        ),
+        (
+            "time",
+            times(story),
+            "Adding a batch and reading the model, against computing the batch PCA of all rows so far anew.",
+        ),
+    ];
+    let headings: Vec<String> = Batch::HEADINGS.map(String::from).to_vec();
+    let rows: Vec<Vec<String>> = story.batches.iter().map(Batch::cells).collect();
+    let mut page = Page::new("eigenspace: what it does with faces")
+        .text(&format!("{} pictures: {}. All numbers were measured while this page was made.", faces.rows.nrows(), faces.name))
+        .section("A model that grows")
+        .text("The pictures arrive in batches. After each, the model is read and set against a batch PCA of all rows so far.")
+        .table(&headings, &rows);
+    for (heading, text) in &story.findings {
+        page = page.section(heading).text(text);
+    }
+    page = page.section("Pictures");
+    for (name, drawing, caption) in &drawings {
+        AtomicFile::write(folder.join(format!("{name}.svg")), drawing.svg().as_bytes())?;
+        AtomicFile::write(folder.join(format!("{name}.png")), &drawing.png()?)?;
+        page = page.drawing(drawing, caption);
+    }
+    let path = folder.join("index.html");
+    AtomicFile::write(&path, page.html().as_bytes())?;
+    let names = drawings.map(|(name, ..)| name).join(", ");
+    output::data(&format!("\n{}. Pictures. {names}, as .svg and .png.", story.findings.len() + 2))?;
+    Ok(path)
+}
+
+fn strip(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
+    let row = faces.rows.slice_axis(Axis(0), Slice::from(..1)).to_owned();
+    pictures::strip_of(&story.whole, &Values::F64(row), &STEPS, "")
+}
+
+fn scatter(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
+    let model = story.whole.model();
+    let coordinates = model.project(faces.rows.view())?;
+    let mut known: Vec<&String> = faces.people.iter().collect();
+    known.dedup();
+    known.truncate(PEOPLE);
+    let chosen: Vec<usize> = (0..faces.people.len()).filter(|&i| known.contains(&&faces.people[i])).collect();
+    let points: Vec<(f64, f64)> = chosen.iter().map(|&i| (coordinates[[i, 0]], coordinates[[i, 1]])).collect();
+    let labels: Vec<String> = chosen.iter().map(|&i| faces.people[i].clone()).collect();
+    let ratios = model.explained_variance_ratio();
+    let [x, y] = [0, 1].map(|i| draw::component_title(i + 1, ratios.get(i).copied()));
+    let scatter = Scatter { points: &points, labels: Some(&labels), x_title: &x, y_title: &y, ..Scatter::default() };
+    Ok(draw::scatter(&scatter))
+}
+
+/// RMSE of all faces for k = 1, 2, 4 … components, from the coordinates alone.
+fn error_over_k(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
+    let all = story.whole.with_components(story.whole.raw.rank())?;
+    let model = all.model();
+    let total: f64 = model.feature_scatter().sum();
+    let cells = faces.rows.len() as f64;
+    let mut left = total;
+    let mut points = vec![(0.0, (total / cells).sqrt())];
+    for (i, s) in model.singular_values().iter().enumerate() {
+        left -= s * s;
+        points.push(((i + 1) as f64, (left.max(0.0) / cells).sqrt()));
+    }
+    let series = [Series { name: "all faces".into(), points, dashed: false }];
+    let titles = ("components", "error per pixel (RMSE)");
+    Ok(draw::lines(&Lines { series: &series, x_title: titles.0, y_title: titles.1, ..Lines::default() }))
+}
+
+fn monitor(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
+    let limits = story.whole.model().limits(0.99)?;
+    let readings = story.whole.monitor(&Values::F64(faces.rows.clone()), limits)?;
+    let (t2, q) = (readings.hotelling.to_vec(), readings.squared_distance.to_vec());
+    let limits = Some((limits.hotelling, limits.squared_distance));
+    let mut pictures = 0;
+    let names: Vec<String> = (0..faces.people.len())
+        .map(|i| {
+            let same = i > 0 && faces.people[i] == faces.people[i - 1];
+            pictures = if same { pictures + 1 } else { 1 };
+            format!("{} no. {pictures}", faces.people[i])
+        })
+        .collect();
+    Ok(draw::monitor(&Monitor { t2: &t2, q: &q, limits, level: "99 %", names: Some(&names), ..Monitor::default() }))
+}
+
+fn times(story: &Story) -> Drawing {
+    let series = |name: &str, seconds: fn(&Batch) -> f64, dashed: bool| Series {
+        name: name.into(),
+        points: story.batches.iter().map(|batch| (batch.rows as f64, 1e3 * seconds(batch))).collect(),
+        dashed,
+    };
+    let series =
+        [series("update and read", |b| b.update, false), series("batch SVD of all rows", |b| b.recompute, true)];
+    draw::lines(&Lines {
+        series: &series,
+        x_title: "rows so far",
+        y_title: "milliseconds",
+        log_y: true,
+        ..Lines::default()
+    })
+}

@@ -1,0 +1,86 @@
+//! Faces that nobody has: forty drawings with ten expressions and lights each.
+//!
+//! A head, hair, eyes, brows, a nose and a mouth, as soft ellipses whose places, sizes and greys belong to the
+//! person; turn, light and noise belong to the picture. Good enough to see what the demo does.
+
+use std::path::Path;
+
+use eigenspace::{AtomicFile, Error};
+
+const WIDTH: usize = 92;
+const HEIGHT: usize = 112;
+const PEOPLE: u64 = 40;
+const PICTURES: u64 = 10;
+
+/// Numbers that look random and are the same every time.
+struct Numbers(u64);
+
+impl Numbers {
+    /// Between -1 and 1.
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn many<const N: usize>(&mut self) -> [f64; N] {
+        std::array::from_fn(|_| self.next())
+    }
+}
+
+/// A soft ellipse: centre, half axes, grey.
+struct Spot(f64, f64, f64, f64, f64);
+
+/// Writes all pictures as `sN/M.pgm`.
+pub(super) fn write(folder: &Path) -> Result<(), Error> {
+    for person in 1..=PEOPLE {
+        let own = folder.join(format!("s{person}"));
+        std::fs::create_dir_all(&own).map_err(|source| Error::Io { action: "make", path: own.clone(), source })?;
+        for picture in 1..=PICTURES {
+            let mut bytes = format!("P5\n{WIDTH} {HEIGHT}\n255\n").into_bytes();
+            bytes.extend(pixels(person, picture));
+            AtomicFile::write(own.join(format!("{picture}.pgm")), &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn pixels(person: u64, picture: u64) -> Vec<u8> {
+    let [skin, hair, wide, tall, eyes, apart, brow, nose, lips, back] = Numbers(person * 1_000_003).many::<10>();
+    let [turn, nod, light, smile, blink, bright] = Numbers(person * 7919 + picture * 104_729).many::<6>();
+    let (x, y) = (46.0 + 5.0 * turn, 58.0 + 4.0 * nod);
+    let (w, h) = (29.0 + 5.0 * wide, 40.0 + 6.0 * tall);
+    let (eye, gap) = (3.4 + eyes, 12.0 + 2.5 * apart);
+    let tone = 165.0 + 45.0 * skin;
+    let shift = 4.0 * turn;
+    let mut spots = vec![
+        Spot(x, y - 16.0, w + 5.0, h - 4.0, 70.0 + 60.0 * hair),
+        Spot(x, y + 4.0, w, h, tone),
+        Spot(x + shift, y + 9.0, 4.0 + nose, 9.0 + 2.0 * nose, tone - 22.0),
+        Spot(x + shift, y + 26.0 - smile, 9.0 + 3.0 * lips + 2.0 * smile, 2.6 + 1.2 * smile.abs(), tone - 75.0),
+    ];
+    for side in [-1.0, 1.0] {
+        let place = x + side * gap + shift;
+        spots.push(Spot(place, y - 6.0, eye + 2.0, (eye - 0.6) * (0.75 + 0.25 * blink), 235.0));
+        spots.push(Spot(place + turn, y - 6.0, eye - 1.2, eye - 1.4, 35.0));
+        spots.push(Spot(place, y - 14.0 - brow, 7.5, 1.6 + 0.5 * brow, tone - 85.0));
+    }
+    let mut noise = Numbers(person * 31 + picture);
+    let mut picture = Vec::with_capacity(WIDTH * HEIGHT);
+    for row in 0..HEIGHT {
+        for column in 0..WIDTH {
+            let (i, j) = (column as f64, row as f64);
+            let mut grey = 95.0 + 35.0 * back + 0.2 * j;
+            for Spot(x, y, a, b, tone) in &spots {
+                let inside = 1.0 - ((i - x) / a).powi(2) - ((j - y) / b).powi(2);
+                let cover = 1.0 / (1.0 + (-6.0 * inside).exp());
+                grey += cover * (tone - grey);
+            }
+            grey += 0.5 * light * (i - 46.0) + 14.0 * bright + 3.0 * noise.next();
+            picture.push(grey.clamp(0.0, 255.0) as u8);
+        }
+    }
+    picture
+}

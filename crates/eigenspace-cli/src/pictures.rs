@@ -1,0 +1,229 @@
+//! From a model, and rows in it, to drawings.
+
+use std::path::PathBuf;
+
+use eigenspace::Error;
+use eigenspace::source::{Picture, Values};
+use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
+
+use crate::args::Input;
+use crate::draw::{
+    self, Biplot, Circle, Drawing, Gallery, Monitor, PictureSize, Range, Scatter, Scatter3, Scree, Strip, StripRow,
+    Tile,
+};
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::rows;
+
+/// Rows that were named on the command line.
+pub(crate) struct Rows<'a> {
+    pub(crate) data: &'a [PathBuf],
+    pub(crate) input: &'a Input,
+}
+
+/// Rows as points, and their labels.
+struct Points {
+    /// One row of coordinates per row.
+    coordinates: Vec<Vec<f64>>,
+    labels: Option<Vec<String>>,
+}
+
+impl Rows<'_> {
+    /// The coordinates of all rows on some components, counted from 0.
+    fn points(&self, opened: &Opened, axes: &[usize]) -> anyhow::Result<Points> {
+        let source = rows::open_for(self.data, self.input, &opened.note, opened.raw.features())?;
+        let (mut coordinates, mut labels) = (Vec::new(), None::<Vec<String>>);
+        rows::for_each("project", source, 0, |block| {
+            let projected = opened.project(&block.values, false)?.to_f64();
+            coordinates
+                .extend(projected.rows().into_iter().map(|row| axes.iter().map(|&i| row[i]).collect::<Vec<_>>()));
+            if let Some(more) = &block.labels {
+                labels.get_or_insert_default().extend(more.iter().cloned());
+            }
+            Ok(())
+        })?;
+        let labels = labels.filter(|labels| labels.len() == coordinates.len());
+        Ok(Points { coordinates, labels })
+    }
+}
+
+/// Components by their numbers from 1, as indices; at least two and at most `most`.
+fn axes(opened: &Opened, numbers: &[usize], most: usize) -> anyhow::Result<Vec<usize>> {
+    let shown = opened.model().n_components();
+    let wrong = |wanted| Failure::NoComponent { wanted, shown };
+    if numbers.len() < 2 || numbers.len() > most {
+        return Err(wrong(*numbers.last().unwrap_or(&0)).into());
+    }
+    let index = |&number: &usize| if (1..=shown).contains(&number) { Ok(number - 1) } else { Err(wrong(number)) };
+    Ok(numbers.iter().map(index).collect::<Result<_, _>>()?)
+}
+
+fn axis_title(opened: &Opened, component: usize) -> String {
+    let ratio = opened.model().explained_variance_ratio().get(component).copied();
+    draw::component_title(component + 1, ratio)
+}
+
+pub(crate) fn scree(opened: &Opened, title: &str) -> anyhow::Result<Drawing> {
+    let model = opened.model();
+    let ratios = model.explained_variance_ratio().to_vec();
+    let (certificate, total) = (model.certificate(), model.feature_scatter().sum());
+    let bounds: Vec<(f64, f64)> = (0..ratios.len())
+        .map(|i| certificate.eigenvalue_bounds(i))
+        .map(|(low, high)| (low / total, high / total))
+        .collect();
+    let bounds = (!certificate.is_exact()).then_some(&bounds[..]);
+    Ok(draw::scree(&Scree { title, ratios: &ratios, bounds, ..Scree::default() }))
+}
+
+pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
+    let axes = axes(opened, numbers, 3)?;
+    let points = rows.points(opened, &axes)?;
+    let titles: Vec<String> = axes.iter().map(|&i| axis_title(opened, i)).collect();
+    let labels = points.labels.as_deref();
+    if let [x, y, z] = &titles[..] {
+        let points: Vec<[f64; 3]> = points.coordinates.iter().map(|p| [p[0], p[1], p[2]]).collect();
+        return Ok(draw::scatter3(&Scatter3 { title, points: &points, labels, titles: [x, y, z] }));
+    }
+    let points: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
+    Ok(draw::scatter(&Scatter {
+        title,
+        points: &points,
+        labels,
+        x_title: &titles[0],
+        y_title: &titles[1],
+        equal: false,
+    }))
+}
+
+pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
+    let axes = axes(opened, numbers, 2)?;
+    let arrows = loadings(opened, &axes, false)?;
+    let points = rows.points(opened, &axes)?;
+    let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
+    let plane: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
+    let scatter =
+        Scatter { title, points: &plane, labels: points.labels.as_deref(), x_title: &x, y_title: &y, equal: false };
+    Ok(draw::biplot(&Biplot { scatter, arrows: &arrows }))
+}
+
+pub(crate) fn circle(opened: &Opened, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
+    let axes = axes(opened, numbers, 2)?;
+    let arrows = loadings(opened, &axes, true)?;
+    let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
+    Ok(draw::circle(&Circle { title, arrows: &arrows, x_title: &x, y_title: &y }))
+}
+
+/// What each column has to do with two components: √λ_i V_ij, as a correlation if divided by the column's own
+/// deviation.
+fn loadings(opened: &Opened, axes: &[usize], correlations: bool) -> anyhow::Result<Vec<(String, f64, f64)>> {
+    let names = opened.note.names.as_ref().ok_or(Failure::NoNames)?;
+    let model = opened.model();
+    let (directions, variances) = (model.components(), model.explained_variance(0.0)?);
+    let deviations = model.feature_variance(0.0)?.mapv(f64::sqrt);
+    let loading = |i: usize, j: usize| {
+        let covariance = variances[i].sqrt() * directions[[i, j]];
+        match correlations {
+            true if deviations[j] > 0.0 => covariance / deviations[j],
+            true => 0.0,
+            false => covariance,
+        }
+    };
+    Ok(names.iter().enumerate().map(|(j, name)| (name.clone(), loading(axes[0], j), loading(axes[1], j))).collect())
+}
+
+pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: &str) -> anyhow::Result<Drawing> {
+    let limits = opened.model().limits(confidence)?;
+    let source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
+    let (mut t2, mut q, mut labels, mut names) = (Vec::new(), Vec::new(), None::<Vec<String>>, None::<Vec<String>>);
+    rows::for_each("monitor", source, 0, |block| {
+        let readings = opened.monitor(&block.values, limits)?;
+        t2.extend(readings.hotelling);
+        q.extend(readings.squared_distance);
+        if let Some(more) = &block.labels {
+            labels.get_or_insert_default().extend(more.iter().cloned());
+        }
+        if let Some(more) = &block.origin.names {
+            names.get_or_insert_default().extend(more.iter().cloned());
+        }
+        Ok(())
+    })?;
+    let level = format!("{} %", 100.0 * confidence);
+    let limits = Some((limits.hotelling, limits.squared_distance));
+    let (labels, names) = (labels.as_deref(), names.as_deref());
+    Ok(draw::monitor(&Monitor { title, t2: &t2, q: &q, limits, level: &level, labels, names }))
+}
+
+/// The picture that so many features make.
+pub(crate) fn picture((width, height): (usize, usize), features: usize) -> anyhow::Result<Picture> {
+    let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0);
+    match pixels.map(|pixels| (features / pixels, features % pixels)) {
+        Some((channels @ (1 | 3), 0)) => Ok(Picture { width, height, channels }),
+        _ => Err(Failure::Shape { width, height, features }.into()),
+    }
+}
+
+fn size_of(opened: &Opened) -> anyhow::Result<PictureSize> {
+    let Picture { width, height, channels } = opened.note.picture.ok_or(Failure::NoPictures)?;
+    Ok(PictureSize { width, height, channels })
+}
+
+pub(crate) fn gallery(opened: &Opened, tiles: usize, title: &str) -> anyhow::Result<Drawing> {
+    let (size, model) = (size_of(opened)?, opened.model());
+    let ratios = model.explained_variance_ratio();
+    let pixels = |row: ArrayView1<'_, f64>| row.to_vec();
+    let mean = Tile { pixels: pixels(opened.raw.mean()), caption: "mean".into() };
+    let components = model.components();
+    let others =
+        components.rows().into_iter().zip(&ratios).enumerate().map(|(i, (row, ratio))| Tile {
+            pixels: pixels(row),
+            caption: format!("{} ({:.1} %)", i + 1, 100.0 * ratio),
+        });
+    let tiles: Vec<Tile> = std::iter::once(mean).chain(others).take(tiles.max(1)).collect();
+    let columns = tiles.len().min(8);
+    Ok(draw::gallery(&Gallery { title, tiles: &tiles, size, columns, range: Range::Own }))
+}
+
+pub(crate) fn strip(
+    opened: &Opened,
+    rows: &Rows<'_>,
+    row: u64,
+    steps: &[usize],
+    title: &str,
+) -> anyhow::Result<Drawing> {
+    let mut source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
+    source.skip(row)?;
+    let block = source.next_block(1)?.ok_or(Failure::NoRow { row })?;
+    strip_of(opened, &block.values, steps, title).map_err(|error| match error.downcast::<Error>() {
+        Ok(error) => block.origin.locate(error, source.columns()).into(),
+        Err(other) => other,
+    })
+}
+
+/// The strip of one row that is at hand.
+pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &str) -> anyhow::Result<Drawing> {
+    let size = size_of(opened)?;
+    let all = opened.with_components(opened.raw.rank())?;
+    let coordinates = all.project(row, false)?.to_f64();
+    let original: Array1<f64> = row.to_f64().row(0).to_owned();
+    let mut kept: Vec<usize> = steps.iter().map(|&k| k.min(coordinates.ncols())).collect();
+    kept.dedup();
+    let mut columns = Vec::new();
+    let (mut originals, mut rebuilt, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
+    for k in kept {
+        let first: Array2<f64> = coordinates.slice_axis(Axis(1), Slice::from(..k)).to_owned();
+        let again = all.reconstruct(&Values::F64(first))?.to_f64();
+        let again = again.row(0);
+        columns.push(format!("k = {k}"));
+        originals.push(original.to_vec());
+        residuals.push((&original - &again).to_vec());
+        rebuilt.push(again.to_vec());
+    }
+    let low = original.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = original.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let rows = [
+        StripRow { heading: "original".into(), tiles: originals, range: Range::Unit(low, high) },
+        StripRow { heading: "reconstruction".into(), tiles: rebuilt, range: Range::Unit(low, high) },
+        StripRow { heading: "residual".into(), tiles: residuals, range: Range::Signed(None) },
+    ];
+    Ok(draw::strip(&Strip { title, columns: &columns, rows: &rows, size }))
+}
