@@ -152,12 +152,6 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
         let start = Instant::now();
         let batch = EigenspaceModel::batch_by(so_far, Method::Svd, Truncation::None)?;
         let recompute = start.elapsed().as_secs_f64();
-        let certificate = model.certificate();
-        let certificate = if certificate.is_exact() {
-            "exact".into()
-        } else {
-            format!("≤ {:.0e}", certificate.relative_error_bound())
-        };
         let k = shown.min(model.rank());
         batches.push(Batch {
             rows: model.count(),
