@@ -14,7 +14,13 @@ pub(crate) fn format(runner: &mut Runner) -> Result<(), Error> {
 
 pub(crate) fn clippy(runner: &mut Runner) -> Result<(), Error> {
     needs("clippy", "clippy", "rustup component add clippy")?;
-    runner.run(cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    runner.run(cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    // Each feature of the library alone, and none.
+    for features in ["", "csv", "images", "npy", "parquet"] {
+        let library = ["clippy", "--quiet", "-p", "eigenspace", "--no-default-features", "--features"];
+        runner.run(cargo("features", &library).with([features, "--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {
@@ -47,13 +53,15 @@ pub(crate) fn bench(runner: &mut Runner) -> Result<(), Error> {
 /// The laws again, with forty times as many random cases.
 pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     let test = ["test", "-p", "eigenspace", "--test", "suite", "--"];
-    let laws = ["laws::", "certificate::", "stream::", "weights::", "forgetting::", "scaled::", "sparse::"];
+    let laws =
+        ["laws::", "certificate::", "stream::", "weights::", "forgetting::", "scaled::", "sparse::", "checkpoint::"];
     runner.run(cargo("soak", &test).with(laws).variable("EIGENSPACE_SOAK", "40"))
 }
 
 /// The command `eigenspace` with these arguments, for what it does rather than for what it prints.
 pub(crate) fn command(name: &'static str, arguments: &[&str]) -> Step {
-    cargo(name, &["run", "--release", "--quiet", "-p", "eigenspace-cli", "--"]).with(arguments).silent()
+    // As the tests build it, so that it is not built twice.
+    cargo(name, &["run", "--quiet", "-p", "eigenspace-cli", "--"]).with(arguments).silent()
 }
 
 /// The names of the Rust files in a folder, in order, without their ending.

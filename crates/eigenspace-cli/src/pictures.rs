@@ -13,7 +13,7 @@ use crate::draw::{
 };
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::rows;
+use crate::{output, rows};
 
 /// Rows that were named on the command line.
 pub(crate) struct Rows<'a> {
@@ -132,7 +132,11 @@ fn loadings(opened: &Opened, axes: &[usize], correlations: bool) -> anyhow::Resu
 }
 
 pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: &str) -> anyhow::Result<Drawing> {
-    let limits = opened.model().limits(confidence)?;
+    let model = opened.model();
+    let limits = model.limits(confidence)?;
+    if model.n_components() == model.rank() && model.certificate().is_exact() {
+        output::talk("every direction is shown, so Q is nothing but rounding; show fewer with -k");
+    }
     let source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
     let (mut t2, mut q, mut labels, mut names) = (Vec::new(), Vec::new(), None::<Vec<String>>, None::<Vec<String>>);
     rows::for_each("monitor", source, 0, |block| {

@@ -56,7 +56,14 @@ impl EigenspaceModel {
         }
         let hotelling =
             if k > 0.0 { k * (n - 1.0) * (n + 1.0) / (n * (n - k)) * fisher(k, n - k, confidence) } else { 0.0 };
-        Ok(Limits { hotelling, squared_distance: self.residual_limit(confidence)? })
+        let squared_distance = self.residual_limit(confidence)?.max(self.residual_rounding()?);
+        Ok(Limits { hotelling, squared_distance })
+    }
+
+    /// What rounding alone makes of Q: where every direction is shown, nothing else is left.
+    fn residual_rounding(&self) -> Result<f64, Error> {
+        let length = self.mean().dot(&self.mean()) + self.total_variance(0.0)?;
+        Ok((64.0 * f64::EPSILON).powi(2) * length)
     }
 
     /// T² and Q of rows, to be held against limits: a signal for outliers and for drift.
