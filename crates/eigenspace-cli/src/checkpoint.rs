@@ -35,6 +35,7 @@ impl Checkpoint {
         if data.iter().any(|path| rows::is_standard_input(path)) {
             return Err(Failure::CheckpointOfInput.into());
         }
+        AtomicFile::sweep(path);
         let files = eigenspace::source::files(data)?;
         let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
         Ok(Self {

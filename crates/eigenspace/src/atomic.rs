@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Error;
 
+/// Characters of a file's name in that of its temporary file.
+const SHORT: usize = 40;
+
 /// A file that takes its name only when it is complete. Dropped before that, it leaves nothing behind, and
 /// an older file of that name stays as it was.
 ///
@@ -53,6 +56,25 @@ impl AtomicFile {
         self.finish().map_err(|source| self.failed(source))
     }
 
+    /// Removes what processes that were killed while they wrote this file have left beside it.
+    pub fn sweep(path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(folder_of(path))) else { return };
+        let short: String = name.to_string_lossy().chars().take(SHORT).collect();
+        let prefix = format!(".{short}.eigenspace-");
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let rest = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".tmp"));
+            let process =
+                rest.and_then(|rest| rest.split_once('-')).and_then(|(process, _)| process.parse::<u32>().ok());
+            // Where the system does not list its processes, nothing is known to be left over.
+            if process.is_some_and(|id| Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{id}")).exists())
+            {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     fn failed(&self, source: io::Error) -> Error {
         Error::Io { action: "write", path: self.named.clone(), source }
     }
@@ -69,7 +91,10 @@ impl AtomicFile {
             return Err(io::Error::new(ErrorKind::InvalidInput, "not an ordinary file"));
         }
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let temporary = folder_of(&path).join(format!(".eigenspace-{}-{number}.tmp", std::process::id()));
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // A name may be as long as the system allows; ours must not be longer.
+        let short: String = name.chars().take(SHORT).collect();
+        let temporary = folder_of(&path).join(format!(".{short}.eigenspace-{}-{number}.tmp", std::process::id()));
         let file = File::options().write(true).create_new(true).open(&temporary)?;
         let begun = Self { file, named: named.to_owned(), path, temporary: Some(temporary) };
         if let Ok(existing) = fs::metadata(&begun.path) {

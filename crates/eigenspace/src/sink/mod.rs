@@ -32,6 +32,10 @@ pub trait RowSink {
 
 /// A file for rows with these column names, in the format that its own name tells. Labels become a first
 /// column called `label`; an `.npy` file has numbers only and leaves them out.
+#[cfg_attr(
+    not(any(feature = "csv", feature = "parquet")),
+    expect(unused_variables, reason = "only NumPy files, without labels")
+)]
 pub fn create(path: &Path, names: &[String], labels: bool) -> Result<Box<dyn RowSink>, Error> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let refused = |source| Err(Error::Sink { path: path.to_owned(), source });
