@@ -1,4 +1,5 @@
-//! The Python tests: what a reader without this library sees in a model file.
+//! The Python tests: what a reader without this library sees in a model file, and the command on files that
+//! other software wrote.
 //!
 //! They run in `target/venv`, made again whenever `tests/python/requirements.txt` or the
 //! interpreter changes.
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::Error;
+use crate::rust;
 use crate::step::{Runner, Step, answers};
 
 /// The folder of the tests, from the workspace root.
@@ -20,8 +22,10 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     let module = |name, arguments: &[&str]| Step::new(name, &python).with(["-m"]).with(arguments);
     runner.run(module("ruff check", &["ruff", "check", TESTS, BENCHMARKS]))?;
     runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, BENCHMARKS]))?;
+    runner.run(rust::build_command())?;
     // Without its cache pytest leaves nothing behind in the source tree.
-    runner.run(module("pytest", &["pytest", "-q", "-p", "no:cacheprovider", TESTS]))
+    let tests = module("pytest", &["pytest", "-q", "-p", "no:cacheprovider", TESTS]);
+    runner.run(tests.variable("EIGENSPACE", runner.target().join("debug/eigenspace")))
 }
 
 /// The interpreter of the virtual environment, which is made when it is missing or out of date.

@@ -64,6 +64,11 @@ pub(crate) fn command(name: &'static str, arguments: &[&str]) -> Step {
     cargo(name, &["run", "--quiet", "-p", "eigenspace-cli", "--"]).with(arguments).silent()
 }
 
+/// Builds the command, as the tests do.
+pub(crate) fn build_command() -> Step {
+    cargo("command", &["build", "--quiet", "-p", "eigenspace-cli"])
+}
+
 /// The names of the Rust files in a folder, in order, without their ending.
 fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let mut names = Vec::new();

@@ -1,7 +1,6 @@
 //! The element types of NumPy arrays, and their bytes as numbers.
 
 use half::f16;
-use npyz::{DType, Endianness, TypeChar};
 
 /// A real number type, and whether its bytes are most significant first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,25 +39,29 @@ macro_rules! numbers {
 }
 
 impl Elements {
-    /// The elements of an array; `None` for anything but real numbers.
-    pub(super) fn of(dtype: &DType) -> Option<Self> {
-        let DType::Plain(plain) = dtype else { return None };
-        let kind = match (plain.type_char(), plain.size_field()) {
-            (TypeChar::Bool, 1) => Kind::Bool,
-            (TypeChar::Int, 1) => Kind::I8,
-            (TypeChar::Int, 2) => Kind::I16,
-            (TypeChar::Int, 4) => Kind::I32,
-            (TypeChar::Int, 8) => Kind::I64,
-            (TypeChar::Uint, 1) => Kind::U8,
-            (TypeChar::Uint, 2) => Kind::U16,
-            (TypeChar::Uint, 4) => Kind::U32,
-            (TypeChar::Uint, 8) => Kind::U64,
-            (TypeChar::Float, 2) => Kind::F16,
-            (TypeChar::Float, 4) => Kind::F32,
-            (TypeChar::Float, 8) => Kind::F64,
+    /// The elements that a type such as `<f8` stands for; `None` for anything but real numbers.
+    pub(super) fn of(descr: &str) -> Option<Self> {
+        let (big, kind) = match descr.split_at_checked(1)? {
+            (">", kind) => (true, kind),
+            ("<" | "|" | "=", kind) => (false, kind),
             _ => return None,
         };
-        Some(Self { kind, big: plain.endianness() == Endianness::Big })
+        let kind = match kind {
+            "b1" => Kind::Bool,
+            "i1" => Kind::I8,
+            "i2" => Kind::I16,
+            "i4" => Kind::I32,
+            "i8" => Kind::I64,
+            "u1" => Kind::U8,
+            "u2" => Kind::U16,
+            "u4" => Kind::U32,
+            "u8" => Kind::U64,
+            "f2" => Kind::F16,
+            "f4" => Kind::F32,
+            "f8" => Kind::F64,
+            _ => return None,
+        };
+        Some(Self { kind, big })
     }
 
     /// Bytes of one number.

@@ -31,6 +31,8 @@ mod csv;
 mod elements;
 mod error;
 mod folder;
+#[cfg(feature = "npy")]
+mod header;
 #[cfg(feature = "images")]
 mod images;
 #[cfg(feature = "images")]

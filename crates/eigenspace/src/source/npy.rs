@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ndarray::{Array2, Axis, ShapeBuilder};
-use npyz::{NpyHeader, Order};
 
 use crate::error::Error;
 use crate::source::elements::Elements;
 use crate::source::error::at;
+use crate::source::header::Header;
 use crate::source::window::window;
 use crate::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
@@ -36,13 +36,10 @@ impl Layout {
     /// Reads a header.
     fn read(reader: impl Read, path: &Path, vector: bool) -> Result<Self, Error> {
         let malformed = |problem| at(path)(SourceError::Malformed { format: "NumPy array", problem });
-        let header = NpyHeader::from_reader(reader).map_err(|error| malformed(error.to_string()))?;
-        let elements = Elements::of(&header.dtype()).ok_or_else(|| {
-            at(path)(SourceError::ElementType { dtype: header.dtype().descr().trim_matches('\'').to_owned() })
-        })?;
-        let shape = header.shape();
-        let by_column = header.order() == Order::Fortran && shape.len() > 1;
-        let refused = || at(path)(SourceError::Shape { shape: shape.to_vec() });
+        let Header { descr, by_column, shape } = Header::read(reader).map_err(malformed)?;
+        let elements = Elements::of(&descr).ok_or_else(|| at(path)(SourceError::ElementType { dtype: descr }))?;
+        let by_column = by_column && shape.len() > 1;
+        let refused = || at(path)(SourceError::Shape { shape: shape.clone() });
         let sizes = shape.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
         let picture = match sizes.map_err(|_| refused())?[..] {
             [_, _] => None,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod angles;
+mod arrays;
 mod batch;
 mod certificate;
 mod checkpoint;
