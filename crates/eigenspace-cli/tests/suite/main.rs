@@ -1,0 +1,11 @@
+//! The command from outside: what it says, what it writes, and how it ends.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod bad;
+mod files;
+mod good;
+mod memory;
+mod oracle;
+mod resume;
+mod support;
