@@ -75,7 +75,7 @@ impl Folder {
 
     /// Runs the command to its end, with these bytes on standard input.
     pub(crate) fn run_with(&self, line: &str, input: &[u8]) -> Said {
-        finish(self.command(line), input)
+        finish(&mut self.command(line), input)
     }
 
     /// Runs a command that must succeed, and gives what it printed.
@@ -114,7 +114,7 @@ pub(crate) fn same_files(before: &Listing, after: &Listing) {
 }
 
 /// Gives the bytes to a command and waits for it.
-pub(crate) fn finish(mut command: Command, input: &[u8]) -> Said {
+pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Said {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -10,8 +10,9 @@
 //! temporary file.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{ErrorKind, Read, Seek};
 use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,7 +37,13 @@ impl Layout {
     /// Reads a header.
     fn read(reader: impl Read, path: &Path, vector: bool) -> Result<Self, Error> {
         let malformed = |problem| at(path)(SourceError::Malformed { format: "NumPy array", problem });
-        let header = NpyHeader::from_reader(reader).map_err(|error| malformed(error.to_string()))?;
+        // Multiplying the sizes of a shape that nothing can have, the parser panics where overflow is checked.
+        let parsed = catch_unwind(AssertUnwindSafe(|| NpyHeader::from_reader(reader)));
+        let header =
+            parsed.map_err(|_| malformed("its shape is too large".into()))?.map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => malformed("it ends within its header".into()),
+                _ => malformed(error.to_string()),
+            })?;
         let elements = Elements::of(&header.dtype()).ok_or_else(|| {
             at(path)(SourceError::ElementType { dtype: header.dtype().descr().trim_matches('\'').to_owned() })
         })?;
@@ -108,7 +115,13 @@ pub(super) fn in_file(
     if found < expected {
         return Err(at(path)(SourceError::Truncated { expected, found }));
     }
-    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store: Store::File { file, offset }, next: 0 }))
+    Ok(Box::new(Array {
+        path: Arc::new(path.to_owned()),
+        layout,
+        store: Store::File { file, offset },
+        next: 0,
+        arrived: 0,
+    }))
 }
 
 /// Reads an array that comes from elsewhere and cannot be gone back in.
@@ -129,7 +142,7 @@ pub(super) fn from_reader(
     } else {
         Store::Reader(reader)
     };
-    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store, next: 0 }))
+    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store, next: 0, arrived: 0 }))
 }
 
 /// Where the numbers are.
@@ -146,20 +159,25 @@ struct Array {
     store: Store,
     /// The next row.
     next: u64,
+    /// Bytes that came out of a reader.
+    arrived: u64,
 }
 
 impl Array {
     fn failed(&self, source: std::io::Error) -> Error {
-        if source.kind() == std::io::ErrorKind::UnexpectedEof {
-            let whole = self.layout.bytes();
-            let found = self.next * self.layout.row_bytes() as u64;
-            return at(self.path.as_ref())(SourceError::Truncated { expected: whole, found });
+        if source.kind() == ErrorKind::UnexpectedEof {
+            let expected = self.layout.bytes();
+            let found = match &self.store {
+                Store::Reader(_) => self.arrived,
+                Store::File { file, offset } => file.metadata().map_or(0, |found| found.len().saturating_sub(*offset)),
+            };
+            return at(self.path.as_ref())(SourceError::Truncated { expected, found });
         }
         Error::Io { action: "read", path: self.path.as_ref().clone(), source }
     }
 
     fn read(&mut self, rows: usize) -> std::io::Result<Values> {
-        let Self { layout, store, next, .. } = self;
+        let Self { layout, store, next, arrived, .. } = self;
         let row = layout.row_bytes();
         match store {
             Store::File { file, offset } if layout.by_column => columns(file, *offset, layout, *next, rows),
@@ -168,8 +186,11 @@ impl Array {
                 Ok(layout.values(&window, rows))
             }
             Store::Reader(reader) => {
-                let mut bytes = vec![0; rows * row];
-                reader.read_exact(&mut bytes)?;
+                let mut bytes = Vec::with_capacity((rows * row).min(1 << 24));
+                *arrived += reader.take((rows * row) as u64).read_to_end(&mut bytes)? as u64;
+                if bytes.len() < rows * row {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
                 Ok(layout.values(&bytes, rows))
             }
         }
@@ -226,10 +247,10 @@ impl RowSource for Array {
         if let Store::Reader(reader) = &mut self.store {
             let bytes = rows * self.layout.row_bytes() as u64;
             let copied = std::io::copy(&mut reader.take(bytes), &mut std::io::sink());
-            match copied {
-                Ok(copied) if copied < bytes => return Err(self.failed(std::io::ErrorKind::UnexpectedEof.into())),
-                Err(error) => return Err(self.failed(error)),
-                Ok(_) => {}
+            let copied = copied.map_err(|error| self.failed(error))?;
+            self.arrived += copied;
+            if copied < bytes {
+                return Err(self.failed(ErrorKind::UnexpectedEof.into()));
             }
         }
         self.next += rows;

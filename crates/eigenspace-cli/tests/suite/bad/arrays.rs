@@ -26,7 +26,7 @@ fn an_array_that_is_cut_short() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `-`
-      cause: it has 0 bytes, but its header announces 480
+      cause: it has 475 bytes, but its header announces 480
 
     hint: it was cut short, or is still being written
     ");
@@ -35,7 +35,7 @@ fn an_array_that_is_cut_short() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `t.npy`
-      cause: it is no readable NumPy array: failed to fill whole buffer
+      cause: it is no readable NumPy array: it ends within its header
     ");
     let by_column = npy(&rows(), "<f8", true);
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
@@ -107,13 +107,9 @@ fn an_array_that_is_no_table() {
     hint: pass rows with at least one column
     ");
     folder.write("t.npy", npy_header("<f8", false, "(4611686018427387904, 4)"));
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: eigenspace made a mistake at /rustc/59807616e1fa2540724bfbac14d7976d7e4a3860/library/core/src/iter/traits/accum.rs:204
-
-    hint: please report it, with the command and, if you can, the data
-    ");
+    // Told in other words where overflow is not checked, as in a release build.
+    let said = folder.refused("fit t.npy -o m.safetensors -q");
+    assert!(said.err.starts_with("error: could not read rows from `t.npy`\n  cause: "), "{said}");
 }
 
 #[test]

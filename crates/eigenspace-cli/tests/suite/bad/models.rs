@@ -181,7 +181,8 @@ fn models_about_the_mean_and_about_the_origin() {
     assert_snapshot!(folder.refused("merge a.safetensors b.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: one model is centred on the mean, the other on the origin
+    error: could not merge `a.safetensors`, `b.safetensors`
+      cause: one model is centred on the mean, the other on the origin
 
     hint: fit both with the same `centred` option
     ");
@@ -244,8 +245,8 @@ fn more_components_than_there_are_to_compare() {
     assert_snapshot!(folder.refused("compare a.safetensors same.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: component 0 is not shown, the model shows 3
+    error: the model `same.safetensors` holds no variance to show
 
-    hint: components are counted from 1; show more with -k
+    hint: all its rows are equal; add others with `eigenspace update`
     ");
 }

@@ -184,7 +184,7 @@ fn a_file_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt;
     let folder = fitted();
     folder.write("closed.csv", TABLE);
-    std::fs::set_permissions(folder.path("closed.csv"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(folder.path("closed.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
     let said = folder.run("fit closed.csv -o closed.safetensors -q");
     if std::fs::File::open(folder.path("closed.csv")).is_ok() {
         // We are root, whom permissions do not bind: the same model as of the open file.

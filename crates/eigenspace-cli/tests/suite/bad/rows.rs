@@ -258,7 +258,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: there are 1 weights for 0 rows
+    error: there are 21 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");
@@ -275,7 +275,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `weights`
+    error: could not read rows from `w.csv`
       cause: row 0 has 2 columns, expected 1
 
     hint: all rows must have the same 1 columns
