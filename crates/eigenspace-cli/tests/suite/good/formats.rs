@@ -190,3 +190,25 @@ fn files_patterns_and_folders_are_one_stream() {
     let said = folder.run_with("fit parts/2.csv parts/10.csv - -o m.safetensors -q", &folder.read("parts/11.csv"));
     assert_eq!((said.code, folder.read("m.safetensors") == expected), (Some(0), true), "{said}");
 }
+
+#[test]
+fn a_first_line_of_numbers_is_a_row_unless_told_otherwise() {
+    let folder = Folder::with("t.csv", "1,2\n3,1\n5,9\n7,4\n");
+    let count =
+        |options: &str| folder.json(&format!("fit t.csv {options} -o m.safetensors --json -q"))["count"].clone();
+    assert_eq!((count(""), count("--no-header"), count("--header")), (4.into(), 4.into(), 3.into()));
+    assert_eq!(folder.json("inspect m.safetensors --json")["columns"], serde_json::json!(["1", "2"]));
+}
+
+#[test]
+fn pictures_in_colour_are_grey_unless_told_otherwise() {
+    let folder = Folder::new();
+    for i in 0..4_u8 {
+        let pixels: Vec<u8> = (0..18).map(|at| 40 * i + at * (i + 1)).collect();
+        folder.write(&format!("p/{i}.ppm"), [b"P6\n3 2\n255\n", &pixels[..]].concat());
+    }
+    let features =
+        |options: &str| folder.json(&format!("fit p {options} -o m.safetensors --json -q"))["features"].clone();
+    assert_eq!((features(""), features("--resize 2x2"), features("--colour")), (6.into(), 4.into(), 18.into()));
+    assert!(folder.done("inspect m.safetensors").contains("features     18, pictures of 3x2 in colour\n"));
+}
