@@ -16,14 +16,15 @@ use step::Runner;
 /// A chore: its name on the command line, what it does, and the function that does it.
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
-const COMMANDS: [Command; 7] = [
-    ("test", "everything below except bench and soak: the gate for a merge", test),
+const COMMANDS: [Command; 8] = [
+    ("test", "everything below except bench, soak and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python tests, in a virtual environment of their own", python::check),
     ("orl", "make the ORL faces available and print their folder", orl),
     ("bench", "the benchmarks", rust::bench),
     ("soak", "the laws with forty times as many random cases, about five minutes", rust::soak),
+    ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 
 fn main() -> ExitCode {

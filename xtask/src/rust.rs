@@ -58,6 +58,12 @@ pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("soak", &test).with(laws).variable("EIGENSPACE_SOAK", "40"))
 }
 
+/// The command on files far larger than the memory that it may take, one after the other.
+pub(crate) fn memory(runner: &mut Runner) -> Result<(), Error> {
+    let test = ["test", "--release", "-p", "eigenspace-cli", "--test", "suite", "--"];
+    runner.run(cargo("memory", &test).with(["memory::", "--ignored", "--test-threads=1", "--nocapture"]))
+}
+
 /// The command `eigenspace` with these arguments, for what it does rather than for what it prints.
 pub(crate) fn command(name: &'static str, arguments: &[&str]) -> Step {
     // As the tests build it, so that it is not built twice.

@@ -52,9 +52,11 @@ impl Checkpoint {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(|source| Error::Io { action: "read", path: self.path.clone(), source })?,
         };
-        let context = || format!("could not take up the checkpoint `{}`", self.path.display());
-        let restored = EigenspaceStream::restore(&bytes, options);
-        let (stream, note) = anyhow::Context::with_context(restored, context)?;
+        let (stream, note) = EigenspaceStream::restore(&bytes, options).map_err(|error| match error {
+            Error::Format(source) => Failure::BrokenCheckpoint { path: self.path.clone(), source }.into(),
+            other => anyhow::Error::from(other)
+                .context(format!("could not take up the checkpoint `{}`", self.path.display())),
+        })?;
         let note: Value = serde_json::from_str(&note).unwrap_or_default();
         if let Some(what) = difference(&note["input"], &self.input) {
             return Err(Failure::OtherInput { path: self.path.clone(), what }.into());
@@ -119,7 +121,8 @@ fn fingerprint(path: &Path) -> Result<Value, Error> {
         Ok((found.len(), time.map_or(0, |time| time.as_nanos())))
     };
     for file in files_in(path)? {
-        sum.update(file.to_string_lossy().as_bytes());
+        // From the folder on: how the user came there does not matter.
+        sum.update(file.strip_prefix(path).unwrap_or(&file).to_string_lossy().as_bytes());
         let (length, time) =
             look(&file, &mut sum).map_err(|source| Error::Io { action: "read", path: file.clone(), source })?;
         bytes += length;
@@ -130,19 +133,12 @@ fn fingerprint(path: &Path) -> Result<Value, Error> {
     Ok(json!({ "path": path.to_string_lossy(), "bytes": bytes, "modified": modified.to_string(), "sample": sum }))
 }
 
-/// The file itself, or every file below a folder.
+/// The file itself, or every picture below a folder: what else lies there, such as the checkpoint, is not read.
 fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
-    let mut entries = std::fs::read_dir(path).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    entries.sort_by_key(std::fs::DirEntry::path);
-    let mut files = Vec::new();
-    for entry in entries {
-        files.extend(files_in(&entry.path())?);
-    }
-    Ok(files)
+    Ok(eigenspace::source::pictures(path)?.iter().map(|picture| path.join(picture)).collect())
 }
 
 fn sample(path: &Path, length: u64, sum: &mut Sha256) -> std::io::Result<()> {
@@ -150,7 +146,7 @@ fn sample(path: &Path, length: u64, sum: &mut Sha256) -> std::io::Result<()> {
     let whole = length <= SAMPLES * SAMPLE;
     let places = if whole { 1 } else { SAMPLES };
     for place in 0..places {
-        let (offset, take) = if whole { (0, length) } else { ((length - SAMPLE) / (SAMPLES - 1) * place, SAMPLE) };
+        let (offset, take) = if whole { (0, length) } else { ((length - SAMPLE) * place / (SAMPLES - 1), SAMPLE) };
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         (&mut file).take(take).read_to_end(&mut bytes)?;

@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     NoVariance { path: PathBuf },
     #[error("the checkpoint `{}` belongs to another input: {what}", path.display())]
     OtherInput { path: PathBuf, what: String },
+    #[error("could not take up the checkpoint `{}`", path.display())]
+    BrokenCheckpoint { path: PathBuf, source: eigenspace::FormatError },
     #[error("standard input cannot be taken up again after an interruption")]
     CheckpointOfInput,
     #[error("the rows of this model are no pictures")]
@@ -53,6 +55,9 @@ impl Failure {
             Self::NoRows => "the files are there, but empty; with `--missing skip` rows with holes are left out too",
             Self::NoVariance { .. } => "all its rows are equal; add others with `eigenspace update`",
             Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to begin anew",
+            Self::BrokenCheckpoint { .. } => {
+                "remove it to begin anew; a checkpoint can be taken up only by the version that wrote it"
+            }
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
             Self::NoPictures => "tell the size of the pictures with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",

@@ -16,9 +16,13 @@ pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn Ro
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
     let rows = source::open(data, options)?;
-    let Some(weights) = &input.weights else { return Ok(rows) };
-    let weights = source::open(&[weights], &ReadOptions { vector: true, ..ReadOptions::default() })?;
-    Ok(Box::new(Weighted::new(rows, weights)?))
+    let Some(path) = &input.weights else { return Ok(rows) };
+    let weights = source::open(&[path], &ReadOptions { vector: true, ..ReadOptions::default() })?;
+    let weighted = Weighted::new(rows, weights).map_err(|error| match error {
+        Error::Source { source, .. } => Error::Source { path: path.clone(), source },
+        other => other,
+    })?;
+    Ok(Box::new(weighted))
 }
 
 /// Opens rows that must have the columns of a model. Columns that have names are found by them, in any order.

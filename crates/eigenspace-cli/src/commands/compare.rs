@@ -47,6 +47,8 @@ impl Compare {
             if opened.model().rank() == 0 {
                 return Err(Failure::NoVariance { path: opened.path.clone() }.into());
             }
+        }
+        for opened in [&a, &b] {
             if k > opened.model().rank() || k == 0 {
                 return Err(Failure::NoComponent { wanted: k, shown: opened.model().rank() }.into());
             }

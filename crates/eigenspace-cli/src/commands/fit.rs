@@ -69,8 +69,9 @@ impl Fit {
         let plan = options.plan(rows.columns().count)?;
         let mut checkpoint = match &self.checkpoint {
             Some(path) => {
+                let input: Vec<PathBuf> = self.data.iter().chain(&self.input.weights).cloned().collect();
                 let reading = format!("{:?} {:?}", self.input.options()?, self.input.weights);
-                Some(Checkpoint::new(path, self.every, &self.data, reading)?)
+                Some(Checkpoint::new(path, self.every, &input, reading)?)
             }
             None => None,
         };

@@ -60,7 +60,11 @@ impl Merge {
         if note != first.note {
             output::talk("the models differ in names, pictures or --standardize; the result keeps what they share");
         }
-        let mut merged = EigenspaceModel::merge_all(models.iter().map(|model| &model.raw), truncation)?;
+        let merged = EigenspaceModel::merge_all(models.iter().map(|model| &model.raw), truncation);
+        let mut merged = anyhow::Context::with_context(merged, || {
+            let names = models.iter().map(|model| format!("`{}`", model.path.display())).collect::<Vec<_>>();
+            format!("could not merge {}", names.join(", "))
+        })?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
             None => first.raw.components_setting(),

@@ -9,7 +9,7 @@ use crate::source::{Format, natural};
 
 /// The pictures in `folder` and in the folders below it, as paths from `folder`: those directly in it first,
 /// then folder by folder. Hidden files and folders, and files of other formats, are passed over.
-pub(super) fn pictures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn pictures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     walk(folder, Path::new(""), &mut Vec::new(), &mut found)?;
     found.sort_by(|a, b| by_folder_then_file(a, b));

@@ -25,7 +25,7 @@ impl Header {
     /// Reads up to the first number of the array. The error says what is wrong.
     pub(super) fn read(mut reader: impl Read) -> Result<Self, String> {
         let mut start = [0; 8];
-        reader.read_exact(&mut start).map_err(|_| "it is too short to be one".to_owned())?;
+        reader.read_exact(&mut start).map_err(|_| "it ends within its header".to_owned())?;
         if start[..6] != *b"\x93NUMPY" {
             return Err("it does not begin as one".into());
         }

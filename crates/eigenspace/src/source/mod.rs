@@ -68,6 +68,7 @@ mod window;
 
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
 pub use error::SourceError;
+pub use folder::pictures;
 pub use open::{files, open};
 pub use options::{Format, ReadOptions};
 pub use prefetch::Prefetch;

@@ -10,7 +10,7 @@
 //! temporary file.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{ErrorKind, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Layout {
             _ => return Err(refused()),
         };
         let count = shape[1..].iter().try_fold(1_u64, |count, &size| count.checked_mul(size));
-        let bytes = count.and_then(|count| count.checked_mul(shape[0])?.checked_mul(elements.size() as u64));
+        let bytes = count.and_then(|count| count.checked_mul(shape[0].max(1))?.checked_mul(elements.size() as u64));
         let count = count.and_then(|count| usize::try_from(count).ok()).filter(|_| bytes.is_some());
         let columns = Columns { picture, ..Columns::unnamed(count.ok_or_else(refused)?) };
         Ok(Self { rows: shape[0], columns, elements, by_column })
@@ -105,7 +105,13 @@ pub(super) fn in_file(
     if found < expected {
         return Err(at(path)(SourceError::Truncated { expected, found }));
     }
-    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store: Store::File { file, offset }, next: 0 }))
+    Ok(Box::new(Array {
+        path: Arc::new(path.to_owned()),
+        layout,
+        store: Store::File { file, offset },
+        next: 0,
+        arrived: 0,
+    }))
 }
 
 /// Reads an array that comes from elsewhere and cannot be gone back in.
@@ -126,7 +132,7 @@ pub(super) fn from_reader(
     } else {
         Store::Reader(reader)
     };
-    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store, next: 0 }))
+    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store, next: 0, arrived: 0 }))
 }
 
 /// Where the numbers are.
@@ -143,20 +149,25 @@ struct Array {
     store: Store,
     /// The next row.
     next: u64,
+    /// Bytes that came out of a reader.
+    arrived: u64,
 }
 
 impl Array {
     fn failed(&self, source: std::io::Error) -> Error {
-        if source.kind() == std::io::ErrorKind::UnexpectedEof {
-            let whole = self.layout.bytes();
-            let found = self.next * self.layout.row_bytes() as u64;
-            return at(self.path.as_ref())(SourceError::Truncated { expected: whole, found });
+        if source.kind() == ErrorKind::UnexpectedEof {
+            let expected = self.layout.bytes();
+            let found = match &self.store {
+                Store::Reader(_) => self.arrived,
+                Store::File { file, offset } => file.metadata().map_or(0, |found| found.len().saturating_sub(*offset)),
+            };
+            return at(self.path.as_ref())(SourceError::Truncated { expected, found });
         }
         Error::Io { action: "read", path: self.path.as_ref().clone(), source }
     }
 
     fn read(&mut self, rows: usize) -> std::io::Result<Values> {
-        let Self { layout, store, next, .. } = self;
+        let Self { layout, store, next, arrived, .. } = self;
         let row = layout.row_bytes();
         match store {
             Store::File { file, offset } if layout.by_column => columns(file, *offset, layout, *next, rows),
@@ -165,8 +176,11 @@ impl Array {
                 Ok(layout.values(&window, rows))
             }
             Store::Reader(reader) => {
-                let mut bytes = vec![0; rows * row];
-                reader.read_exact(&mut bytes)?;
+                let mut bytes = Vec::with_capacity((rows * row).min(1 << 24));
+                *arrived += reader.take((rows * row) as u64).read_to_end(&mut bytes)? as u64;
+                if bytes.len() < rows * row {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
                 Ok(layout.values(&bytes, rows))
             }
         }
@@ -223,10 +237,10 @@ impl RowSource for Array {
         if let Store::Reader(reader) = &mut self.store {
             let bytes = rows * self.layout.row_bytes() as u64;
             let copied = std::io::copy(&mut reader.take(bytes), &mut std::io::sink());
-            match copied {
-                Ok(copied) if copied < bytes => return Err(self.failed(std::io::ErrorKind::UnexpectedEof.into())),
-                Err(error) => return Err(self.failed(error)),
-                Ok(_) => {}
+            let copied = copied.map_err(|error| self.failed(error))?;
+            self.arrived += copied;
+            if copied < bytes {
+                return Err(self.failed(ErrorKind::UnexpectedEof.into()));
             }
         }
         self.next += rows;

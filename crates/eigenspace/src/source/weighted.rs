@@ -10,6 +10,8 @@ pub struct Weighted {
     weights: Box<dyn RowSource>,
     /// Weights that were read and not used yet.
     waiting: Vec<f64>,
+    /// Rows that have their weights.
+    done: u64,
 }
 
 impl Weighted {
@@ -19,7 +21,16 @@ impl Weighted {
         if found != 1 {
             return Err(at("weights")(SourceError::Width { row: 0, expected: 1, found }));
         }
-        Ok(Self { rows, weights, waiting: Vec::new() })
+        Ok(Self { rows, weights, waiting: Vec::new(), done: 0 })
+    }
+
+    /// The rows are at their end and the weights are not; they are counted for the message.
+    fn too_many(&mut self) -> Error {
+        let mut weights = self.done + self.waiting.len() as u64;
+        while let Ok(Some(block)) = self.weights.next_block(8192) {
+            weights += block.rows() as u64;
+        }
+        mismatch(self.done, weights)
     }
 
     fn refill(&mut self, wanted: usize) -> Result<(), Error> {
@@ -31,6 +42,11 @@ impl Weighted {
         }
         Ok(())
     }
+}
+
+fn mismatch(rows: u64, weights: u64) -> Error {
+    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    Error::WeightCount { rows: number(rows), weights: number(weights) }
 }
 
 impl RowSource for Weighted {
@@ -45,21 +61,24 @@ impl RowSource for Weighted {
     fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
         let Some(mut block) = self.rows.next_block(rows)? else {
             self.refill(1)?;
-            return match self.waiting.len() {
-                0 => Ok(None),
-                weights => Err(Error::WeightCount { rows: 0, weights }),
-            };
+            return if self.waiting.is_empty() { Ok(None) } else { Err(self.too_many()) };
         };
         self.refill(block.rows())?;
         if self.waiting.len() < block.rows() {
-            return Err(Error::WeightCount { rows: block.rows(), weights: self.waiting.len() });
+            let rows = self.rows.rows().unwrap_or(self.done + block.rows() as u64);
+            return Err(mismatch(rows, self.done + self.waiting.len() as u64));
         }
         block.weights = Some(self.waiting.drain(..block.rows()).collect());
+        self.done += block.rows() as u64;
         Ok(Some(block))
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, Error> {
-        self.weights.skip(rows)?;
-        self.rows.skip(rows)
+        let (weights, rows) = (self.weights.skip(rows)?, self.rows.skip(rows)?);
+        if weights < rows {
+            return Err(mismatch(self.rows.rows().unwrap_or(self.done + rows), self.done + weights));
+        }
+        self.done += rows;
+        Ok(rows)
     }
 }

@@ -1,0 +1,8 @@
+//! Commands that must fail: they say why, exit with 2, and leave every file as it was.
+
+mod arrays;
+mod models;
+mod options;
+mod paths;
+mod rows;
+mod world;

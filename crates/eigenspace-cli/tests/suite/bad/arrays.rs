@@ -1,0 +1,173 @@
+//! Arrays that are cut short, of the wrong kind, or one too many.
+
+use insta::assert_snapshot;
+
+use crate::files::{arrow, npy, npy_header, npz, parquet};
+use crate::oracle::{Rows, table};
+use crate::support::Folder;
+
+fn rows() -> Rows {
+    table(20, 3, 51)
+}
+
+#[test]
+fn an_array_that_is_cut_short() {
+    let bytes = npy(&rows(), "<f8", false);
+    let folder = Folder::with("t.npy", &bytes[..bytes.len() - 5]);
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npy`
+      cause: it has 603 bytes, but its header announces 608
+
+    hint: it was cut short, or is still being written
+    ");
+    assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &bytes[..bytes.len() - 5]), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `-`
+      cause: it has 475 bytes, but its header announces 480
+
+    hint: it was cut short, or is still being written
+    ");
+    folder.write("t.npy", &bytes[..40]);
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npy`
+      cause: it is no readable NumPy array: it ends within its header
+    ");
+    let by_column = npy(&rows(), "<f8", true);
+    assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `-`
+      cause: it has 475 bytes, but its header announces 480
+
+    hint: it was cut short, or is still being written
+    ");
+}
+
+#[test]
+fn an_array_of_complex_numbers() {
+    let folder = Folder::with("t.npy", [npy_header("<c16", false, "(2, 2)"), vec![0; 64]].concat());
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npy`
+      cause: its elements are <c16, expected real numbers
+
+    hint: save the array as numbers, for example with astype(float)
+    ");
+    folder.write("t.npy", [npy_header("<U4", false, "(2, 2)"), vec![0; 64]].concat());
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npy`
+      cause: its elements are <U4, expected real numbers
+
+    hint: save the array as numbers, for example with astype(float)
+    ");
+}
+
+#[test]
+fn an_array_that_is_no_table() {
+    let folder = Folder::with("t.npy", [npy_header("<f8", false, "(4,)"), vec![0; 32]].concat());
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npy`
+      cause: its shape is [4], expected rows and columns
+
+    hint: save it with one observation per row, for example with reshape(len(a), -1)
+    ");
+    folder.write("t.npy", [npy_header("<f8", false, "()"), vec![0; 8]].concat());
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npy`
+      cause: its shape is [], expected rows and columns
+
+    hint: save it with one observation per row, for example with reshape(len(a), -1)
+    ");
+    folder.write("t.npy", npy_header("<f8", false, "(0, 3)"));
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: there are no rows in the input
+
+    hint: the files are there, but empty; with `--missing skip` rows with holes are left out too
+    ");
+    folder.write("t.npy", npy_header("<f8", false, "(3, 0)"));
+    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: the rows have no columns
+
+    hint: pass rows with at least one column
+    ");
+    folder.write("t.npy", npy_header("<f8", false, "(4611686018427387904, 4)"));
+    // Told in other words where overflow is not checked, as in a release build.
+    let said = folder.refused("fit t.npy -o m.safetensors -q");
+    assert!(said.err.starts_with("error: could not read rows from `t.npy`\n  cause: "), "{said}");
+}
+
+#[test]
+fn one_of_two_arrays_must_be_named() {
+    let folder = Folder::with("t.npz", npz(&[("a", npy(&rows(), "<f8", false)), ("b", npy(&rows(), "<f4", false))]));
+    assert_snapshot!(folder.refused("fit t.npz -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npz`
+      cause: there are 2 arrays in it
+
+    hint: name one of them: `a`, `b`
+    ");
+    assert_snapshot!(folder.refused("fit t.npz --key c -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.npz`
+      cause: there is no array `c`
+
+    hint: there are: `a`, `b`
+    ");
+}
+
+#[test]
+fn files_of_another_number_type_than_the_first_are_no_reason_to_stop() {
+    let whole: Rows = rows().iter().map(|row| row.iter().map(|x| x.round()).collect()).collect();
+    let folder = Folder::with("1.npy", npy(&whole, "<i2", false));
+    folder.write("2.npy", npy(&whole, "<f8", false));
+    folder.write("3.npy", npy(&whole, "<f4", false));
+    folder.write("4.npy", npy(&whole, "<f8", true));
+    let expected: Rows = (0..4).flat_map(|_| whole.clone()).collect();
+    folder.write("all.npy", npy(&expected, "<f8", false));
+    folder.done("fit 1.npy 2.npy 3.npy 4.npy -o mixed.safetensors -q");
+    folder.done("fit all.npy -o all.safetensors -q");
+    assert_eq!(folder.json("compare mixed.safetensors all.safetensors --within 1e-6 --json")["within"], true);
+}
+
+#[test]
+fn tables_that_are_cut_short_or_something_else() {
+    let labels = ["x"; 20];
+    let (parquet, arrow) = (parquet(&rows(), &labels), arrow(&rows(), &labels));
+    let folder = Folder::with("t.parquet", &parquet[..parquet.len() - 9]);
+    folder.write("t.arrow", &arrow[..arrow.len() / 2]);
+    folder.write("wrong.parquet", "a,b\n1,2\n");
+    folder.write("wrong.npz", "a,b\n1,2\n");
+    for name in ["t.parquet", "t.arrow", "wrong.parquet", "wrong.npz"] {
+        let said = folder.refused(&format!("fit {name} --label kind -o m.safetensors -q"));
+        assert!(
+            said.err.starts_with(&format!("error: could not read rows from `{name}`\n  cause: it is no readable "))
+        );
+    }
+    folder.write("t.parquet", &parquet);
+    assert_snapshot!(folder.refused("fit t.parquet -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.parquet`
+      cause: the column `kind` holds Utf8, expected numbers
+
+    hint: leave out the column `kind`, or use it as the label
+    ");
+}

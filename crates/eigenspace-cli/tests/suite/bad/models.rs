@@ -1,0 +1,252 @@
+//! Models that are broken, strangers to each other, or no models at all.
+
+use insta::assert_snapshot;
+
+use crate::files::csv;
+use crate::oracle::table;
+use crate::support::Folder;
+
+/// `a`, of 30 rows, `b`, of 20 others, both of 3 columns, and `wide`, of 4 columns.
+fn models() -> Folder {
+    let folder = Folder::new();
+    for (name, rows, columns, seed) in [("a", 30, 3, 61), ("b", 20, 3, 62), ("wide", 30, 4, 63)] {
+        folder.write(&format!("{name}.csv"), csv(&table(rows, columns, seed)));
+        folder.done(&format!("fit {name}.csv -o {name}.safetensors -q"));
+    }
+    folder
+}
+
+/// Every command that reads a model.
+const READERS: [&str; 7] = [
+    "update broken.safetensors a.csv",
+    "merge a.safetensors broken.safetensors -o m.safetensors",
+    "split a.safetensors broken.safetensors -o m.safetensors",
+    "project broken.safetensors a.csv -o c.csv",
+    "reconstruct broken.safetensors a.csv -o c.csv",
+    "inspect broken.safetensors",
+    "compare broken.safetensors a.safetensors",
+];
+
+#[test]
+fn bytes_that_are_no_model() {
+    let folder = models();
+    folder.write("broken.safetensors", "nothing that anybody could take for a model");
+    for line in READERS {
+        let said = folder.refused(line);
+        assert!(said.err.starts_with("error: `broken.safetensors` is not a usable model\n  cause: "), "{said}");
+    }
+    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `broken.safetensors` is not a usable model
+      cause: the safetensors header is broken: the file does not begin as a safetensors file does
+
+    hint: is this the file that eigenspace wrote?
+    ");
+    folder.write("broken.safetensors", "");
+    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `broken.safetensors` is not a usable model
+      cause: 0 bytes, but the header announces 8
+
+    hint: copy the file again from where it was written
+    ");
+    let header = r#"{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
+    let other = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 8]].concat();
+    folder.write("broken.safetensors", other);
+    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `broken.safetensors` is not a usable model
+      cause: a safetensors file, but not an eigenspace model: the metadata key `eigenspace` is missing or unreadable
+
+    hint: is this the file that eigenspace wrote?
+    ");
+}
+
+#[test]
+fn a_model_cut_short_at_any_place() {
+    let folder = models();
+    let whole = folder.read("a.safetensors");
+    for length in (0..whole.len()).step_by(37).chain([whole.len() - 1]) {
+        folder.write("broken.safetensors", &whole[..length]);
+        folder.refused("inspect broken.safetensors");
+    }
+    folder.write("broken.safetensors", &whole[..whole.len() - 1]);
+    let found = whole.len() - 1;
+    assert_eq!(
+        folder.refused("inspect broken.safetensors").to_string(),
+        format!(
+            "exit: 2\n----- stderr -----\nerror: `broken.safetensors` is not a usable model\n  cause: {found} bytes, but \
+             the header announces {}\n\nhint: copy the file again from where it was written\n",
+            whole.len()
+        )
+    );
+}
+
+#[test]
+fn a_model_with_any_bit_turned() {
+    let folder = models();
+    let whole = folder.read("a.safetensors");
+    for (i, place) in (0..whole.len()).step_by(23).enumerate() {
+        let mut broken = whole.clone();
+        broken[place] ^= 1 << (i % 8);
+        folder.write("broken.safetensors", broken);
+        folder.refused("inspect broken.safetensors");
+    }
+    let mut broken = whole.clone();
+    *broken.last_mut().unwrap() ^= 1;
+    folder.write("broken.safetensors", broken);
+    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `broken.safetensors` is not a usable model
+      cause: the checksum does not match: some byte was changed after writing
+
+    hint: copy the file again from where it was written
+    ");
+}
+
+#[test]
+fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
+    let folder = models();
+    assert_snapshot!(folder.refused("fit a.safetensors -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `a.safetensors`
+      cause: the name does not tell which format it has
+
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    ");
+    assert_snapshot!(folder.refused("update a.safetensors b.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `b.safetensors`
+      cause: the name does not tell which format it has
+
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    ");
+    assert_snapshot!(folder.refused("update a.csv b.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: `a.csv` is not a usable model
+      cause: the safetensors header is broken: the file does not begin as a safetensors file does
+
+    hint: is this the file that eigenspace wrote?
+    ");
+    assert_snapshot!(folder.refused("merge a.safetensors b.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `b.csv` is not a usable model
+      cause: the safetensors header is broken: the file does not begin as a safetensors file does
+
+    hint: is this the file that eigenspace wrote?
+    ");
+}
+
+#[test]
+fn models_of_different_widths() {
+    let folder = models();
+    assert_snapshot!(folder.refused("merge a.safetensors wide.safetensors -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not merge `a.safetensors` with `wide.safetensors`
+      cause: feature counts differ: the left has 3, the right has 4
+
+    hint: models can be joined, taken apart and compared only when they were fitted on the same columns
+    ");
+    assert_snapshot!(folder.refused("split a.safetensors wide.safetensors -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not split `wide.safetensors` out of `a.safetensors`
+      cause: feature counts differ: the left has 3, the right has 4
+
+    hint: models can be joined, taken apart and compared only when they were fitted on the same columns
+    ");
+    assert_snapshot!(folder.refused("compare a.safetensors wide.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not compare `a.safetensors` with `wide.safetensors`
+      cause: feature counts differ: the left has 3, the right has 4
+
+    hint: models can be joined, taken apart and compared only when they were fitted on the same columns
+    ");
+}
+
+#[test]
+fn models_about_the_mean_and_about_the_origin() {
+    let folder = models();
+    folder.done("fit b.csv --uncentred -o b.safetensors -q");
+    assert_snapshot!(folder.refused("merge a.safetensors b.safetensors -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not merge `a.safetensors`, `b.safetensors`
+      cause: one model is centred on the mean, the other on the origin
+
+    hint: fit both with the same `centred` option
+    ");
+}
+
+#[test]
+fn a_part_that_was_never_in_the_whole() {
+    let folder = models();
+    let said = folder.refused("split a.safetensors b.safetensors -o m.safetensors").to_string();
+    // The two amounts of scatter hang on rounding; what is said of them does not.
+    let lines: Vec<&str> = said.lines().map(|line| line.split(" leaves a scatter").next().unwrap()).collect();
+    assert_snapshot!(lines.join("\n"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not split `b.safetensors` out of `a.safetensors`
+      cause: the part was never in the whole: taking it out
+
+    hint: split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank
+    ");
+}
+
+#[test]
+fn a_part_larger_than_the_whole() {
+    let folder = models();
+    assert_snapshot!(folder.refused("split b.safetensors a.safetensors -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not split `a.safetensors` out of `b.safetensors`
+      cause: cannot split 30 rows (weight 30) out of a model of 20 (weight 20)
+
+    hint: the whole comes first and the part second; perhaps they are exchanged
+    ");
+}
+
+#[test]
+fn more_coordinates_than_the_model_has_directions() {
+    let folder = models();
+    folder.write("c.csv", "1,2,3,4\n");
+    assert_snapshot!(folder.refused("reconstruct a.safetensors c.csv -o back.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: the coordinates have 4 columns, the model keeps 3 directions
+
+    hint: pass at most 3 coordinates per row
+    ");
+}
+
+#[test]
+fn more_components_than_there_are_to_compare() {
+    let folder = models();
+    assert_snapshot!(folder.refused("compare a.safetensors b.safetensors -k 9"), @"
+    exit: 2
+    ----- stderr -----
+    error: component 9 is not shown, the model shows 3
+
+    hint: components are counted from 1; show more with -k
+    ");
+    folder.write("same.csv", "a,b,c\n1,2,3\n1,2,3\n");
+    folder.done("fit same.csv -o same.safetensors -q");
+    assert_snapshot!(folder.refused("compare a.safetensors same.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: the model `same.safetensors` holds no variance to show
+
+    hint: all its rows are equal; add others with `eigenspace update`
+    ");
+}

@@ -1,0 +1,172 @@
+//! Options that mean nothing.
+
+use insta::assert_snapshot;
+
+use crate::files::csv;
+use crate::oracle::table;
+use crate::support::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::with("t.csv", csv(&table(20, 3, 71)));
+    folder.done("fit t.csv -o m.safetensors -q");
+    folder
+}
+
+#[test]
+fn numbers_of_components() {
+    let folder = folder();
+    assert_snapshot!(folder.refused("fit t.csv -k some -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `some` is no number of components
+
+    hint: a whole number such as 50, a share of variance such as 0.95, or `all`
+    ");
+    for text in ["0", "1.5", "0.0", "-1", "nan", "", "2x", "1e400", "0.5.5"] {
+        folder.refused(&format!("fit t.csv -o m.safetensors --components={text}"));
+    }
+    assert_snapshot!(folder.refused("fit t.csv -k 0 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: the number of components must be at least 1
+
+    hint: leave the setting out for the default
+    ");
+    assert_snapshot!(folder.refused("fit t.csv -k 1.5 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: a share of variance must be above 0 and at most 1, and this is 1.5
+
+    hint: 0.95 keeps 95 % of the variance; use a whole number for a count of components
+    ");
+    assert_snapshot!(folder.refused("project m.safetensors t.csv -k x"), @"
+    exit: 2
+    ----- stderr -----
+    error: `x` is no number of components
+
+    hint: a whole number such as 50, a share of variance such as 0.95, or `all`
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --max-rank 0 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: the rank to keep must be at least 1
+
+    hint: leave the setting out for the default
+    ");
+}
+
+#[test]
+fn rules_of_truncation() {
+    let folder = folder();
+    assert_snapshot!(folder.refused("fit t.csv --truncation half -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `half` is no truncation rule
+
+    hint: one of `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: a share of variance must be above 0 and at most 1, and this is 2
+
+    hint: 0.95 keeps 95 % of the variance; use a whole number for a count of components
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --truncation tolerance:-1 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: a relative tolerance must be at least 0 and below 1, and this is -1
+
+    hint: 1e-6 drops directions whose spread is below a millionth of the largest
+    ");
+    for rule in ["rank:", "rank:x", "rank:0", "fd:0", "energy:nan", "none:1", ":", "rank:-3", "tolerance:1"] {
+        folder.refused(&format!("fit t.csv --truncation {rule} -o m.safetensors"));
+    }
+}
+
+#[test]
+fn sizes_and_delimiters() {
+    let folder = folder();
+    assert_snapshot!(folder.refused("fit t.csv --resize 92 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `92` is no size of pictures
+
+    hint: width x height in pixels, such as 92x112
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --delimiter ;; -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `;;` is no delimiter
+
+    hint: one character, such as `;`, or `tab`
+    ");
+    for size in ["0x5", "5x0", "axb", "x", "-1x5", "5x5x5"] {
+        folder.refused(&format!("fit t.csv --resize={size} -o m.safetensors"));
+    }
+}
+
+#[test]
+fn forgetting() {
+    let folder = folder();
+    assert_snapshot!(folder.refused("fit t.csv --forgetting 1.5 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: a forgetting factor must be above 0 and at most 1, a half-life above 0, and this is 1.5
+
+    hint: 0.99 per row remembers about the last 100 rows; 1 forgets nothing
+    ");
+    for option in ["--half-life=0", "--half-life=-1", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
+        folder.refused(&format!("fit t.csv {option} -o m.safetensors"));
+    }
+}
+
+#[test]
+fn options_that_clap_refuses() {
+    let folder = folder();
+    assert_snapshot!(folder.refused("fit t.csv --half-life 5 --forgetting 0.5 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: the argument '--half-life <ROWS>' cannot be used with '--forgetting <FACTOR>'
+
+    Usage: eigenspace fit --output <FILE> --half-life <ROWS> <DATA>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --every 5 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      --checkpoint <FILE>
+
+    Usage: eigenspace fit --output <FILE> --checkpoint <FILE> --every <ROWS> <DATA>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder.refused("fit t.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: the following required arguments were not provided:
+      --output <FILE>
+
+    Usage: eigenspace fit --output <FILE> <DATA>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder.refused("merge m.safetensors -o n.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: 2 values required by '<MODEL> <MODEL>...'; only 1 was provided
+
+    Usage: eigenspace merge [OPTIONS] --output <FILE> <MODEL> <MODEL>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder.refused("inspect m.safetensors --threads 0"), @"
+    exit: 2
+    ----- stderr -----
+    error: invalid value '0' for '--threads <N>': 0 is not in 1..=65535
+
+    For more information, try '--help'.
+    ");
+}

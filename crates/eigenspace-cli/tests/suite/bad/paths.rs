@@ -1,0 +1,201 @@
+//! Paths that lead nowhere, or to the wrong thing.
+
+use insta::assert_snapshot;
+
+use crate::support::Folder;
+
+const TABLE: &str = "x,y\n1,2\n2,1\n4,5\n";
+
+/// `t.csv` and its model.
+fn fitted() -> Folder {
+    let folder = Folder::with("t.csv", TABLE);
+    folder.done("fit t.csv -o m.safetensors -q");
+    folder
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let folder = fitted();
+    assert_snapshot!(folder.refused("fit no.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `no.csv`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+    assert_snapshot!(folder.refused("fit t.csv no.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `no.csv`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+    assert_snapshot!(folder.refused("inspect no.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `no.safetensors`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --weights no.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `no.csv`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+}
+
+#[test]
+fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
+    let folder = fitted();
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    assert_snapshot!(folder.refused("fit no*.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `no*.csv`
+      cause: there is nothing to read
+    ");
+    assert_snapshot!(folder.refused("fit empty -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `empty`
+      cause: there is nothing to read
+    ");
+}
+
+#[test]
+fn a_folder_where_a_file_is_meant() {
+    let folder = fitted();
+    folder.write("folder/t.csv", TABLE);
+    assert_snapshot!(folder.refused("inspect folder"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `folder`
+      cause: Is a directory (os error 21)
+
+    hint: a file is meant here, and this is a folder
+    ");
+    assert_snapshot!(folder.refused("fit t.csv -o folder -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write `folder`
+      cause: is a directory
+
+    hint: a file is meant here, and this is a folder
+    ");
+    assert_snapshot!(folder.refused("project m.safetensors t.csv -o folder"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write rows to `folder`
+      cause: the name does not tell which format it has
+
+    hint: rows are written to files that end in .npy, .csv, .tsv or .parquet
+    ");
+    assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint folder"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `folder`
+      cause: Is a directory (os error 21)
+
+    hint: a file is meant here, and this is a folder
+    ");
+}
+
+#[test]
+fn an_output_in_a_folder_that_does_not_exist() {
+    let folder = fitted();
+    assert_snapshot!(folder.refused("fit t.csv -o no/m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write `no/m.safetensors`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+    assert_snapshot!(folder.refused("project m.safetensors t.csv -o no/c.npy"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write `no/c.npy`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+}
+
+#[test]
+fn a_name_that_tells_no_format() {
+    let folder = fitted();
+    folder.write("t.xlsx", TABLE);
+    folder.write("t", TABLE);
+    assert_snapshot!(folder.refused("fit t.xlsx -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.xlsx`
+      cause: the name does not tell which format it has
+
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    ");
+    assert_snapshot!(folder.refused("fit t -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t`
+      cause: the name does not tell which format it has
+
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    ");
+    assert_snapshot!(folder.refused("project m.safetensors t.csv -o c.xlsx"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write rows to `c.xlsx`
+      cause: the name does not tell which format it has
+
+    hint: rows are written to files that end in .npy, .csv, .tsv or .parquet
+    ");
+}
+
+/// Root may read any file, whatever its permissions, so this is a file that nobody can read: the memory of a
+/// process from address 0 on, which is never mapped.
+#[test]
+fn a_file_that_cannot_be_read() {
+    let folder = fitted();
+    std::os::unix::fs::symlink("/proc/self/mem", folder.path("mem.csv")).unwrap();
+    for line in ["fit mem.csv -o m.safetensors", "inspect mem.csv", "update m.safetensors mem.csv"] {
+        let before = (folder.read("t.csv"), folder.read("m.safetensors"));
+        let said = folder.run(line);
+        assert_eq!(said.code, Some(2), "{said}");
+        assert!(said.err.starts_with("error: "), "{said}");
+        assert!(before == (folder.read("t.csv"), folder.read("m.safetensors")));
+    }
+    assert_snapshot!(folder.run("fit mem.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `mem.csv`
+      cause: Input/output error (os error 5)
+    ");
+}
+
+#[test]
+fn a_file_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = fitted();
+    folder.write("closed.csv", TABLE);
+    std::fs::set_permissions(folder.path("closed.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let said = folder.run("fit closed.csv -o closed.safetensors -q");
+    if std::fs::File::open(folder.path("closed.csv")).is_ok() {
+        // We are root, whom permissions do not bind: the same model as of the open file.
+        assert_eq!(said.code, Some(0), "{said}");
+        assert_eq!(folder.read("closed.safetensors"), folder.read("m.safetensors"));
+        return;
+    }
+    assert_eq!(
+        said.to_string(),
+        "exit: 2\n----- stderr -----\nerror: could not read `closed.csv`\n  cause: Permission denied (os error 13)\n\n\
+         hint: check the permissions of the file and of its folder\n"
+    );
+    assert!(!folder.exists("closed.safetensors"));
+}

@@ -1,0 +1,363 @@
+//! Rows that are none, or not all alike.
+
+use insta::assert_snapshot;
+
+use crate::files::{csv, gzip, npy, pgm};
+use crate::oracle::table;
+use crate::support::Folder;
+
+/// A model of three named columns, and a file for it.
+fn fitted_and(name: &str, bytes: impl AsRef<[u8]>) -> Folder {
+    let folder = Folder::with("t.csv", csv(&table(20, 3, 41)));
+    folder.done("fit t.csv -o m.safetensors -q");
+    folder.write(name, bytes);
+    folder
+}
+
+#[test]
+fn no_rows() {
+    assert_snapshot!(fitted_and("e.csv", "").refused("fit e.csv -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `e.csv`
+      cause: there are no rows in it
+    ");
+    assert_snapshot!(fitted_and("e.csv", "a,b,c\n").refused("fit e.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: there are no rows in the input
+
+    hint: the files are there, but empty; with `--missing skip` rows with holes are left out too
+    ");
+    assert_snapshot!(fitted_and("e.npy", "").refused("fit e.npy -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `e.npy`
+      cause: it is no readable NumPy array: magic not found for NPY file
+    ");
+    assert_snapshot!(fitted_and("e.csv.gz", "").refused("fit e.csv.gz -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `e.csv.gz`
+      cause: there are no rows in it
+    ");
+    assert_snapshot!(fitted_and("e.csv", "a,b\n1,\n,2\n").refused("fit e.csv --missing skip -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: there are no rows in the input
+
+    hint: the files are there, but empty; with `--missing skip` rows with holes are left out too
+    ");
+    assert_snapshot!(Folder::new().refused_with("fit - -o m.safetensors", b""), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `-`
+      cause: there are no rows in it
+    ");
+}
+
+#[test]
+fn another_width_than_the_model() {
+    let folder = fitted_and("wide.npy", npy(&table(5, 4, 42), "<f8", false));
+    assert_snapshot!(folder.refused("update m.safetensors wide.npy"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `wide.npy`
+      cause: row 0 has 4 columns, expected 3
+
+    hint: all rows must have the same 3 columns
+    ");
+    assert_snapshot!(folder.refused("project m.safetensors wide.npy -o c.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `wide.npy`
+      cause: row 0 has 4 columns, expected 3
+
+    hint: all rows must have the same 3 columns
+    ");
+    folder.write("other.csv", "a,b,z\n1,2,3\n");
+    assert_snapshot!(folder.refused("update m.safetensors other.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `other.csv`
+      cause: there is no column `c`
+
+    hint: there are: `a`, `b`, `z`
+    ");
+}
+
+#[test]
+fn a_cell_that_is_text() {
+    let folder = fitted_and("t2.csv", "a,b,c\n1,2,3\n4,five,6\n");
+    assert_snapshot!(folder.refused("fit t2.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t2.csv`
+      cause: line 3, column `b`: `five` is not a number
+
+    hint: leave out the column `b`, or use it as the label
+    ");
+    assert_snapshot!(folder.refused("update m.safetensors t2.csv -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t2.csv`
+      cause: line 3, column `b`: `five` is not a number
+
+    hint: leave out the column `b`, or use it as the label
+    ");
+    folder.write("nameless.csv", "1,2,3\n4,five,6\n");
+    assert_snapshot!(folder.refused("project m.safetensors nameless.csv -o c.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `nameless.csv`
+      cause: line 2, column 1: `five` is not a number
+
+    hint: leave out the column 1, or use it as the label
+    ");
+}
+
+#[test]
+fn a_missing_cell_is_refused_with_its_row_and_column() {
+    let folder = fitted_and("holes.csv", "a,b,c\n1,2,3\n2,4,1\n4,,6\n");
+    assert_snapshot!(folder.refused("fit holes.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `holes.csv`
+      cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
+
+    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    ");
+    assert_snapshot!(folder.refused("update m.safetensors holes.csv -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `holes.csv`
+      cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
+
+    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    ");
+    assert_snapshot!(folder.refused("project m.safetensors holes.csv -o c.npy -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `holes.csv`
+      cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
+
+    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    ");
+    let mut rows = table(9000, 3, 43);
+    rows[8999][1] = f64::NAN;
+    folder.write("late.npy", npy(&rows, "<f8", false));
+    assert_snapshot!(folder.refused("fit late.npy -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `late.npy`
+      cause: row 8999, column 1: the value is NaN, expected a finite number below 1e140
+
+    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    ");
+    folder.write("infinite.csv", "a,b,c\n1,2,3\n2,inf,1\n");
+    assert_snapshot!(folder.refused("fit infinite.csv --missing skip -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `infinite.csv`
+      cause: row 1, column `b`: the value is inf, expected a finite number below 1e140
+
+    hint: leave out the row or the column, or divide the column by a constant
+    ");
+}
+
+#[test]
+fn a_row_of_another_length() {
+    let folder = fitted_and("ragged.csv", "a,b,c\n1,2,3\n4,5\n");
+    assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `ragged.csv`
+      cause: row 1 has 2 columns, expected 3
+
+    hint: all rows must have the same 3 columns
+    ");
+    folder.write("ragged.csv", "1,2,3\n4,5,6,7\n");
+    assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `ragged.csv`
+      cause: row 1 has 4 columns, expected 3
+
+    hint: all rows must have the same 3 columns
+    ");
+}
+
+#[test]
+fn files_with_other_columns_than_the_first() {
+    let folder = fitted_and("other.csv", "a,c,b\n1,2,3\n");
+    assert_snapshot!(folder.refused("fit t.csv other.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `other.csv`
+      cause: column 1 is called `c`, and `b` in the files before
+
+    hint: choose columns by name, so that their order does not matter
+    ");
+    folder.write("narrow.csv", "a,b\n1,2\n");
+    assert_snapshot!(folder.refused("fit t.csv narrow.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `narrow.csv`
+      cause: row 0 has 2 columns, expected 3
+
+    hint: all rows must have the same 3 columns
+    ");
+}
+
+#[test]
+fn columns_that_are_not_there_or_chosen_twice() {
+    let folder = fitted_and("x.csv", "a,b\n1,2\n");
+    assert_snapshot!(folder.refused("fit t.csv --columns a,z -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.csv`
+      cause: there is no column `z`
+
+    hint: there are: `a`, `b`, `c`
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --columns a,0 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.csv`
+      cause: the column `a` was asked for twice
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --exclude 0-2 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.csv`
+      cause: no column is left to read
+
+    hint: there are: `a`, `b`, `c`
+    ");
+    assert_snapshot!(folder.refused("fit t.csv --label kind -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.csv`
+      cause: there is no column `kind`
+
+    hint: there are: `a`, `b`, `c`
+    ");
+}
+
+#[test]
+fn weights_of_the_wrong_number_sign_or_shape() {
+    let folder = fitted_and("w.csv", "1\n2\n3\n");
+    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: there are 3 weights for 20 rows
+
+    hint: pass exactly one weight for each row
+    ");
+    folder.write("w.csv", "1\n".repeat(21));
+    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: there are 21 weights for 20 rows
+
+    hint: pass exactly one weight for each row
+    ");
+    folder.write("w.csv", format!("{}-1\n{}", "1\n".repeat(4), "1\n".repeat(15)));
+    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.csv`
+      cause: row 4: the weight is -1, expected a number from 0 to 1e140
+
+    hint: a weight of 0 leaves the row out
+    ");
+    folder.write("w.csv", "1,2\n".repeat(20));
+    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `w.csv`
+      cause: row 0 has 2 columns, expected 1
+
+    hint: all rows must have the same 1 columns
+    ");
+    folder.write("negative.csv", "a,w\n1,1\n2,-3\n");
+    assert_snapshot!(folder.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `negative.csv`
+      cause: row 1: the weight is -3, expected a number from 0 to 1e140
+
+    hint: a weight of 0 leaves the row out
+    ");
+}
+
+#[test]
+fn a_picture_that_was_converted_as_text() {
+    let picture = pgm(4, 3, |at| if at % 5 == 0 { b'\n' } else { 7 });
+    let header = b"P5\n4 3\n255\n".len();
+    let mut converted = picture[..header].to_vec();
+    for &byte in &picture[header..] {
+        converted.extend(if byte == b'\n' { &b"\r\n"[..] } else { &[7][..] });
+    }
+    let folder = Folder::with("faces/1.pgm", &picture);
+    folder.write("faces/2.pgm", converted);
+    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `faces/2.pgm`
+      cause: it announces 12 bytes of pixels and has 15
+
+    hint: it looks as if its newlines were converted, in the pixels too, or something was appended; take the original file
+    ");
+    folder.write("faces/2.pgm", &picture[..picture.len() - 3]);
+    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `faces/2.pgm`
+      cause: it announces 12 bytes of pixels and has 9
+
+    hint: it was cut short, or its newlines were converted, in the pixels too; take the original file
+    ");
+}
+
+#[test]
+fn pictures_of_two_sizes() {
+    let folder = Folder::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
+    folder.write("faces/2.pgm", pgm(3, 4, |at| at as u8));
+    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `faces/2.pgm`
+      cause: the picture is 3x4, and those before are 4x3
+
+    hint: bring all pictures to one size, for example 4x3, while reading
+    ");
+    folder.done("fit faces --resize 2x2 -o m.safetensors -q");
+    folder.write("other/1.pgm", pgm(1, 4, |at| at as u8));
+    assert_snapshot!(folder.refused("project m.safetensors other"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `other`
+      cause: the picture is 1x4, and those before are 2x2
+
+    hint: bring all pictures to one size, for example 2x2, while reading
+    ");
+}
+
+#[test]
+fn text_that_is_not_text() {
+    let folder = fitted_and("t.csv.gz", &gzip(b"a,b,c\n1,2,3\n4,5,6\n")[..20]);
+    assert_snapshot!(folder.refused("fit t.csv.gz -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `t.csv.gz`
+      cause: it is no readable CSV: its gzip is cut short
+    ");
+    folder.write("latin.csv", b"a,b\xe9\n1,2\n");
+    assert_snapshot!(folder.refused("fit latin.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `latin.csv`
+      cause: it is no readable CSV: line 1 is not UTF-8
+    ");
+}

@@ -1,0 +1,125 @@
+//! Readers who go away, and disks that are full.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+
+use crate::files::{csv, npy};
+use crate::oracle::table;
+use crate::support::{Folder, finish, same_files};
+
+#[test]
+fn whoever_reads_the_output_may_stop() {
+    let folder = Folder::with("t.npy", npy(&table(200_000, 4, 81), "<f8", false));
+    folder.done("fit t.npy -o m.safetensors -q");
+    folder.done("project m.safetensors t.npy -o c.npy -q");
+    // Far more text than a pipe holds.
+    for line in ["project m.safetensors t.npy", "reconstruct m.safetensors c.npy"] {
+        let mut child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{line}");
+        assert!(first == "PC1,PC2,PC3,PC4\n" || first == "c0,c1,c2,c3\n", "{first}");
+    }
+}
+
+#[test]
+fn short_output_into_a_closed_pipe_is_no_error_either() {
+    let folder = Folder::with("t.csv", csv(&table(30, 3, 82)));
+    folder.done("fit t.csv -o m.safetensors -q");
+    for line in
+        ["inspect m.safetensors", "inspect m.safetensors --json", "completions bash", "project m.safetensors t.csv"]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = folder.command(line).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(0), true), "{line}");
+    }
+}
+
+/// Runs the command on a disk of 256 KiB that holds the files of `old`; what is on it afterwards is in `after`.
+///
+/// The disk is mounted in a namespace of its own, so that it is gone with the command whatever happens.
+fn on_a_small_disk(folder: &Folder, line: &str) -> String {
+    for name in ["disk", "after"] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+    }
+    let is_root = folder.path("disk").metadata().unwrap().uid() == 0;
+    let mut command = Command::new("unshare");
+    command.args([if is_root { "-m" } else { "-rm" }, "sh", "-euc"]).current_dir(folder.path("."));
+    command.arg(format!(
+        "mount -t tmpfs -o size=256k none disk; : > mounted; cp old/* disk; cd disk
+         code=0; \"$EIGENSPACE\" {line} || code=$?; cp -a . ../after; exit $code"
+    ));
+    let said = finish(command.env("EIGENSPACE", env!("CARGO_BIN_EXE_eigenspace")), b"");
+    assert!(folder.exists("mounted"), "this test mounts a small file system, and could not:\n{said}");
+    said.to_string()
+}
+
+/// Every file of `old` is in `after` as it was, and no other.
+fn nothing_changed(folder: &Folder) {
+    let all = folder.listing();
+    let below = |start: &str| {
+        let files = all.iter().filter_map(|(name, bytes)| Some((name.strip_prefix(start)?.to_owned(), bytes.clone())));
+        files.filter(|(name, _)| !name.is_empty()).collect()
+    };
+    same_files(&below("old/"), &below("after/"));
+}
+
+/// Rows whose model and coordinates do not fit beside the 130 KB that are there.
+fn full_disk() -> Folder {
+    let folder = Folder::with("t.npy", npy(&table(300, 150, 83), "<f8", false));
+    folder.write("old/m.safetensors", [7; 130_000]);
+    folder
+}
+
+#[test]
+fn a_full_disk_keeps_the_old_model() {
+    let folder = full_disk();
+    assert_snapshot!(on_a_small_disk(&folder, "fit ../t.npy -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write `m.safetensors`
+      cause: No space left on device (os error 28)
+
+    hint: make room on the disk, or write elsewhere; nothing was changed
+    ");
+    nothing_changed(&folder);
+}
+
+#[test]
+fn a_full_disk_keeps_the_old_coordinates() {
+    for name in ["c.npy", "c.csv", "c.tsv", "c.parquet"] {
+        let folder = full_disk();
+        folder.write(&format!("old/{name}"), [8; 1000]);
+        folder.done("fit t.npy -o whole.safetensors -q");
+        let said = on_a_small_disk(&folder, &format!("project ../whole.safetensors ../t.npy -o {name} -q"));
+        let expected = format!(
+            "exit: 2\n----- stderr -----\nerror: could not write `{name}`\n  cause: No space left on device (os error 28)\n\n\
+             hint: make room on the disk, or write elsewhere; nothing was changed\n"
+        );
+        assert_eq!(said, expected);
+        nothing_changed(&folder);
+    }
+}
+
+#[test]
+fn a_full_disk_stops_a_fit_at_its_checkpoint() {
+    let folder = full_disk();
+    folder.write("t.npy", npy(&table(9000, 150, 84), "<f8", false));
+    let line = "fit ../t.npy -o ../new.safetensors --checkpoint f.ckpt --every 1 -q";
+    assert_snapshot!(on_a_small_disk(&folder, line), @"
+    exit: 2
+    ----- stderr -----
+    error: could not write `f.ckpt`
+      cause: No space left on device (os error 28)
+
+    hint: make room on the disk, or write elsewhere; nothing was changed
+    ");
+    nothing_changed(&folder);
+    assert!(!folder.exists("new.safetensors"));
+}

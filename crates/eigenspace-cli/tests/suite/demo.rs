@@ -1,0 +1,66 @@
+//! The demo: the main job of the README.
+
+use crate::support::{Folder, finish};
+
+/// Lines of the live table: a number of rows, and seven more cells.
+fn table(printed: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| line.split_whitespace().map(String::from).collect::<Vec<_>>();
+    let rows = printed
+        .lines()
+        .map(cells)
+        .filter(|cells| cells.len() > 8 && cells[0].parse::<u64>().is_ok() && cells[1].parse::<u64>().is_ok());
+    rows.collect()
+}
+
+fn check(folder: &Folder, printed: &str) {
+    let counts: Vec<u64> = table(printed).iter().map(|cells| cells[0].parse().unwrap()).collect();
+    assert_eq!(counts, (1..=20).map(|batch| 20 * batch).collect::<Vec<_>>(), "{printed}");
+    for word in ["Merging", "Splitting", "Pictures", "Done in", "Try next"] {
+        assert!(printed.contains(word), "{word}:\n{printed}");
+    }
+    for name in ["eigenfaces", "scree", "strip", "scatter", "error", "monitor", "time"] {
+        assert!(folder.exists(&format!("demo/{name}.svg")) && folder.exists(&format!("demo/{name}.png")), "{name}");
+    }
+    let page = folder.text("demo/index.html");
+    assert!(page.contains("<svg") && page.contains("eigenspace"));
+    let outside = ["src=\"http", "href=\"http", "@import", "<script"];
+    assert!(outside.iter().all(|word| !page.contains(word)), "the page needs nothing from elsewhere");
+    // What it says next works.
+    let model = "demo/whole.safetensors";
+    folder.done(&format!("inspect {model}"));
+    folder.done(&format!("split {model} demo/person.safetensors -o again.safetensors --quiet"));
+    folder.done("compare again.safetensors demo/without.safetensors --within 1e-9");
+}
+
+#[test]
+fn the_demo_streams_merges_splits_and_draws_the_orl_faces() {
+    let faces = std::env::var("EIGENSPACE_ORL").expect("EIGENSPACE_ORL names the folder of the ORL faces");
+    let folder = Folder::new();
+    let said = folder.run(&format!("demo --faces {faces}"));
+    assert_eq!(said.code, Some(0), "{said}");
+    check(&folder, &said.out);
+    // Until 100 directions are full nothing is dropped, and the stream is the batch PCA.
+    for cells in table(&said.out).iter().take(6) {
+        assert!(cells.contains(&"exact".to_owned()), "{cells:?}");
+    }
+    assert!(table(&said.out)[19].contains(&"within".to_owned()), "{said}");
+}
+
+#[test]
+fn without_python_or_a_network_the_demo_draws_faces_of_its_own_and_says_so() {
+    let folder = Folder::new();
+    let said = finish(folder.command("demo").env("PATH", ""), b"");
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.err.contains("The ORL faces could not be fetched: Python is needed"), "{said}");
+    assert!(said.out.contains("generated faces, not the ORL faces"), "{said}");
+    check(&folder, &said.out);
+}
+
+#[test]
+fn a_folder_without_people_is_refused() {
+    let folder = Folder::new();
+    folder.write("faces/1.pgm", b"P5\n1 1\n255\nx");
+    let said = folder.run("demo --faces faces");
+    assert_eq!(said.code, Some(2), "{said}");
+    assert!(said.err.contains("`faces` holds 1 pictures"), "{said}");
+}

@@ -1,0 +1,182 @@
+//! From rows to coordinates and back.
+
+use insta::assert_snapshot;
+
+use crate::files::{csv, npy};
+use crate::oracle::{Rows, covariance, mean, ones, table, variances};
+use crate::support::{Folder, near};
+
+/// The cells of text, without its header.
+fn cells(text: &str) -> Rows {
+    text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+}
+
+/// The cells of an array of f64 with a header of 128 bytes.
+fn array(bytes: &[u8], columns: usize) -> Rows {
+    let values: Vec<f64> = bytes[128..].chunks_exact(8).map(|x| f64::from_le_bytes(x.try_into().unwrap())).collect();
+    values.chunks_exact(columns).map(<[f64]>::to_vec).collect()
+}
+
+fn column(rows: &Rows, j: usize) -> Vec<f64> {
+    rows.iter().map(|row| row[j]).collect()
+}
+
+/// 50 rows of 4 columns, and their model.
+fn fitted(options: &str) -> (Folder, Rows) {
+    let rows = table(50, 4, 21);
+    let folder = Folder::with("t.csv", csv(&rows));
+    folder.done(&format!("fit t.csv -o m.safetensors -q {options}"));
+    (folder, rows)
+}
+
+#[test]
+fn coordinates_of_three_points_go_to_standard_output() {
+    let folder = Folder::with("t.csv", "x,y,kind\n0,0,low\n3,4,middle\n6,8,high\n");
+    folder.done("fit t.csv --label kind -o m.safetensors -q -k 1");
+    // The spread is 10 along (0.6, 0.8); rounding shows in the last digits, so they are cut.
+    let said = folder.run("project m.safetensors t.csv --label kind");
+    let round = |line: &str| match line.split_once(',').map(|(label, x)| (label, x.parse::<f64>())) {
+        Some((label, Ok(x))) => format!("{label},{x:.9}\n").replace("-0.000000000", "0.000000000"),
+        _ => format!("{line}\n"),
+    };
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_snapshot!(said.out.lines().map(round).collect::<String>(), @"
+    label,PC1
+    low,-5.000000000
+    middle,0.000000000
+    high,5.000000000
+    ");
+}
+
+#[test]
+fn coordinates_have_the_variances_of_the_model_and_do_not_go_together() {
+    let (folder, rows) = fitted("");
+    let found = cells(&folder.done("project m.safetensors t.csv"));
+    let (values, _) = variances(&rows, &ones(&rows));
+    let found = covariance(&found, &ones(&found));
+    for (i, row) in found.iter().enumerate() {
+        let expected: Vec<f64> = (0..4).map(|j| if i == j { values[i] } else { 0.0 }).collect();
+        near(row, &expected, 1e-13);
+    }
+}
+
+#[test]
+fn every_output_format_holds_the_same_coordinates() {
+    let (folder, _) = fitted("-k 2");
+    let expected = cells(&folder.done("project m.safetensors t.csv"));
+    assert_snapshot!(folder.run("project m.safetensors t.csv -o c.npy"), @"
+    exit: 0
+    ----- stderr -----
+    50 rows of 2 coordinates in `c.npy`
+    ");
+    for (name, quiet) in [("c.csv", ""), ("c.tsv", "-q"), ("c.parquet", "--quiet")] {
+        let said = folder.run(&format!("project m.safetensors t.csv -o {name} {quiet}"));
+        assert_eq!((said.code, said.out.is_empty(), said.err.is_empty()), (Some(0), true, !quiet.is_empty()), "{said}");
+    }
+    assert_eq!(array(&folder.read("c.npy"), 2), expected);
+    assert_eq!(cells(&folder.text("c.csv")), expected);
+    assert_eq!(cells(&folder.text("c.tsv").replace('\t', ",")), expected);
+    // Parquet is read back by the command itself: the same model as from text.
+    folder.done("fit c.parquet -o parquet.safetensors -q");
+    folder.done("fit c.csv -o csv.safetensors -q");
+    assert_eq!(folder.read("parquet.safetensors"), folder.read("csv.safetensors"));
+}
+
+#[test]
+fn narrow_rows_give_narrow_coordinates() {
+    let rows = table(50, 4, 22);
+    let folder = Folder::with("t.npy", npy(&rows, "<f4", false));
+    folder.done("fit t.npy -o m.safetensors -q");
+    folder.done("project m.safetensors t.npy -o c.npy -q");
+    assert_eq!(folder.read("c.npy").len(), 128 + 50 * 4 * 4);
+}
+
+#[test]
+fn whitened_coordinates_have_unit_variance() {
+    for options in ["", "--standardize"] {
+        let (folder, _) = fitted(options);
+        let found = cells(&folder.done("project m.safetensors t.csv --whiten"));
+        let found = covariance(&found, &ones(&found));
+        for (i, row) in found.iter().enumerate() {
+            near(row, &(0..4).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>(), 1e-12);
+        }
+    }
+}
+
+#[test]
+fn distances_are_those_of_hotelling_and_to_the_subspace() {
+    let (folder, rows) = fitted("-k 2");
+    let found = cells(&folder.done("project m.safetensors t.csv --distances"));
+    let (values, _) = variances(&rows, &ones(&rows));
+    let centre = mean(&rows, &ones(&rows));
+    for (row, found) in rows.iter().zip(&found) {
+        let t2 = found[0].powi(2) / values[0] + found[1].powi(2) / values[1];
+        let length: f64 = row.iter().zip(&centre).map(|(x, m)| (x - m).powi(2)).sum();
+        near(&found[2..], &[t2, length - found[0].powi(2) - found[1].powi(2)], 1e-12);
+    }
+}
+
+#[test]
+fn fewer_or_more_components_can_be_asked_for() {
+    let (folder, _) = fitted("-k 2");
+    let all = cells(&folder.done("project m.safetensors t.csv -k all"));
+    assert_eq!(all[0].len(), 4);
+    let two = cells(&folder.done("project m.safetensors t.csv"));
+    assert_eq!((two[0].len(), column(&two, 0)), (2, column(&all, 0)));
+    assert_eq!(cells(&folder.done("project m.safetensors t.csv -k 1"))[0].len(), 1);
+}
+
+#[test]
+fn labels_go_with_their_rows_to_coordinates_and_back() {
+    let folder = Folder::with("t.csv", "kind,x,y\nred,1,2\nblue,2,1\nred,4,5\n\"a, b\",7,6\n");
+    folder.done("fit t.csv --label kind -o m.safetensors -q");
+    folder.done("project m.safetensors t.csv --label kind -o c.csv -q");
+    folder.done("reconstruct m.safetensors c.csv --label label -o back.csv -q");
+    let labels = |name: &str| {
+        let text = folder.text(name);
+        text.lines().map(|line| line.rsplitn(3, ',').nth(2).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(labels("c.csv"), ["label", "red", "blue", "red", "\"a, b\""]);
+    assert_eq!(labels("back.csv"), ["label", "red", "blue", "red", "\"a, b\""]);
+}
+
+#[test]
+fn text_that_the_model_does_not_know_is_passed_over() {
+    let (folder, rows) = fitted("");
+    let mut text = String::from("note,d,c,b,a\n");
+    for row in &rows {
+        text += &format!("free text,{},{},{},{}\n", row[3], row[2], row[1], row[0]);
+    }
+    folder.write("notes.csv", text);
+    assert_eq!(folder.done("project m.safetensors notes.csv"), folder.done("project m.safetensors t.csv"));
+}
+
+#[test]
+fn all_coordinates_lead_back_to_the_rows() {
+    for options in ["", "--standardize", "--uncentred"] {
+        let (folder, rows) = fitted(options);
+        for coordinates in ["c.csv", "c.npy", "c.parquet"] {
+            folder.done(&format!("project m.safetensors t.csv -o {coordinates} -q"));
+            let back = folder.done(&format!("reconstruct m.safetensors {coordinates}"));
+            assert!(back.starts_with("a,b,c,d\n"), "{back}");
+            for (back, row) in cells(&back).iter().zip(&rows) {
+                near(back, row, 1e-13);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_of_four_coordinates_lead_back_with_the_error_that_was_left_out() {
+    let (folder, rows) = fitted("-k 2");
+    folder.done("project m.safetensors t.csv -o c.npy -q");
+    assert_snapshot!(folder.run("reconstruct m.safetensors c.npy -o back.npy"), @"
+    exit: 0
+    ----- stderr -----
+    50 rows of 4 columns in `back.npy`
+    ");
+    let back = array(&folder.read("back.npy"), 4);
+    let squares: f64 = back.iter().flatten().zip(rows.iter().flatten()).map(|(a, b)| (a - b).powi(2)).sum();
+    let (values, _) = variances(&rows, &ones(&rows));
+    near(&[squares / 49.0], &[values[2] + values[3]], 1e-13);
+}

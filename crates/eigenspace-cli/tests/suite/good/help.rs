@@ -1,0 +1,142 @@
+//! What the command says about itself.
+
+use insta::assert_snapshot;
+
+use crate::support::Folder;
+
+/// Every command but those of pictures, and the options that it must explain.
+const OPTIONS: [(&str, &str); 11] = [
+    ("fit", "--components --output --standardize --uncentred --checkpoint --every --json"),
+    ("update", "--components --output --json"),
+    ("merge", "--components --output --max-rank --truncation --json"),
+    ("split", "--output --json"),
+    ("project", "--components --output --whiten --distances"),
+    ("reconstruct", "--output"),
+    ("inspect", "--json --all"),
+    ("compare", "--components --within --json"),
+    ("data orl", "--check"),
+    ("completions", ""),
+    ("man", ""),
+];
+const INPUT: &str = "--columns --exclude --label --weight-column --weights --header --no-header --delimiter --key \
+                     --resize --colour --format";
+const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting --half-life --missing";
+
+#[test]
+fn the_help_shows_every_command() {
+    let said = Folder::new().run("--help");
+    // Written elsewhere and tested there.
+    let mut other = false;
+    let lines = said.out.lines().filter(|line| {
+        if line.starts_with("  ") && !line.starts_with("   ") {
+            other = line.starts_with("  plot ") || line.starts_with("  demo ");
+        }
+        !other
+    });
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
+    PCA models that you can add rows to, merge, take apart again and trust, without the old data
+
+    Usage: eigenspace [OPTIONS] <COMMAND>
+
+    Commands:
+      fit          Fit a model to rows: files, folders, patterns, or `-` for standard input, together
+                   one stream
+      update       Add rows to a model, without the rows it was made of
+      merge        Join models of different rows into the model of all of them
+      split        Take the rows of a part out of the model of a whole
+      project      Coordinates of rows on the components of a model
+      reconstruct  Rows that have given coordinates
+      inspect      Look at a model: rows, rank, variances, certificate
+      compare      Compare two models: angles between their subspaces, variances, means
+      data         Get data to try things on
+      completions  Print completions for a shell
+      man          Write the manual pages into a folder
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+          --threads <N>  Threads to compute with; the answer does not depend on it
+      -q, --quiet        Say nothing on standard error but errors
+      -h, --help         Print help
+      -V, --version      Print version
+
+    Exit codes: 0 done, 1 the answer is no (compare --within), 2 error.
+    Try it: eigenspace demo
+    ");
+}
+
+#[test]
+fn the_help_of_every_command_explains_its_options() {
+    let folder = Folder::new();
+    for (command, own) in OPTIONS {
+        let help = folder.done(&format!("{command} --help"));
+        let input = if ["fit", "update", "project", "reconstruct"].contains(&command) { INPUT } else { "" };
+        let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
+        let mut expected: Vec<&str> = [own, input, model, "--help --quiet --threads"]
+            .iter()
+            .flat_map(|options| options.split_whitespace())
+            .collect();
+        expected.sort_unstable();
+        let mut found: Vec<&str> = help
+            .lines()
+            .filter(|line| line.trim_start().starts_with('-'))
+            .filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, expected, "{command}");
+        assert!(help.lines().next().is_some_and(|line| line.len() > 10), "{help}");
+    }
+}
+
+#[test]
+fn a_command_is_needed() {
+    let said = Folder::new().run("");
+    assert_eq!((said.code, said.out.is_empty()), (Some(2), true));
+    assert!(said.err.contains("Usage: eigenspace [OPTIONS] <COMMAND>"), "{said}");
+    assert_snapshot!(Folder::new().run("fitt"), @"
+    exit: 2
+    ----- stderr -----
+    error: unrecognized subcommand 'fitt'
+
+      tip: a similar subcommand exists: 'fit'
+
+    Usage: eigenspace [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn the_version_is_that_of_the_crate() {
+    assert_eq!(Folder::new().done("--version"), concat!("eigenspace ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn shells_are_told_every_command_and_option() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.done(&format!("completions {shell}"));
+        for (command, options) in OPTIONS {
+            let words = command.split_whitespace().chain(options.split_whitespace().map(|o| o.trim_start_matches('-')));
+            for word in words {
+                assert!(script.contains(word), "{shell} does not know {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let folder = Folder::new();
+    assert_eq!(folder.done("man pages/of/mine"), "");
+    for (command, options) in OPTIONS {
+        let name = format!("pages/of/mine/eigenspace-{}.1", command.replace(' ', "-"));
+        let page = folder.text(&name).replace("\\-", "-");
+        assert!(page.contains(".SH NAME"), "{page}");
+        for option in options.split_whitespace() {
+            assert!(page.contains(option), "{name} does not mention {option}");
+        }
+    }
+    assert!(folder.text("pages/of/mine/eigenspace.1").contains(".SH SUBCOMMANDS"));
+}

@@ -1,0 +1,229 @@
+//! Models that grow, join, come apart, and are looked at.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::files::{csv, lines};
+use crate::oracle::{Rows, ones, table, variances};
+use crate::support::{Folder, near, numbers};
+
+/// 60 rows as `all.csv`, the first 25 as `left.csv`, the others as `right.csv`, and a model of each.
+fn halves() -> (Folder, Rows) {
+    let rows = table(60, 4, 11);
+    let folder = Folder::with("all.csv", csv(&rows));
+    folder.write("left.csv", csv(&rows[..25].to_vec()));
+    folder.write("right.csv", csv(&rows[25..].to_vec()));
+    for name in ["all", "left", "right"] {
+        folder.done(&format!("fit {name}.csv -o {name}.safetensors -q"));
+    }
+    (folder, rows)
+}
+
+/// The two models show the same directions, variances, means and counts.
+fn same_models(folder: &Folder, a: &str, b: &str) {
+    let found = folder.json(&format!("compare {a} {b} --within 1e-9 --json"));
+    assert_eq!(found["within"], true);
+    near(&[found["mean_distance"].as_f64().unwrap()], &[0.0], 1e-12);
+    near(&[found["singular_value_difference"].as_f64().unwrap()], &[0.0], 1e-12);
+    assert_eq!(found["counts"][0], found["counts"][1]);
+    let total = numbers(&found["total_variances"]);
+    near(&total[..1], &total[1..], 1e-12);
+}
+
+#[test]
+fn update_adds_the_rows_of_a_file_in_place() {
+    let (folder, rows) = halves();
+    folder.done("update left.safetensors right.csv -q");
+    same_models(&folder, "left.safetensors", "all.safetensors");
+    let found = folder.json("inspect left.safetensors --json");
+    near(&numbers(&found["explained_variance"]), &variances(&rows, &ones(&rows)).0, 1e-13);
+}
+
+#[test]
+fn update_finds_columns_by_their_names() {
+    let (folder, rows) = halves();
+    let turned: Rows = rows[25..].iter().map(|r| vec![r[2], 99.0, r[0], r[3], r[1]]).collect();
+    folder.write("turned.csv", lines(Some("c,stranger,a,d,b"), &turned, ","));
+    let before = folder.read("left.safetensors");
+    assert_snapshot!(folder.run("update left.safetensors turned.csv -o more.safetensors"), @"
+    exit: 0
+    ----- stdout -----
+    model        more.safetensors
+    rows         60
+    features     4: a, b, c, d
+    components   4 shown, 4 kept
+    captured     100.00 % of the variance
+    certificate  exact: nothing was dropped
+
+    component  singular value    variance    share  together
+            1         4.87596    0.402965  83.82 %   83.82 %
+            2         1.81010   0.0555335  11.55 %   95.37 %
+            3        0.945690   0.0151581   3.15 %   98.52 %
+            4        0.647079  0.00709680   1.48 %  100.00 %
+    ----- stderr -----
+    scatter engine, nothing dropped, blocks of 512 rows
+    added 35 rows
+    ");
+    assert!(folder.read("left.safetensors") == before, "-o leaves the model alone");
+    same_models(&folder, "more.safetensors", "all.safetensors");
+}
+
+#[test]
+fn merge_gives_the_model_of_all_rows() {
+    let (folder, rows) = halves();
+    assert_snapshot!(folder.run("merge left.safetensors right.safetensors -o merged.safetensors"), @"
+    exit: 0
+    ----- stdout -----
+    model        merged.safetensors
+    rows         60
+    features     4: a, b, c, d
+    components   4 shown, 4 kept
+    captured     100.00 % of the variance
+    certificate  exact: nothing was dropped
+
+    component  singular value    variance    share  together
+            1         4.87596    0.402965  83.82 %   83.82 %
+            2         1.81010   0.0555335  11.55 %   95.37 %
+            3        0.945690   0.0151581   3.15 %   98.52 %
+            4        0.647079  0.00709680   1.48 %  100.00 %
+    ");
+    same_models(&folder, "merged.safetensors", "all.safetensors");
+    let found = folder.json("inspect merged.safetensors --json");
+    near(&numbers(&found["explained_variance"]), &variances(&rows, &ones(&rows)).0, 1e-13);
+}
+
+#[test]
+fn merge_keeps_what_the_models_share_and_says_so() {
+    let (folder, rows) = halves();
+    folder.write("nameless.csv", lines(None, &rows[25..].to_vec(), ","));
+    folder.done("fit nameless.csv -o nameless.safetensors -q");
+    let said = folder.run("merge left.safetensors nameless.safetensors -k 2 -o m.safetensors");
+    assert_snapshot!(said, @"
+    exit: 0
+    ----- stdout -----
+    model        m.safetensors
+    rows         60
+    features     4
+    components   2 shown, 4 kept
+    captured     95.37 % of the variance
+    certificate  exact: nothing was dropped
+
+    component  singular value   variance    share  together
+            1         4.87596   0.402965  83.82 %   83.82 %
+            2         1.81010  0.0555335  11.55 %   95.37 %
+    ----- stderr -----
+    the models differ in names, pictures or --standardize; the result keeps what they share
+    ");
+}
+
+#[test]
+fn split_gives_back_the_part() {
+    let (folder, _) = halves();
+    assert_snapshot!(folder.run("split all.safetensors right.safetensors -o rest.safetensors"), @"
+    exit: 0
+    ----- stdout -----
+    model        rest.safetensors
+    rows         25
+    features     4: a, b, c, d
+    components   4 shown, 4 kept
+    captured     100.00 % of the variance
+    certificate  exact: nothing was dropped
+
+    component  singular value    variance    share  together
+            1         3.13042    0.408313  84.18 %   84.18 %
+            2         1.16828   0.0568698  11.73 %   95.91 %
+            3        0.576397   0.0138431   2.85 %   98.76 %
+            4        0.379331  0.00599549   1.24 %  100.00 %
+    ");
+    same_models(&folder, "rest.safetensors", "left.safetensors");
+}
+
+#[test]
+fn inspect_says_the_same_in_text_and_json() {
+    let rows = table(60, 12, 12);
+    let folder = Folder::with("t.csv", csv(&rows));
+    folder.done("fit t.csv -o m.safetensors -q");
+    assert_snapshot!(folder.run("inspect m.safetensors"), @"
+    exit: 0
+    ----- stdout -----
+    model        m.safetensors
+    rows         60
+    features     12: a, b, c, d, e, f, …
+    components   12 shown, 12 kept
+    captured     100.00 % of the variance
+    certificate  exact: nothing was dropped
+
+    component  singular value    variance    share  together
+            1         7.36158    0.918524  87.40 %   87.40 %
+            2         2.30113   0.0897493   8.54 %   95.94 %
+            3         1.05450   0.0188471   1.79 %   97.74 %
+            4        0.728596  0.00899750   0.86 %   98.59 %
+            5        0.554726  0.00521562   0.50 %   99.09 %
+            6        0.436842  0.00323442   0.31 %   99.40 %
+            7        0.371167  0.00233500   0.22 %   99.62 %
+            8        0.264485  0.00118563   0.11 %   99.73 %
+            9        0.236673   9.4939e-4   0.09 %   99.82 %
+           10        0.217318   8.0046e-4   0.08 %   99.90 %
+    … and 2 more, with --all or --json
+    ");
+    assert_eq!(folder.done("inspect m.safetensors --all").lines().count(), 8 + 12);
+    let found = folder.json("inspect m.safetensors --json");
+    let (values, shares) = variances(&rows, &ones(&rows));
+    near(&numbers(&found["explained_variance"]), &values, 1e-13);
+    near(&numbers(&found["explained_variance_ratio"]), &shares, 1e-13);
+    let singular: Vec<f64> = values.iter().map(|value| (59.0 * value).sqrt()).collect();
+    near(&numbers(&found["singular_values"]), &singular, 1e-12);
+    assert_eq!(found["certificate"]["exact"], true);
+    assert_eq!(found["picture"], Value::Null);
+    assert_eq!(found["columns"][11], "l");
+}
+
+#[test]
+fn fit_prints_what_inspect_prints() {
+    let folder = Folder::with("t.csv", csv(&table(30, 3, 13)));
+    let fitted = folder.done("fit t.csv -o m.safetensors -q");
+    assert_eq!(fitted, folder.done("inspect m.safetensors"));
+    assert_eq!(folder.done("fit t.csv -o m.safetensors -q --json"), folder.done("inspect m.safetensors --json"));
+}
+
+#[test]
+fn compare_answers_yes_with_0_and_no_with_1() {
+    let folder = Folder::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
+    folder.write("y.csv", "x,y\n0,1\n0,-1\n0.5,0\n-0.5,0\n");
+    folder.done("fit x.csv -o x.safetensors -q");
+    folder.done("fit y.csv -o y.safetensors -q");
+    assert_snapshot!(folder.run("compare x.safetensors x.safetensors -k 1 --within 0"), @"
+    exit: 0
+    ----- stdout -----
+    components         1
+    subspace distance  0.000e0, the sine of the largest angle
+    largest angle      0.000e0 rad, 0.000 degrees
+    singular values    differ by at most 0.000e0 of the largest
+    means              0 apart
+    rows               4 and 4
+    total variance     0.625000 and 0.625000
+    within             yes (0e0)
+    ");
+    let said = folder.run("compare x.safetensors y.safetensors -k 1 --within 0.5").to_string();
+    // Which hardware is at work shows in the rounding.
+    let rounding = |line: &&str| !line.starts_with("singular values");
+    assert_snapshot!(said.lines().filter(rounding).collect::<Vec<_>>().join("\n"), @"
+    exit: 1
+    ----- stdout -----
+    components         1
+    subspace distance  1.000e0, the sine of the largest angle
+    largest angle      1.571e0 rad, 90.000 degrees
+    means              0 apart
+    rows               4 and 4
+    total variance     0.625000 and 0.625000
+    within             no (5e-1)
+    ");
+    // Both plane: the same.
+    assert_eq!(folder.run("compare x.safetensors y.safetensors --within 1e-12").code, Some(0));
+    // Without a limit there is no question.
+    assert_eq!(folder.run("compare x.safetensors y.safetensors -k 1").code, Some(0));
+    let said = folder.run("compare x.safetensors y.safetensors -k 1 --within 0.5 --json");
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((said.code, &found["within"]), (Some(1), &Value::Bool(false)));
+    near(&numbers(&found["principal_angles"]), &[std::f64::consts::FRAC_PI_2], 1e-12);
+}

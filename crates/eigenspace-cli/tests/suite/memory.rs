@@ -1,0 +1,97 @@
+//! Files far larger than the memory that is used for them.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::files::npy_header;
+use crate::support::Folder;
+
+/// Allowed in each case.
+const LIMIT: u64 = 256 << 20;
+
+/// Writes an array of f64 in pieces, so that the test itself stays small. The order of its numbers does not matter
+/// here, so the bytes are the same for rows first and columns first.
+fn write_array(path: &Path, rows: usize, columns: usize, fortran: bool) {
+    let mut file = File::create(path).unwrap();
+    file.write_all(&npy_header("<f8", fortran, &format!("({rows}, {columns})"))).unwrap();
+    let mut state = 7_u64;
+    let mut left = rows * columns;
+    while left > 0 {
+        let piece = left.min(1 << 19);
+        let bytes: Vec<u8> = (0..piece)
+            .flat_map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                ((state >> 11) as f64 / (1_u64 << 53) as f64).to_le_bytes()
+            })
+            .collect();
+        file.write_all(&bytes).unwrap();
+        left -= piece;
+    }
+    file.sync_all().unwrap();
+}
+
+/// Runs a command and gives the most memory that it held, in bytes.
+fn peak(folder: &Folder, line: &str) -> u64 {
+    let mut child = folder.command(line).stdout(Stdio::null()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    let ended = loop {
+        // The system keeps the high-water mark itself; only the last moments before the end can be missed.
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let mark = text
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .and_then(|mark| mark.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+        most = most.max(mark.unwrap_or(0) << 10);
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(ended.success(), "{line}");
+    assert!(most > 0, "no memory was seen at all");
+    most
+}
+
+/// Fits and projects an array of so many bytes within the limit.
+#[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
+fn stays_small(gigabytes: usize, columns: usize, fortran: bool) {
+    let folder = Folder::new();
+    let rows = (gigabytes << 30) / (8 * columns);
+    write_array(&folder.path("t.npy"), rows, columns, fortran);
+    let order = if fortran { "columns first" } else { "rows first" };
+    for (verb, line) in [
+        ("fit", "fit t.npy -k 20 -o m.safetensors -q"),
+        ("project", "project m.safetensors t.npy -o coordinates.npy -q"),
+    ] {
+        let most = peak(&folder, line);
+        let (megabytes, limit) = (most >> 20, LIMIT >> 20);
+        let what = format!("{verb}: {rows} x {columns}, {gigabytes} GiB, {order}: {megabytes} MiB of {limit}");
+        eprintln!("{what}");
+        assert!(most < LIMIT, "{what}");
+    }
+    assert_eq!(fs::metadata(folder.path("coordinates.npy")).unwrap().len(), 128 + (rows * 20 * 8) as u64);
+}
+
+#[test]
+#[ignore = "two gigabytes on disk; run by cargo xtask memory"]
+fn two_gigabytes_of_rows_fit_in_a_quarter_of_one() {
+    stays_small(2, 1000, false);
+}
+
+#[test]
+#[ignore = "one gigabyte on disk; run by cargo xtask memory"]
+fn an_array_with_columns_first_needs_no_more() {
+    stays_small(1, 1000, true);
+}
+
+#[test]
+#[ignore = "two gigabytes on disk; run by cargo xtask memory"]
+fn wide_rows_need_no_more() {
+    stays_small(2, 20_000, false);
+}

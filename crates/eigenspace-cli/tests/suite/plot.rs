@@ -1,0 +1,149 @@
+//! Pictures: every kind, as SVG and as PNG, and what cannot be drawn.
+
+use crate::support::Folder;
+
+const TABLE: &str = "name,height,weight,span,pulse
+Ada,171,65,170,62
+Ben,183,81,186,58
+Cleo,160,55,158,71
+Dov,176,77,178,64
+Eva,168,60,165,66
+Finn,190,92,194,55
+";
+
+fn table() -> Folder {
+    let folder = Folder::with("people.csv", TABLE);
+    folder.done("fit people.csv --label name -o m --quiet");
+    folder
+}
+
+/// Eight pictures of 4 x 3 in two classes.
+fn pictures() -> Folder {
+    let folder = Folder::new();
+    for i in 0..8_u8 {
+        let mut bytes = b"P5\n4 3\n255\n".to_vec();
+        bytes.extend((0..12_u8).map(|j| (i * 31) ^ (j * 17)));
+        folder.write(&format!("faces/s{}/{}.pgm", i / 4 + 1, i % 4 + 1), bytes);
+    }
+    folder.done("fit faces -k 3 -o m --quiet");
+    folder
+}
+
+/// Draws as SVG and as PNG; returns the SVG.
+fn drawn(folder: &Folder, arguments: &str) -> String {
+    for ending in ["svg", "png"] {
+        let said = folder.run(&format!("plot {arguments} -o picture.{ending}"));
+        assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said}");
+        assert!(said.err.ends_with(&format!("`picture.{ending}`\n")), "{said}");
+    }
+    let png = folder.read("picture.png");
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 2000, "{} bytes", png.len());
+    let svg = folder.text("picture.svg");
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    assert!(document.root_element().has_tag_name("svg"));
+    assert!(!svg.contains("NaN"));
+    svg
+}
+
+/// The texts of a picture.
+fn texts(svg: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    texts
+        .map(|node| {
+            node.descendants().filter(|node| node.is_text()).filter_map(|node| node.text()).collect::<Vec<_>>().concat()
+        })
+        .collect()
+}
+
+#[test]
+fn kinds_that_show_a_model_alone_need_no_rows() {
+    let folder = table();
+    assert!(texts(&drawn(&folder, "scree m")).contains(&"cumulative".to_owned()));
+    let names = texts(&drawn(&folder, "circle m --title People"));
+    for name in ["height", "weight", "span", "pulse", "People"] {
+        assert!(names.iter().any(|text| text == name), "{name} is missing: {names:?}");
+    }
+}
+
+#[test]
+fn kinds_that_show_rows_colour_them_by_label() {
+    let folder = table();
+    for kind in ["scatter", "biplot", "monitor"] {
+        let names = texts(&drawn(&folder, &format!("{kind} m people.csv --label name -k 2")));
+        assert!(["Ada", "Finn"].iter().all(|name| names.iter().any(|text| text == name)), "{kind}: {names:?}");
+    }
+    let axes = texts(&drawn(&folder, "scatter m people.csv --label name --axes 3,1,2"));
+    for axis in ["PC 1", "PC 2", "PC 3"] {
+        assert!(axes.iter().any(|text| text.starts_with(axis)), "{axis}: {axes:?}");
+    }
+}
+
+#[test]
+fn the_share_on_an_axis_is_that_of_the_component() {
+    let folder = table();
+    let axes = texts(&drawn(&folder, "scatter m people.csv --label name"));
+    // By plain loops and the power method, without the library.
+    let rows: Vec<Vec<f64>> =
+        TABLE.lines().skip(1).map(|line| line.split(',').skip(1).map(|cell| cell.parse().unwrap()).collect()).collect();
+    let mean: Vec<f64> = (0..4).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / 6.0).collect();
+    let scatter = |a: usize, b: usize| rows.iter().map(|row| (row[a] - mean[a]) * (row[b] - mean[b])).sum::<f64>();
+    let mut direction = vec![1.0; 4];
+    let mut value = 0.0;
+    for _ in 0..200 {
+        let turned: Vec<f64> = (0..4).map(|a| (0..4).map(|b| scatter(a, b) * direction[b]).sum()).collect();
+        value = turned.iter().map(|x| x * x).sum::<f64>().sqrt();
+        direction = turned.iter().map(|x| x / value).collect();
+    }
+    let share = 100.0 * value / (0..4).map(|j| scatter(j, j)).sum::<f64>();
+    let wanted = format!("PC 1 ({share:.1} %)");
+    assert!(axes.contains(&wanted), "{wanted}: {axes:?}");
+}
+
+#[test]
+fn models_of_pictures_show_pictures() {
+    let folder = pictures();
+    let svg = drawn(&folder, "gallery m");
+    assert_eq!(svg.matches("<image").count(), 4, "the mean and three components");
+    let svg = drawn(&folder, "strip m faces --row 5 --steps 1,2,3");
+    assert_eq!(svg.matches("<image").count(), 10, "three rows of three and the bar of colours");
+    let names = texts(&drawn(&folder, "scatter m faces"));
+    assert!(names.contains(&"s1".to_owned()) && names.contains(&"s2".to_owned()), "{names:?}");
+}
+
+#[test]
+fn what_cannot_be_drawn_says_why() {
+    let folder = table();
+    let hint = |line: &str| folder.refused(line).err;
+    assert_eq!(
+        hint("plot gallery m -o x.svg"),
+        "error: the rows of this model are no pictures\n\nhint: tell the size of the pictures with --shape WIDTHxHEIGHT\n"
+    );
+    assert_eq!(
+        hint("plot gallery m --shape 3x2 -o x.svg"),
+        "error: the shape 3x2 does not make 4 features\n\nhint: width times height (times 3 for colours) must be the number of features\n"
+    );
+    assert_eq!(
+        hint("plot scatter m -o x.svg"),
+        "error: this needs rows to show, beside the model\n\nhint: name the rows after the model: eigenspace plot KIND MODEL DATA\n"
+    );
+    assert_eq!(
+        hint("plot scree m -o x.jpg"),
+        "error: the file `x.jpg` would have no known format\n\nhint: pictures are written to files that end in .svg or .png\n"
+    );
+    assert_eq!(
+        hint("plot circle m --axes 1,9 -o x.svg"),
+        "error: component 9 is not shown, the model shows 4\n\nhint: components are counted from 1; show more with -k\n"
+    );
+    let pictures = pictures();
+    assert_eq!(
+        pictures.refused("plot strip m faces --row 8 -o x.svg").err,
+        "error: there is no row 8\n\nhint: rows are counted from 0\n"
+    );
+    assert!(
+        pictures
+            .refused("plot biplot m faces -o x.svg")
+            .err
+            .starts_with("error: the columns of this model have no names")
+    );
+}

@@ -1,0 +1,236 @@
+//! Checkpoints that do not belong to the fit, and are left alone.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use super::{interrupt, write_array};
+use crate::files::{csv, npy};
+use crate::oracle::table;
+use crate::support::Folder;
+
+const FIT: &str = "-o m.safetensors -q --checkpoint f.ckpt --every 1";
+
+/// A fit that was killed after its first checkpoint.
+fn interrupted(arguments: &str) -> Folder {
+    let folder = Folder::new();
+    let rows = table(150_000, 4, 91);
+    folder.write("t.csv", csv(&rows));
+    folder.write("u.csv", csv(&table(20, 4, 92)));
+    folder.write("w.csv", "1\n".repeat(150_000));
+    interrupt(&folder, &format!("fit {arguments} {FIT}"), &[1]);
+    // A write that was under way when the fit was killed.
+    for entry in fs::read_dir(folder.path(".")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "tmp") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    folder
+}
+
+/// What is said, without the folder, whose name differs from run to run.
+fn said(folder: &Folder, line: &str) -> String {
+    let here = fs::canonicalize(folder.path(".")).unwrap();
+    let given = folder.path("");
+    let said = folder.refused(line).to_string();
+    said.replace(&format!("{}/", here.display()), "").replace(&given.display().to_string(), "")
+}
+
+#[test]
+fn a_byte_changed_in_the_input() {
+    let folder = interrupted("t.csv");
+    let modified = fs::metadata(folder.path("t.csv")).unwrap().modified().unwrap();
+    let mut bytes = folder.read("t.csv");
+    let last = bytes.len() - 3;
+    bytes[last] = if bytes[last] == b'1' { b'2' } else { b'1' };
+    folder.write("t.csv", bytes);
+    // Even if nobody is meant to notice.
+    fs::File::options().write(true).open(folder.path("t.csv")).unwrap().set_modified(modified).unwrap();
+    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: `t.csv` has changed since
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+}
+
+#[test]
+fn a_row_appended_to_the_input() {
+    let folder = interrupted("t.csv");
+    folder.write("t.csv", [folder.read("t.csv"), b"1,2,3,4\n".to_vec()].concat());
+    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: `t.csv` has changed since
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+}
+
+#[test]
+fn another_list_of_files() {
+    let folder = interrupted("t.csv u.csv");
+    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: there were 2 files and now there are 1
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+    assert_snapshot!(said(&folder, &format!("fit u.csv t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: `t.csv` is now `u.csv`
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+    // Named otherwise and yet the same.
+    folder.done(&format!("fit ./t.csv ./u.csv {FIT}"));
+}
+
+#[test]
+fn weights_changed() {
+    let folder = interrupted("t.csv --weights w.csv");
+    folder.write("w.csv", format!("{}2\n", "1\n".repeat(149_999)));
+    assert_snapshot!(said(&folder, &format!("fit t.csv --weights w.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: `w.csv` has changed since
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: there were 2 files and now there are 1
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+}
+
+#[test]
+fn other_columns_and_other_options() {
+    let folder = interrupted("t.csv");
+    assert_snapshot!(said(&folder, &format!("fit t.csv --columns b,a,c,d {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: it is read in another way
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+    assert_snapshot!(said(&folder, &format!("fit t.csv --columns a,b {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: it is read in another way
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+    assert_snapshot!(said(&folder, &format!("fit t.csv -k 2 {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: could not take up the checkpoint `f.ckpt`
+      cause: the checkpoint was made with other options
+
+    hint: pass the options of the interrupted fit, or begin anew without its checkpoint
+    ");
+    assert_snapshot!(said(&folder, &format!("fit t.csv --half-life 9 {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: could not take up the checkpoint `f.ckpt`
+      cause: the checkpoint was made with other options
+
+    hint: pass the options of the interrupted fit, or begin anew without its checkpoint
+    ");
+    // What only looks at the model, and how often it is put aside, may change.
+    folder.done("fit t.csv --standardize --checkpoint f.ckpt --every 7 --threads 1 -o m.safetensors -q");
+    assert!(!folder.exists("f.ckpt"));
+}
+
+#[test]
+fn bytes_that_are_no_checkpoint() {
+    let folder = Folder::with("t.csv", csv(&table(20, 3, 93)));
+    folder.write("f.ckpt", "something else");
+    assert_snapshot!(folder.refused(&format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: could not take up the checkpoint `f.ckpt`
+      cause: these bytes are not a checkpoint of this version
+
+    hint: remove it to begin anew; a checkpoint can be taken up only by the version that wrote it
+    ");
+    assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not take up the checkpoint `t.csv`
+      cause: these bytes are not a checkpoint of this version
+
+    hint: remove it to begin anew; a checkpoint can be taken up only by the version that wrote it
+    ");
+}
+
+#[test]
+fn a_checkpoint_that_is_cut_short_or_has_a_bit_turned() {
+    let folder = interrupted("t.csv");
+    let whole = folder.read("f.ckpt");
+    for length in [0, 10, 40, 60, whole.len() / 2, whole.len() - 1] {
+        folder.write("f.ckpt", &whole[..length]);
+        folder.refused(&format!("fit t.csv {FIT}"));
+    }
+    for place in (0..whole.len()).step_by(whole.len() / 25) {
+        let mut broken = whole.clone();
+        broken[place] ^= 4;
+        folder.write("f.ckpt", broken);
+        folder.refused(&format!("fit t.csv {FIT}"));
+    }
+    let mut broken = whole.clone();
+    *broken.last_mut().unwrap() ^= 1;
+    folder.write("f.ckpt", broken);
+    assert_snapshot!(folder.refused(&format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: could not take up the checkpoint `f.ckpt`
+      cause: the checksum does not match: some byte was changed after writing
+
+    hint: remove it to begin anew; a checkpoint can be taken up only by the version that wrote it
+    ");
+    folder.write("f.ckpt", whole);
+    folder.done(&format!("fit t.csv {FIT}"));
+}
+
+#[test]
+fn standard_input_cannot_be_taken_up_again() {
+    let rows = npy(&table(20, 3, 94), "<f8", false);
+    let folder = Folder::with("t.npy", &rows);
+    assert_snapshot!(folder.refused_with(&format!("fit - {FIT}"), &rows), @"
+    exit: 2
+    ----- stderr -----
+    error: standard input cannot be taken up again after an interruption
+
+    hint: save the rows to a file first, or leave out --checkpoint
+    ");
+    assert_snapshot!(folder.refused_with(&format!("fit t.npy --weights - {FIT}"), "1\n".repeat(20).as_bytes()), @"
+    exit: 2
+    ----- stderr -----
+    error: standard input cannot be taken up again after an interruption
+
+    hint: save the rows to a file first, or leave out --checkpoint
+    ");
+}
+
+/// Other files with the same rows: the width alone tells nothing.
+#[test]
+fn a_checkpoint_of_another_array() {
+    let folder = Folder::new();
+    write_array(&folder.path("a.npy"), 6000, 900, false);
+    write_array(&folder.path("b.npy"), 6000, 900, false);
+    interrupt(&folder, &format!("fit a.npy {FIT}"), &[1]);
+    assert_snapshot!(said(&folder, &format!("fit b.npy {FIT}")), @"
+    exit: 2
+    ----- stderr -----
+    error: the checkpoint `f.ckpt` belongs to another input: `a.npy` is now `b.npy`
+
+    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    ");
+}
