@@ -74,8 +74,8 @@ fn waiting_sparse_rows_are_put_aside_too() {
     for _ in 0..3 {
         let rows = SparseRows::new(6, &offsets, &indices, &values).unwrap();
         let mut restored = again(&stream, &options);
-        stream.update(rows.clone()).unwrap();
-        restored.update(rows.clone()).unwrap();
+        stream.update(rows).unwrap();
+        restored.update(rows).unwrap();
         assert_eq!(restored.model().unwrap(), stream.model().unwrap());
         assert_eq!(again(&stream, &options).model().unwrap(), stream.model().unwrap());
     }
