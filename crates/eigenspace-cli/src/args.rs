@@ -137,6 +137,7 @@ impl Input {
         Ok(ReadOptions {
             format,
             columns: self.columns.clone(),
+            model_columns: None,
             exclude: self.exclude.clone(),
             label: self.label.clone(),
             weight: self.weight_column.clone(),

@@ -32,32 +32,27 @@ pub(crate) fn open_for(
     note: &Note,
     features: usize,
 ) -> anyhow::Result<Box<dyn RowSource>> {
-    let mut options = input.options()?;
-    let rows = match source::open(data, &options) {
-        // Text that the model does not need stands in its way.
-        Err(Error::Source { source: SourceError::ColumnType { .. }, .. }) if note.names.is_some() => None,
-        rows => Some(rows?),
-    };
-    let other_names = rows.as_ref().is_none_or(|rows| match (&rows.columns().names, &note.names) {
-        (Some(here), Some(there)) => here != there,
-        _ => false,
-    });
-    drop(rows);
-    if other_names && options.columns.is_none() {
-        options.columns = note.names.clone();
-    }
+    // Standard input can be opened only once, so the reader is told beforehand what to look for.
+    let options = ReadOptions { model_columns: note.names.clone(), ..input.options()? };
     let rows = open_with(data, input, &options)?;
-    check(rows.columns(), note, features, data)?;
+    let chosen = options.columns.is_some();
+    check(rows.columns(), note, features, chosen, data)?;
     Ok(rows)
 }
 
-fn check(columns: &Columns, note: &Note, features: usize, data: &[PathBuf]) -> Result<(), Error> {
+fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[PathBuf]) -> Result<(), Error> {
     let path = data.first().cloned().unwrap_or_default();
     if let (Some(here), Some(there)) = (columns.picture, note.picture)
         && here != there
     {
         let (expected, found) = ((there.width, there.height), (here.width, here.height));
         return Err(Error::Source { path, source: SourceError::PictureSize { expected, found } });
+    }
+    if let (Some(here), Some(there), false) = (&columns.names, &note.names, chosen)
+        && let Some(column) = there.iter().find(|&name| !here.contains(name))
+    {
+        let source = SourceError::NoColumn { column: column.clone(), available: here.clone() };
+        return Err(Error::Source { path, source });
     }
     if columns.count != features {
         let source = SourceError::Width { row: 0, expected: features, found: columns.count };

@@ -4,5 +4,6 @@ mod arrays;
 mod models;
 mod options;
 mod paths;
+mod pictures;
 mod rows;
 mod world;

@@ -33,11 +33,16 @@ impl Choice {
             left_out.extend(table.some(asked)?.0);
         }
         let used = |column: &usize| Some(*column) == label || Some(*column) == weight;
+        let all = || (0..count).filter(|column| !used(column));
 
         let mut features = Vec::new();
         let mut seen = HashSet::new();
-        match &options.columns {
-            None => features.extend((0..count).filter(|column| !used(column))),
+        let of_model = options.model_columns.as_ref().filter(|list| {
+            let as_they_are = || all().filter(|column| !left_out.contains(column)).map(|column| table.name(column));
+            list.iter().all(|name| table.places.contains_key(name.as_str())) && !as_they_are().eq(list.iter().cloned())
+        });
+        match options.columns.as_ref().or(of_model) {
+            None => features.extend(all()),
             Some(list) => {
                 for asked in list {
                     let (columns, single) = table.some(asked)?;
@@ -132,6 +137,22 @@ mod tests {
         assert_eq!(chosen(&[]).ok(), Some(vec![0, 1, 3]));
         assert_eq!(chosen(&["1-3"]).ok(), Some(vec![1, 3]));
         assert_eq!(chosen(&["2", "1"]).ok(), Some(vec![2, 1]));
+    }
+
+    #[test]
+    fn the_columns_of_a_model_are_found_by_name_where_all_are_there() {
+        let names = ["a", "b", "c", "c"].map(String::from);
+        let chosen = |model: &[&str], columns: &[&str]| {
+            let model = model.iter().map(|name| (*name).to_owned()).collect();
+            let options = ReadOptions { model_columns: Some(model), ..options(columns, &[], None) };
+            let features = |names| Choice::new(4, names, &options).map(|c| c.features).ok();
+            (features(Some(&names[..])), features(None))
+        };
+        let all = Some(vec![0, 1, 2, 3]);
+        assert_eq!(chosen(&["c", "a"], &[]), (Some(vec![2, 0]), all.clone()));
+        assert_eq!(chosen(&["c", "z"], &[]), (all.clone(), all.clone()));
+        assert_eq!(chosen(&["a", "b", "c", "c"], &[]), (all.clone(), all));
+        assert_eq!(chosen(&["c", "a"], &["1"]), (Some(vec![1]), Some(vec![1])));
     }
 
     #[test]

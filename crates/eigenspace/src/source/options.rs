@@ -27,6 +27,9 @@ pub struct ReadOptions {
     /// Columns to read, in this order: names, or numbers from 0, or ranges such as `2-5`. `None` reads all
     /// but those used otherwise.
     pub columns: Option<Vec<String>>,
+    /// Columns of a model. A source that has names, and all of these among them, gives these in this order; any other
+    /// is read as if nothing was said here. What `columns` says comes first.
+    pub model_columns: Option<Vec<String>>,
     /// Columns to leave out.
     pub exclude: Vec<String>,
     /// The column that holds labels.

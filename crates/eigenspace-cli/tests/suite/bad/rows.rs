@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::files::{csv, gzip, npy, pgm};
+use crate::files::{csv, gzip, npy};
 use crate::oracle::table;
 use crate::support::Folder;
 
@@ -288,59 +288,6 @@ fn weights_of_the_wrong_number_sign_or_shape() {
       cause: row 1: the weight is -3, expected a number from 0 to 1e140
 
     hint: a weight of 0 leaves the row out
-    ");
-}
-
-#[test]
-fn a_picture_that_was_converted_as_text() {
-    let picture = pgm(4, 3, |at| if at % 5 == 0 { b'\n' } else { 7 });
-    let header = b"P5\n4 3\n255\n".len();
-    let mut converted = picture[..header].to_vec();
-    for &byte in &picture[header..] {
-        converted.extend(if byte == b'\n' { &b"\r\n"[..] } else { &[7][..] });
-    }
-    let folder = Folder::with("faces/1.pgm", &picture);
-    folder.write("faces/2.pgm", converted);
-    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: could not read rows from `faces/2.pgm`
-      cause: it announces 12 bytes of pixels and has 15
-
-    hint: it looks as if its newlines were converted, in the pixels too, or something was appended; take the original file
-    ");
-    folder.write("faces/2.pgm", &picture[..picture.len() - 3]);
-    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: could not read rows from `faces/2.pgm`
-      cause: it announces 12 bytes of pixels and has 9
-
-    hint: it was cut short, or its newlines were converted, in the pixels too; take the original file
-    ");
-}
-
-#[test]
-fn pictures_of_two_sizes() {
-    let folder = Folder::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
-    folder.write("faces/2.pgm", pgm(3, 4, |at| at as u8));
-    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: could not read rows from `faces/2.pgm`
-      cause: the picture is 3x4, and those before are 4x3
-
-    hint: bring all pictures to one size, for example 4x3, while reading
-    ");
-    folder.done("fit faces --resize 2x2 -o m.safetensors -q");
-    folder.write("other/1.pgm", pgm(1, 4, |at| at as u8));
-    assert_snapshot!(folder.refused("project m.safetensors other"), @"
-    exit: 2
-    ----- stderr -----
-    error: could not read rows from `other`
-      cause: the picture is 1x4, and those before are 2x2
-
-    hint: bring all pictures to one size, for example 2x2, while reading
     ");
 }
 

@@ -152,6 +152,27 @@ fn text_that_the_model_does_not_know_is_passed_over() {
 }
 
 #[test]
+fn rows_from_standard_input_are_all_there_and_found_by_name() {
+    // More than any buffer holds.
+    let rows = table(20_000, 4, 23);
+    let folder = Folder::with("t.csv", csv(&rows));
+    folder.done("fit t.csv -o m.safetensors -q");
+    let expected = folder.done("project m.safetensors t.csv");
+    assert_eq!(expected.lines().count(), 20_001);
+    let mut turned = String::from("note,d,c,b,a\n");
+    for row in &rows {
+        turned += &format!("text,{},{},{},{}\n", row[3], row[2], row[1], row[0]);
+    }
+    for input in [csv(&rows).into_bytes(), turned.into_bytes(), npy(&rows, "<f8", false), npy(&rows, "<f8", true)] {
+        let said = folder.run_with("project m.safetensors -", &input);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        assert!(said.out == expected);
+        folder.run_with("update m.safetensors - -o more.safetensors -q", &input);
+        assert_eq!(folder.json("inspect more.safetensors --json")["count"], 40_000);
+    }
+}
+
+#[test]
 fn all_coordinates_lead_back_to_the_rows() {
     for options in ["", "--standardize", "--uncentred"] {
         let (folder, rows) = fitted(options);
