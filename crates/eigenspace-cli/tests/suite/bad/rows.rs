@@ -33,7 +33,7 @@ fn no_rows() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `e.npy`
-      cause: it is no readable NumPy array: magic not found for NPY file
+      cause: it is no readable NumPy array: it ends within its header
     ");
     assert_snapshot!(fitted_and("e.csv.gz", "").refused("fit e.csv.gz -o m.safetensors"), @"
     exit: 2
