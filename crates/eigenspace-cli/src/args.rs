@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     /// Threads to compute with; the answer does not depend on it.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
     /// Say nothing on standard error but errors.
@@ -138,6 +138,7 @@ impl Input {
             format,
             columns: self.columns.clone(),
             model_columns: None,
+            numbered: Vec::new(),
             exclude: self.exclude.clone(),
             label: self.label.clone(),
             weight: self.weight_column.clone(),
@@ -209,6 +210,11 @@ pub(crate) enum MissingName {
 }
 
 impl Settings {
+    /// Whether something is to be dropped.
+    pub(crate) fn drops(&self) -> bool {
+        self.truncation != "none" || self.max_rank.as_deref().is_some_and(|rank| rank != "all")
+    }
+
     pub(crate) fn options(&self, components: Components) -> anyhow::Result<FitOptions> {
         let mut options = FitOptions::new()
             .components(components)
@@ -246,7 +252,7 @@ pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<usize>> {
         Some("all") => Ok(Some(usize::MAX)),
         Some(text) => match text.parse() {
             Ok(rank) => Ok(Some(rank)),
-            Err(_) => Err(Failure::Components { text: text.into() }.into()),
+            Err(_) => Err(Failure::Rank { text: text.into() }.into()),
         },
     }
 }

@@ -7,6 +7,14 @@ use std::path::PathBuf;
 pub(crate) enum Failure {
     #[error("`{text}` is no number of components")]
     Components { text: String },
+    #[error("`{text}` is no number of directions")]
+    Rank { text: String },
+    #[error("{found} axes were named, and a picture has two or three")]
+    Axes { found: usize },
+    #[error("`{}` and `{}` have other columns: {left_name} stands where {right_name} does", left.display(), right.display())]
+    OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
+    #[error("`-` is no file to write a model or a picture to")]
+    NoFile,
     #[error("`{text}` is no truncation rule")]
     Truncation { text: String },
     #[error("`{text}` is no size of pictures")]
@@ -15,6 +23,8 @@ pub(crate) enum Failure {
     Delimiter { text: String },
     #[error("eigenspace made a mistake at {place}")]
     Mistake { place: String },
+    #[error("`{}` is to be read and cannot be written at the same time", path.display())]
+    OverInput { path: PathBuf },
     #[error("there are no rows in the input")]
     NoRows,
     #[error("the model `{}` holds no variance to show", path.display())]
@@ -48,12 +58,17 @@ impl Failure {
     pub(crate) fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Components { .. } => "a whole number such as 50, a share of variance such as 0.95, or `all`",
+            Self::Rank { .. } => "a whole number such as 100, or `all`",
+            Self::Axes { .. } => "for example --axes 1,2; a scatter may have three, and a biplot and a circle two",
+            Self::OtherColumns { .. } => "fit both on the same columns in the same order; --columns gives the order",
+            Self::NoFile => "name a file",
             Self::Truncation { .. } => "one of `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`",
             Self::Size { .. } => "width x height in pixels, such as 92x112",
             Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
             Self::Mistake { .. } => "please report it, with the command and, if you can, the data",
+            Self::OverInput { .. } => "name another file with -o; nothing was changed",
             Self::NoRows => "the files are there, but empty; with `--missing skip` rows with holes are left out too",
-            Self::NoVariance { .. } => "all its rows are equal; add others with `eigenspace update`",
+            Self::NoVariance { .. } => "it has no rows, or only equal ones; add others with `eigenspace update`",
             Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to begin anew",
             Self::BrokenCheckpoint { .. } => {
                 "remove it to begin anew; a checkpoint can be taken up only by the version that wrote it"

@@ -7,6 +7,7 @@
 //! Standard output is data, standard error is talk.
 #![forbid(unsafe_code)]
 
+mod advice;
 mod args;
 mod checkpoint;
 mod commands;
@@ -30,6 +31,11 @@ use commands::Answer;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // Whoever ends us finds nothing half written; if there is no way to listen, we end as any program does.
+    let _ = ctrlc::set_handler(|| {
+        eigenspace::AtomicFile::abandon_all();
+        std::process::exit(130);
+    });
     match output::without_panics(|| commands::run(arguments)) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),

@@ -6,6 +6,7 @@ use eigenspace::source::Values;
 use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
 use ndarray::Array2;
 
+use crate::failure::Failure;
 use crate::note::Note;
 
 /// A raw model, and the standardised view of it where the note asks for one.
@@ -36,6 +37,21 @@ impl Opened {
         Ok(Self { path: path.to_owned(), raw, note, scaled })
     }
 
+    /// Refuses another model whose columns have other names, or stand in another order.
+    pub(crate) fn same_columns(&self, other: &Self) -> anyhow::Result<()> {
+        let (Some(left), Some(right)) = (&self.note.names, &other.note.names) else { return Ok(()) };
+        match left.iter().zip(right).find(|(left, right)| left != right) {
+            Some((left_name, right_name)) if left.len() == right.len() => Err(Failure::OtherColumns {
+                left: self.path.clone(),
+                right: other.path.clone(),
+                left_name: format!("`{left_name}`"),
+                right_name: format!("`{right_name}`"),
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
     /// The model to look at.
     pub(crate) fn model(&self) -> &EigenspaceModel {
         self.scaled.as_ref().map_or(&self.raw, Scaled::model)
@@ -55,13 +71,27 @@ impl Opened {
     }
 
     /// Rows that have these coordinates.
-    pub(crate) fn reconstruct(&self, coordinates: &Values) -> Result<Values, Error> {
+    pub(crate) fn reconstruct(&self, coordinates: &Values, whitened: bool) -> Result<Values, Error> {
+        if whitened {
+            return self.reconstruct(&Values::F64(self.unwhiten(coordinates)?), false);
+        }
         Ok(match (coordinates, &self.scaled) {
             (Values::F32(rows), Some(scaled)) => Values::F32(scaled.reconstruct(rows.view())?),
             (Values::F64(rows), Some(scaled)) => Values::F64(scaled.reconstruct(rows.view())?),
             (Values::F32(rows), None) => Values::F32(self.raw.reconstruct(rows.view())?),
             (Values::F64(rows), None) => Values::F64(self.raw.reconstruct(rows.view())?),
         })
+    }
+
+    /// Coordinates as they were before each was divided by its standard deviation.
+    fn unwhiten(&self, whitened: &Values) -> Result<Array2<f64>, Error> {
+        let mut coordinates = whitened.to_f64();
+        let all = self.model().with_components(self.model().rank().max(1))?;
+        let deviations = all.explained_variance(1.0)?.mapv(f64::sqrt);
+        for mut row in coordinates.rows_mut() {
+            row.iter_mut().zip(&deviations).for_each(|(x, deviation)| *x *= deviation);
+        }
+        Ok(coordinates)
     }
 
     /// T² and Q of rows, against limits.

@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::advice::{advice, on_the_system};
 use crate::data::DataError;
 use crate::failure::Failure;
 
@@ -57,24 +58,11 @@ pub(crate) fn report(error: &anyhow::Error) {
 
 /// What the innermost of our errors advises.
 fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    let library = error.downcast_ref::<eigenspace::Error>().and_then(|error| match error {
-        eigenspace::Error::Io { source, .. } => advice_on(source),
-        other => other.hint(),
-    });
+    let library = error.downcast_ref::<eigenspace::Error>().and_then(advice);
     library
+        .or_else(|| error.downcast_ref::<io::Error>().and_then(on_the_system).map(str::to_owned))
         .or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
         .or_else(|| error.downcast_ref::<DataError>().and_then(DataError::hint).map(str::to_owned))
-}
-
-fn advice_on(error: &io::Error) -> Option<String> {
-    let advice = match error.kind() {
-        io::ErrorKind::NotFound => "check the spelling of the path, and the folder that you are in",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file and of its folder",
-        io::ErrorKind::IsADirectory => "a file is meant here, and this is a folder",
-        io::ErrorKind::StorageFull => "make room on the disk, or write elsewhere; nothing was changed",
-        _ => return None,
-    };
-    Some(advice.into())
 }
 
 /// True if whoever read our output has gone away, which is their right.

@@ -52,7 +52,7 @@ fn axes(opened: &Opened, numbers: &[usize], most: usize) -> anyhow::Result<Vec<u
     let shown = opened.model().n_components();
     let wrong = |wanted| Failure::NoComponent { wanted, shown };
     if numbers.len() < 2 || numbers.len() > most {
-        return Err(wrong(*numbers.last().unwrap_or(&0)).into());
+        return Err(Failure::Axes { found: numbers.len() }.into());
     }
     let index = |&number: &usize| if (1..=shown).contains(&number) { Ok(number - 1) } else { Err(wrong(number)) };
     Ok(numbers.iter().map(index).collect::<Result<_, _>>()?)
@@ -215,7 +215,7 @@ pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &s
     let (mut originals, mut rebuilt, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
     for k in kept {
         let first: Array2<f64> = coordinates.slice_axis(Axis(1), Slice::from(..k)).to_owned();
-        let again = all.reconstruct(&Values::F64(first))?.to_f64();
+        let again = all.reconstruct(&Values::F64(first), false)?.to_f64();
         let again = again.row(0);
         columns.push(format!("k = {k}"));
         originals.push(original.to_vec());

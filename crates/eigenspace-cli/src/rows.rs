@@ -2,16 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::Error;
 use eigenspace::source::{self, Columns, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+use eigenspace::{AtomicFile, Error};
 
 use crate::args::Input;
+use crate::failure::Failure;
 use crate::note::Note;
 use crate::progress::Progress;
 
 /// Opens the rows that were named, with their weights.
 pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn RowSource>> {
     open_with(data, input, &input.options()?)
+}
+
+/// Opens rows of which only the columns with numbered names are wanted, where there are such names.
+pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) -> anyhow::Result<Box<dyn RowSource>> {
+    let numbered = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
+    open_with(data, input, &ReadOptions { numbered, ..input.options()? })
 }
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
@@ -88,4 +95,28 @@ pub(crate) fn for_each(
 /// True for standard input.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// Tries whether a file can be written, before the work and not after it.
+pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
+    if is_standard_input(path) {
+        return Err(Failure::NoFile.into());
+    }
+    AtomicFile::sweep(path);
+    AtomicFile::create(path)?;
+    Ok(())
+}
+
+/// Refuses to write over rows that are to be read.
+pub(crate) fn spare(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
+    let place = |path: &Path| path.canonicalize().ok();
+    let there = place(output);
+    let same = |path: &PathBuf| there.is_some() && place(path) == there;
+    if is_standard_input(output) {
+        return Ok(());
+    }
+    match source::files(data)?.iter().any(same) {
+        true => Err(Failure::OverInput { path: output.to_owned() }.into()),
+        false => Ok(()),
+    }
 }

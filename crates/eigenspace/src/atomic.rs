@@ -7,9 +7,13 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Error;
+
+/// Temporary files of this process that are not complete.
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Characters of a file's name in that of its temporary file.
 const SHORT: usize = 40;
@@ -56,6 +60,13 @@ impl AtomicFile {
         self.finish().map_err(|source| self.failed(source))
     }
 
+    /// Removes every file that was begun and is not complete, for a process that is told to end.
+    pub fn abandon_all() {
+        if let Ok(begun) = BEGUN.lock() {
+            begun.iter().for_each(|temporary| drop(fs::remove_file(temporary)));
+        }
+    }
+
     /// Removes what processes that were killed while they wrote this file have left beside it.
     pub fn sweep(path: impl AsRef<Path>) {
         let path = path.as_ref();
@@ -96,6 +107,9 @@ impl AtomicFile {
         let short: String = name.chars().take(SHORT).collect();
         let temporary = folder_of(&path).join(format!(".{short}.eigenspace-{}-{number}.tmp", std::process::id()));
         let file = File::options().write(true).create_new(true).open(&temporary)?;
+        if let Ok(mut begun) = BEGUN.lock() {
+            begun.push(temporary.clone());
+        }
         let begun = Self { file, named: named.to_owned(), path, temporary: Some(temporary) };
         if let Ok(existing) = fs::metadata(&begun.path) {
             begun.file.set_permissions(existing.permissions())?;
@@ -108,11 +122,20 @@ impl AtomicFile {
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path)?;
         }
-        self.temporary = None;
+        self.forget();
         // The file is in its place now; a folder that cannot be flushed does not undo that.
         #[cfg(unix)]
         let _ = File::open(folder_of(&self.path)).and_then(|folder| folder.sync_all());
         Ok(())
+    }
+}
+
+impl AtomicFile {
+    /// The temporary file is there no longer.
+    fn forget(&mut self) {
+        if let (Some(gone), Ok(mut begun)) = (self.temporary.take(), BEGUN.lock()) {
+            begun.retain(|temporary| *temporary != gone);
+        }
     }
 }
 
@@ -141,5 +164,6 @@ impl Drop for AtomicFile {
         if let Some(temporary) = &self.temporary {
             let _ = fs::remove_file(temporary);
         }
+        self.forget();
     }
 }

@@ -41,7 +41,12 @@ pub(crate) struct Compare {
 impl Compare {
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let (a, b) = (Opened::load(&self.a)?, Opened::load(&self.b)?);
-        let (left, right) = (a.model(), b.model());
+        a.same_columns(&b)?;
+        let (mut left, mut right) = (a.model(), b.model());
+        if a.note.standardize != b.note.standardize {
+            output::talk("one model is standardised and the other is not, so both are compared as they are, raw");
+            (left, right) = (&a.raw, &b.raw);
+        }
         let k = self.components.unwrap_or_else(|| left.n_components().min(right.n_components()));
         for opened in [&a, &b] {
             if opened.model().rank() == 0 {
@@ -61,7 +66,7 @@ impl Compare {
         let largest = angles.iter().copied().fold(0.0, f64::max);
         let within = self.within.is_none_or(|limit| largest.sin() <= limit);
         let mean = (&left.mean() - &right.mean()).mapv(|x| x * x).sum().sqrt();
-        let total = (left.total_variance(0.0).ok(), right.total_variance(0.0).ok());
+        let total = (left.total_variance(1.0).ok(), right.total_variance(1.0).ok());
         let values = left
             .singular_values()
             .iter()

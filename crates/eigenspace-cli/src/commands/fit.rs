@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use eigenspace::EigenspaceModel;
+use eigenspace::{EigenspaceModel, Engine};
 
 use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
@@ -64,6 +64,16 @@ pub(crate) struct Fit {
 impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.options(args::components(&self.components)?)?.centred(!self.uncentred);
+        rows::spare(&self.data, &self.output)?;
+        rows::spare(self.input.weights.as_slice(), &self.output)?;
+        rows::try_output(&self.output)?;
+        if let Some(checkpoint) = &self.checkpoint {
+            rows::spare(&self.data, checkpoint)?;
+            rows::try_output(checkpoint)?;
+            if std::path::absolute(checkpoint)? == std::path::absolute(&self.output)? {
+                return Err(Failure::OverInput { path: self.output }.into());
+            }
+        }
         let mut rows = rows::open(&self.data, &self.input)?;
         let note = Note::of(rows.columns(), self.standardize);
         let plan = options.plan(rows.columns().count)?;
@@ -85,6 +95,9 @@ impl Fit {
             None => (options.stream(rows.columns().count)?, 0),
         };
         output::talk(&format!("{plan}"));
+        if plan.engine == Engine::Scatter && self.settings.drops() {
+            output::talk("the scatter engine keeps everything: --max-rank and --truncation need --engine factor");
+        }
         let mut read = first;
         rows::for_each("fit", rows, first, |block| {
             stream.update(block.as_block())?;

@@ -8,7 +8,7 @@ use eigenspace::{EigenspaceModel, Error, Truncation};
 use crate::args;
 use crate::commands::inspect;
 use crate::opened::Opened;
-use crate::output;
+use crate::{output, rows};
 
 /// Join models of different rows into the model of all of them.
 #[derive(Args)]
@@ -42,6 +42,7 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        rows::try_output(&self.output)?;
         let truncation = match args::rank(self.max_rank.as_deref())? {
             Some(usize::MAX) => Truncation::None,
             Some(rank) => Truncation::Rank(rank),
@@ -56,6 +57,7 @@ impl Merge {
                 return anyhow::Context::with_context(Err(Error::FeatureMismatch { left, right }), context);
             }
         }
+        models[1..].iter().try_for_each(|other| first.same_columns(other))?;
         let note = models[1..].iter().fold(first.note.clone(), |note, other| note.shared(&other.note));
         if note != first.note {
             output::talk("the models differ in names, pictures or --standardize; the result keeps what they share");

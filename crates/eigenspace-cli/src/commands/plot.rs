@@ -9,7 +9,7 @@ use crate::args::{self, Input};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, pictures};
+use crate::{output, pictures, rows};
 
 /// Draw a model, or rows in it, as SVG or PNG.
 #[derive(Args)]
@@ -94,6 +94,7 @@ enum Kind {
 impl Plot {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let format = Format::of(&self.output)?;
+        rows::try_output(&self.output)?;
         let components = self.components.as_deref().map(args::components).transpose()?;
         let mut opened = Opened::load_with(&self.model, components)?;
         if let Some(shape) = &self.shape {

@@ -4,11 +4,13 @@ use std::io::{BufWriter, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
+use eigenspace::AtomicFile;
 use eigenspace::sink::{self, CsvSink, RowSink};
 use eigenspace::source::Values;
 use ndarray::{Axis, concatenate};
 
 use crate::args::{self, Input};
+use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows, table};
 
@@ -31,7 +33,7 @@ pub(crate) struct Project {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Divide each coordinate by its standard deviation.
+    /// Divide each coordinate by its standard deviation; the columns are then called W1, W2, …
     #[arg(long)]
     whiten: bool,
 
@@ -47,10 +49,19 @@ impl Project {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_with(&self.model, components)?;
+        if opened.model().rank() == 0 {
+            return Err(Failure::NoVariance { path: self.model }.into());
+        }
         let labels = self.input.label.is_some();
+        let letters = if self.whiten { "W" } else { "PC" };
+        if let Some(output) = &self.output {
+            rows::spare(&self.data, output)?;
+            rows::spare(std::slice::from_ref(&self.model), output)?;
+            AtomicFile::sweep(output);
+        }
         let source = rows::open_for(&self.data, &self.input, &opened.note, opened.raw.features())?;
         let pictures = source.columns().picture.is_some();
-        let mut names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("PC{i}")).collect();
+        let mut names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("{letters}{i}")).collect();
         if self.distances {
             names.extend(["T2".into(), "Q".into()]);
         }
@@ -67,7 +78,8 @@ impl Project {
                 let [t2, q] = columns.each_ref().map(|column| column.view());
                 coordinates = Values::F64(concatenate(Axis(1), &[coordinates.to_f64().view(), t2, q])?);
             }
-            Ok(sink.write(&coordinates, block.labels.as_deref())?)
+            // Pictures without classes go by their names.
+            Ok(sink.write(&coordinates, block.labels.as_deref().or(block.origin.names.as_deref()))?)
         })?;
         sink.finish()?;
         if let Some(path) = &self.output {

@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 
 use crate::commands::inspect;
 use crate::opened::Opened;
+use crate::rows;
 
 /// Take the rows of a part out of the model of a whole.
 #[derive(Args)]
@@ -31,6 +32,8 @@ pub(crate) struct Split {
 impl Split {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
+        rows::try_output(&self.output)?;
+        whole.same_columns(&part)?;
         let context = || format!("could not split `{}` out of `{}`", self.part.display(), self.whole.display());
         let rest = whole.raw.split(&part.raw).with_context(context)?;
         rest.save_with_note(&self.output, &whole.note.to_text())?;

@@ -48,6 +48,8 @@ impl Update {
             None => before.raw.components_setting(),
         };
         let options = self.settings.options(components)?.centred(before.raw.is_centred());
+        rows::spare(&self.data, self.output.as_ref().unwrap_or(&self.model))?;
+        rows::try_output(self.output.as_ref().unwrap_or(&self.model))?;
         let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;
         let mut stream = options.resume(&before.raw)?;
         output::talk(&format!("{}", stream.plan()));

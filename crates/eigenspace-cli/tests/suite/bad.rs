@@ -3,6 +3,7 @@
 mod arrays;
 mod models;
 mod options;
+mod overwrite;
 mod paths;
 mod pictures;
 mod rows;

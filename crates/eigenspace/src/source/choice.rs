@@ -41,7 +41,12 @@ impl Choice {
             let as_they_are = || all().filter(|column| !left_out.contains(column)).map(|column| table.name(column));
             list.iter().all(|name| table.places.contains_key(name.as_str())) && !as_they_are().eq(list.iter().cloned())
         });
-        match options.columns.as_ref().or(of_model) {
+        let numbered = options.numbered.iter().find_map(|prefix| {
+            let names = (1..).map(|number| format!("{prefix}{number}"));
+            let list: Vec<String> = names.take_while(|name| table.places.contains_key(name.as_str())).collect();
+            (!list.is_empty()).then_some(list)
+        });
+        match options.columns.as_ref().or(of_model).or(numbered.as_ref()) {
             None => features.extend(all()),
             Some(list) => {
                 for asked in list {

@@ -124,7 +124,7 @@ pub enum SourceError {
         dtype: String,
     },
     /// A value that is not finite, or too large.
-    #[error("row {row}{}, column {column}: the value is {value}, expected a finite number below 1e140", of(.file))]
+    #[error("row {row}{}, column {column}: the value is {value:?}, expected a finite number below 1e140", of(.file))]
     Value {
         /// Row, from 0.
         row: u64,

@@ -24,6 +24,9 @@ use crate::source::header::Header;
 use crate::source::window::window;
 use crate::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
+/// No row has more columns than this: a header alone must not make us reserve more than a gigabyte.
+const WIDEST: usize = 1 << 27;
+
 /// What the header says.
 pub(super) struct Layout {
     rows: u64,
@@ -51,6 +54,7 @@ impl Layout {
         let count = shape[1..].iter().try_fold(1_u64, |count, &size| count.checked_mul(size));
         let bytes = count.and_then(|count| count.checked_mul(shape[0].max(1))?.checked_mul(elements.size() as u64));
         let count = count.and_then(|count| usize::try_from(count).ok()).filter(|_| bytes.is_some());
+        let count = count.filter(|count| *count <= WIDEST);
         let columns = Columns { picture, ..Columns::unnamed(count.ok_or_else(refused)?) };
         Ok(Self { rows: shape[0], columns, elements, by_column })
     }

@@ -18,7 +18,10 @@ const STANDARD_INPUT: &str = "-";
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let mut parts = Vec::new();
     for input in inputs {
-        parts.extend(expand(input.as_ref())?);
+        let input = input.as_ref();
+        // Told that it is one, a folder is a folder of pictures whatever else lies in it.
+        let pictures = options.format == Some(Format::Images) && input.is_dir();
+        parts.extend(if pictures { vec![input.to_owned()] } else { expand(input)? });
     }
     Ok(Box::new(Sequence::open(parts, options.clone())?))
 }

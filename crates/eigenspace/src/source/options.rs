@@ -30,6 +30,9 @@ pub struct ReadOptions {
     /// Columns of a model. A source that has names, and all of these among them, gives these in this order; any other
     /// is read as if nothing was said here. What `columns` says comes first.
     pub model_columns: Option<Vec<String>>,
+    /// Beginnings of numbered names, for example `PC`. A source that has the column `PC1` gives `PC1`, `PC2` and so on and no
+    /// others; one that has none is read as if nothing was said here. What `columns` says comes first.
+    pub numbered: Vec<String>,
     /// Columns to leave out.
     pub exclude: Vec<String>,
     /// The column that holds labels.

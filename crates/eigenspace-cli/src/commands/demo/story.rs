@@ -46,7 +46,7 @@ impl Batch {
             format!("{:.0e}", self.distance),
             milliseconds(self.update),
             milliseconds(self.recompute),
-            format!("{:.0}x", self.recompute / self.update),
+            format!("{:.1}x", self.recompute / self.update),
         ]
     }
 }
@@ -83,7 +83,8 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     say(
         "A stream that keeps everything",
         format!(
-            "The stream above may keep {KEPT} directions and no more, and its certificate says what that can have cost. The default \
+            "The stream above goes on with {KEPT} directions from batch to batch, and its certificate says by how much its \
+             variances can be off for that, as a share of the largest. The default \
              keeps everything while that is affordable: of these {n} pictures all {} directions. It calls itself {}, and its \
              first {shown} are {:.0e} away from those of the batch PCA.",
             exact.rank(),

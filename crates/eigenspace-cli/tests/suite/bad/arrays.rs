@@ -36,6 +36,8 @@ fn an_array_that_is_cut_short() {
     ----- stderr -----
     error: could not read rows from `t.npy`
       cause: it is no readable NumPy array: it ends within its header
+
+    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");
     let by_column = npy(&rows(), "<f8", true);
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
@@ -121,7 +123,7 @@ fn one_of_two_arrays_must_be_named() {
     error: could not read rows from `t.npz`
       cause: there are 2 arrays in it
 
-    hint: name one of them: `a`, `b`
+    hint: name one of them: `a`, `b`, with --key
     ");
     assert_snapshot!(folder.refused("fit t.npz --key c -o m.safetensors"), @"
     exit: 2
@@ -129,7 +131,7 @@ fn one_of_two_arrays_must_be_named() {
     error: could not read rows from `t.npz`
       cause: there is no array `c`
 
-    hint: there are: `a`, `b`
+    hint: there are: `a`, `b`, with --key
     ");
 }
 
@@ -168,6 +170,6 @@ fn tables_that_are_cut_short_or_something_else() {
     error: could not read rows from `t.parquet`
       cause: the column `kind` holds Utf8, expected numbers
 
-    hint: leave out the column `kind`, or use it as the label
+    hint: leave out the column with --exclude kind, or use it as the label with --label kind
     ");
 }

@@ -117,7 +117,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: could not read rows from `a.safetensors`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("update a.safetensors b.safetensors"), @"
     exit: 2
@@ -125,7 +125,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: could not read rows from `b.safetensors`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("update a.csv b.csv"), @"
     exit: 2
@@ -184,7 +184,7 @@ fn models_about_the_mean_and_about_the_origin() {
     error: could not merge `a.safetensors`, `b.safetensors`
       cause: one model is centred on the mean, the other on the origin
 
-    hint: fit both with the same `centred` option
+    hint: fit both with --uncentred, or both without
     ");
 }
 
@@ -247,6 +247,6 @@ fn more_components_than_there_are_to_compare() {
     ----- stderr -----
     error: the model `same.safetensors` holds no variance to show
 
-    hint: all its rows are equal; add others with `eigenspace update`
+    hint: it has no rows, or only equal ones; add others with `eigenspace update`
     ");
 }

@@ -165,7 +165,7 @@ fn options_that_clap_refuses() {
     assert_snapshot!(folder.refused("inspect m.safetensors --threads 0"), @"
     exit: 2
     ----- stderr -----
-    error: invalid value '0' for '--threads <N>': 0 is not in 1..=65535
+    error: invalid value '0' for '--threads <N>': 0 is not in 1..=1024
 
     For more information, try '--help'.
     ");

@@ -59,12 +59,16 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
     ----- stderr -----
     error: could not read rows from `no*.csv`
       cause: there is nothing to read
+
+    hint: check the spelling of the pattern or the folder; patterns stand in quotation marks
     ");
     assert_snapshot!(folder.refused("fit empty -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: could not read rows from `empty`
       cause: there is nothing to read
+
+    hint: check the spelling of the pattern or the folder; patterns stand in quotation marks
     ");
 }
 
@@ -99,8 +103,8 @@ fn a_folder_where_a_file_is_meant() {
     assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint folder"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `folder`
-      cause: Is a directory (os error 21)
+    error: could not write `folder`
+      cause: is a directory
 
     hint: a file is meant here, and this is a folder
     ");
@@ -138,7 +142,7 @@ fn a_name_that_tells_no_format() {
     error: could not read rows from `t.xlsx`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("fit t -o m.safetensors"), @"
     exit: 2
@@ -146,7 +150,7 @@ fn a_name_that_tells_no_format() {
     error: could not read rows from `t`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2

@@ -21,6 +21,8 @@ fn no_rows() {
     ----- stderr -----
     error: could not read rows from `e.csv`
       cause: there are no rows in it
+
+    hint: is it the right file, and complete?
     ");
     assert_snapshot!(fitted_and("e.csv", "a,b,c\n").refused("fit e.csv -o m.safetensors -q"), @"
     exit: 2
@@ -34,12 +36,16 @@ fn no_rows() {
     ----- stderr -----
     error: could not read rows from `e.npy`
       cause: it is no readable NumPy array: it ends within its header
+
+    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");
     assert_snapshot!(fitted_and("e.csv.gz", "").refused("fit e.csv.gz -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: could not read rows from `e.csv.gz`
       cause: there are no rows in it
+
+    hint: is it the right file, and complete?
     ");
     assert_snapshot!(fitted_and("e.csv", "a,b\n1,\n,2\n").refused("fit e.csv --missing skip -o m.safetensors -q"), @"
     exit: 2
@@ -53,6 +59,8 @@ fn no_rows() {
     ----- stderr -----
     error: could not read rows from `-`
       cause: there are no rows in it
+
+    hint: is it the right file, and complete?
     ");
 }
 
@@ -95,7 +103,7 @@ fn a_cell_that_is_text() {
     error: could not read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: leave out the column `b`, or use it as the label
+    hint: leave out the column with --exclude b, or use it as the label with --label b
     ");
     assert_snapshot!(folder.refused("update m.safetensors t2.csv -q"), @"
     exit: 2
@@ -103,7 +111,7 @@ fn a_cell_that_is_text() {
     error: could not read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: leave out the column `b`, or use it as the label
+    hint: leave out the column with --exclude b, or use it as the label with --label b
     ");
     folder.write("nameless.csv", "1,2,3\n4,five,6\n");
     assert_snapshot!(folder.refused("project m.safetensors nameless.csv -o c.csv"), @"
@@ -112,7 +120,7 @@ fn a_cell_that_is_text() {
     error: could not read rows from `nameless.csv`
       cause: line 2, column 1: `five` is not a number
 
-    hint: leave out the column 1, or use it as the label
+    hint: leave out the column with --exclude 1, or use it as the label with --label 1
     ");
 }
 
@@ -125,7 +133,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     error: could not read rows from `holes.csv`
       cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
 
-    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
     assert_snapshot!(folder.refused("update m.safetensors holes.csv -q"), @"
     exit: 2
@@ -133,7 +141,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     error: could not read rows from `holes.csv`
       cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
 
-    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
     assert_snapshot!(folder.refused("project m.safetensors holes.csv -o c.npy -q"), @"
     exit: 2
@@ -141,7 +149,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     error: could not read rows from `holes.csv`
       cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
 
-    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
     let mut rows = table(9000, 3, 43);
     rows[8999][1] = f64::NAN;
@@ -152,7 +160,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     error: could not read rows from `late.npy`
       cause: row 8999, column 1: the value is NaN, expected a finite number below 1e140
 
-    hint: missing cells can be filled, or their rows left out; the column can be left out too
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude 1
     ");
     folder.write("infinite.csv", "a,b,c\n1,2,3\n2,inf,1\n");
     assert_snapshot!(folder.refused("fit infinite.csv --missing skip -o m.safetensors -q"), @"
@@ -196,7 +204,7 @@ fn files_with_other_columns_than_the_first() {
     error: could not read rows from `other.csv`
       cause: column 1 is called `c`, and `b` in the files before
 
-    hint: choose columns by name, so that their order does not matter
+    hint: choose columns by name with --columns, so that their order does not matter
     ");
     folder.write("narrow.csv", "a,b\n1,2\n");
     assert_snapshot!(folder.refused("fit t.csv narrow.csv -o m.safetensors -q"), @"
@@ -299,6 +307,8 @@ fn text_that_is_not_text() {
     ----- stderr -----
     error: could not read rows from `t.csv.gz`
       cause: it is no readable CSV: its gzip is cut short
+
+    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");
     folder.write("latin.csv", b"a,b\xe9\n1,2\n");
     assert_snapshot!(folder.refused("fit latin.csv -o m.safetensors -q"), @"
@@ -306,5 +316,7 @@ fn text_that_is_not_text() {
     ----- stderr -----
     error: could not read rows from `latin.csv`
       cause: it is no readable CSV: line 1 is not UTF-8
+
+    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");
 }

@@ -11,7 +11,7 @@ const OPTIONS: [(&str, &str); 11] = [
     ("merge", "--components --output --max-rank --truncation --json"),
     ("split", "--output --json"),
     ("project", "--components --output --whiten --distances"),
-    ("reconstruct", "--output"),
+    ("reconstruct", "--output --whitened"),
     ("inspect", "--json --all"),
     ("compare", "--components --within --json"),
     ("data orl", "--check"),

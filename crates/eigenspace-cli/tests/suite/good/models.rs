@@ -201,7 +201,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     singular values    differ by at most 0.000e0 of the largest
     means              0 apart
     rows               4 and 4
-    total variance     0.625000 and 0.625000
+    total variance     0.833333 and 0.833333
     within             yes (0e0)
     ");
     let said = folder.run("compare x.safetensors y.safetensors -k 1 --within 0.5").to_string();
@@ -215,7 +215,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     largest angle      1.571e0 rad, 90.000 degrees
     means              0 apart
     rows               4 and 4
-    total variance     0.625000 and 0.625000
+    total variance     0.833333 and 0.833333
     within             no (5e-1)
     ");
     // Both plane: the same.

@@ -163,10 +163,9 @@ fn bytes_that_are_no_checkpoint() {
     assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
     exit: 2
     ----- stderr -----
-    error: could not take up the checkpoint `t.csv`
-      cause: these bytes are not a checkpoint of this version
+    error: `t.csv` is to be read and cannot be written at the same time
 
-    hint: remove it to begin anew; a checkpoint can be taken up only by the version that wrote it
+    hint: name another file with -o; nothing was changed
     ");
 }
 

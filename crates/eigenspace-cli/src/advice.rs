@@ -1,0 +1,69 @@
+//! The library's advice in the words of the command: which option to use.
+
+use std::io;
+
+use eigenspace::Error;
+use eigenspace::source::SourceError;
+
+/// What to do about an error of the library.
+pub(crate) fn advice(error: &Error) -> Option<String> {
+    match error {
+        Error::Io { source, .. } => on_the_system(source).map(str::to_owned),
+        Error::Source { source, .. } => on_a_source(source).or_else(|| error.hint()),
+        Error::CentringDiffers => Some("fit both with --uncentred, or both without".into()),
+        Error::NonFinite { .. } => Some(MISSING.into()),
+        Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
+        Error::TooLittleWeight { .. } => {
+            Some("add rows with `eigenspace update`, or show fewer components with -k".into())
+        }
+        other => other.hint(),
+    }
+}
+
+const MISSING: &str = "fill missing cells with --missing impute, or leave out their rows with --missing skip";
+
+fn on_a_source(error: &SourceError) -> Option<String> {
+    Some(match error {
+        SourceError::UnknownFormat => {
+            "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or \
+             .jpg; otherwise name the format with --format"
+                .into()
+        }
+        SourceError::ManyArrays { .. } | SourceError::NoArray { .. } => {
+            format!("{}, with --key", error.hint().unwrap_or_default())
+        }
+        SourceError::NotANumber { column, text, .. } if [column, text].iter().any(|text| text.contains([';', '\t'])) => {
+            let mark = if column.contains(';') || text.contains(';') { "';'" } else { "tab" };
+            format!("perhaps its cells are separated in another way: try --delimiter {mark}")
+        }
+        SourceError::Empty => "is it the right file, and complete?".into(),
+        SourceError::NoFiles => "check the spelling of the pattern or the folder; patterns stand in quotation marks".into(),
+        SourceError::Malformed { .. } => {
+            "is it complete, and of the format that its name tells? Otherwise name the format with --format".into()
+        }
+        SourceError::NotANumber { column, .. } | SourceError::ColumnType { column, .. } => {
+            let column = column.trim_matches('`');
+            let quoted = if column.contains([' ', '(', ')', '&', ';']) { format!("'{column}'") } else { column.into() };
+            format!("leave out the column with --exclude {quoted}, or use it as the label with --label {quoted}")
+        }
+        SourceError::Value { value, column, .. } if value.is_nan() => {
+            format!("{MISSING}, or the column with --exclude {}", column.trim_matches('`'))
+        }
+        SourceError::PictureSize { expected: (width, height), .. } => {
+            format!("bring all pictures to one size with --resize {width}x{height}")
+        }
+        SourceError::ColumnName { .. } => "choose columns by name with --columns, so that their order does not matter".into(),
+        _ => return None,
+    })
+}
+
+/// What to do about an error of the system.
+pub(crate) fn on_the_system(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::NotFound => "check the spelling of the path, and the folder that you are in",
+        io::ErrorKind::PermissionDenied => "check the permissions of the file and of its folder",
+        io::ErrorKind::IsADirectory => "a file is meant here, and this is a folder",
+        io::ErrorKind::StorageFull => "make room on the disk, or write elsewhere; nothing was changed",
+        _ => return None,
+    })
+}

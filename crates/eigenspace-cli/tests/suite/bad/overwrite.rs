@@ -1,0 +1,127 @@
+//! What a slip of the hand must not cost: data, models, or meaning.
+
+use crate::support::Folder;
+
+const TABLE: &str = "a,b,c\n1,2,4\n3,1,0\n2,5,7\n6,4,1\n";
+const OVER: &str = "is to be read and cannot be written at the same time";
+
+fn fitted() -> Folder {
+    let folder = Folder::with("t.csv", TABLE);
+    folder.done("fit t.csv -o m --quiet");
+    folder.done("project m t.csv -o z.csv --quiet");
+    folder
+}
+
+#[test]
+fn what_is_read_is_never_written_over() {
+    let folder = fitted();
+    folder.write("w.csv", "1\n2\n1\n1\n");
+    std::os::unix::fs::symlink("t.csv", folder.path("link.csv")).unwrap();
+    let there = folder.path("t.csv");
+    for line in [
+        "fit t.csv -o t.csv",
+        "fit t.csv -o ./t.csv",
+        "fit t.csv -o link.csv",
+        &format!("fit t.csv -o {}", there.display()),
+        "fit *.csv -o t.csv",
+        "fit t.csv --weights w.csv -o w.csv",
+        "fit t.csv -o n --checkpoint t.csv",
+        "fit t.csv -o n --checkpoint n",
+        "update m t.csv -o t.csv",
+        "project m t.csv -o t.csv",
+        "reconstruct m z.csv -o z.csv",
+    ] {
+        let said = folder.refused(line);
+        assert!(said.err.contains(OVER), "{line}\n{said}");
+    }
+    folder.done("fit t.csv -o m.npy --quiet");
+    assert!(folder.refused("project m.npy t.csv -o m.npy").err.contains(OVER));
+    assert!(folder.refused("reconstruct m.npy z.csv -o m.npy").err.contains(OVER));
+}
+
+#[test]
+fn what_cannot_be_written_is_known_before_the_work() {
+    let folder = fitted();
+    for line in ["fit t.csv -o none/m", "fit t.csv -o m --checkpoint none/c", "fit t.csv -o -", "merge m m -o none/m"] {
+        let said = folder.refused(line);
+        assert!(said.out.is_empty() && !said.err.contains("scatter engine"), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn models_of_other_columns_are_not_mixed() {
+    let folder = fitted();
+    folder.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
+    folder.done("fit u.csv -o n --quiet");
+    let said = "error: `m` and `n` have other columns: `a` stands where `b` does\n\nhint: fit both on the same columns \
+                in the same order; --columns gives the order\n";
+    for line in ["merge m n -o x", "split m n -o x", "compare m n"] {
+        assert_eq!(folder.refused(line).err, said, "{line}");
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_in_another_way_is_told_from_one_with_text_in_it() {
+    let folder = Folder::with("t.csv", "a;b\n1;2\n3;4\n");
+    assert!(
+        folder
+            .refused("fit t.csv -o m")
+            .err
+            .ends_with("hint: perhaps its cells are separated in another way: try --delimiter ';'\n")
+    );
+    folder.done("fit t.csv --delimiter ; -o m");
+}
+
+#[test]
+fn coordinates_are_found_by_their_names() {
+    let folder = Folder::with("t.csv", format!("who,{}", TABLE.replace('\n', "\nx,")).trim_end_matches("x,"));
+    folder.done("fit t.csv --label who -o m --quiet");
+    let back = |line: &str| -> Vec<f64> {
+        let text = folder.done(&format!("reconstruct m {line}"));
+        text.lines()
+            .skip(1)
+            .flat_map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>())
+            .collect()
+    };
+    let rows = [1.0, 2.0, 4.0, 3.0, 1.0, 0.0, 2.0, 5.0, 7.0, 6.0, 4.0, 1.0];
+    let close = |found: Vec<f64>| found.len() == 12 && found.iter().zip(rows).all(|(a, b)| (a - b).abs() < 1e-12);
+    folder.done("project m t.csv --label who -o z.csv --quiet");
+    assert!(close(back("z.csv")), "labels are left out");
+    let turned: String =
+        folder.text("z.csv").lines().map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n").collect();
+    folder.write("turned.csv", turned);
+    assert!(close(back("turned.csv")), "the order of the columns does not matter");
+    folder.done("project m t.csv --whiten -o w.csv --quiet");
+    assert!(close(back("w.csv")), "whitened coordinates are known by their names");
+    folder.done("project m t.csv --whiten -o w.npy --quiet");
+    assert!(close(back("w.npy --whitened")));
+    folder.done("project m t.csv -k 2 --distances -o d.csv --quiet");
+    folder.done("project m t.csv -k 2 -o e.csv --quiet");
+    assert_eq!(back("d.csv"), back("e.csv"), "distances are no coordinates");
+}
+
+#[test]
+fn a_command_that_is_told_to_end_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let row = (0..400).map(|j| (j % 7).to_string()).collect::<Vec<_>>().join(",");
+    folder.write("t.csv", format!("{row}\n").repeat(4000) + &row.replace('3', "4") + "\n");
+    folder.done("fit t.csv --no-header -o m --quiet");
+    let before = folder.listing();
+    // Standard input that never ends keeps the command at work with its output begun.
+    let mut command = folder.command("project m - --no-header -o z.csv");
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let begun = || std::fs::read_dir(folder.path("")).unwrap().count() > before.len();
+    let started = std::time::Instant::now();
+    while !begun() && started.elapsed().as_secs() < 60 {
+        if let Some(input) = &mut child.stdin {
+            use std::io::Write;
+            let _ = input.write_all(format!("{row}\n").as_bytes());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(begun(), "the output was never begun");
+    let ended = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(ended.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    crate::support::same_files(&before, &folder.listing());
+}
