@@ -97,7 +97,7 @@ pub(crate) struct Input {
     pub(crate) resize: Option<String>,
 
     /// Keep the colours of pictures instead of turning them grey.
-    #[arg(long)]
+    #[arg(long, alias = "color")]
     pub(crate) colour: bool,
 
     /// The format of the input, where names do not tell it.
@@ -195,6 +195,15 @@ pub(crate) struct Settings {
     pub(crate) missing: MissingName,
 }
 
+/// What happens to missing cells of rows that are looked at.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct Holes {
+    /// What happens to missing cells: refuse them, skip their rows, or impute them from the model.
+    #[arg(long, value_name = "POLICY", default_value = "refuse")]
+    pub(crate) missing: MissingName,
+}
+
 #[derive(ValueEnum, Clone, Copy)]
 pub(crate) enum EngineName {
     Auto,
@@ -202,7 +211,7 @@ pub(crate) enum EngineName {
     Scatter,
 }
 
-#[derive(ValueEnum, Clone, Copy)]
+#[derive(ValueEnum, Clone, Copy, PartialEq)]
 pub(crate) enum MissingName {
     Refuse,
     Skip,

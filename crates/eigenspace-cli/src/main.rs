@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     // Whoever ends us finds nothing half written; if there is no way to listen, we end as any program does.
     let _ = ctrlc::set_handler(|| {
         eigenspace::AtomicFile::abandon_all();
+        output::talk("\nstopped; nothing was left half written, and a checkpoint can be taken up by the same command");
         std::process::exit(130);
     });
     match output::without_panics(|| commands::run(arguments)) {

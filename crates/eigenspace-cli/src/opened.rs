@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::source::Values;
+use eigenspace::source::{RowBlock, Values};
 use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1, Axis};
 
+use crate::args::MissingName;
 use crate::failure::Failure;
 use crate::note::Note;
 
@@ -109,6 +110,27 @@ impl Opened {
             }
         }
         rows
+    }
+
+    /// A block without missing cells, or as it came if they are to be refused.
+    pub(crate) fn complete(&self, block: &RowBlock, policy: MissingName) -> Result<RowBlock, Error> {
+        let mut block = block.clone();
+        let mut rows = block.values.to_f64();
+        let hole = |row: ArrayView1<'_, f64>| row.iter().any(|x| x.is_nan());
+        if policy == MissingName::Refuse || !rows.rows().into_iter().any(hole) {
+            return Ok(block);
+        }
+        if policy == MissingName::Impute {
+            self.raw.fill_missing(rows.view_mut())?;
+        } else {
+            let whole: Vec<usize> = (0..rows.nrows()).filter(|&i| !hole(rows.row(i))).collect();
+            rows = rows.select(Axis(0), &whole);
+            let kept = |list: Option<Vec<String>>| list.map(|list| whole.iter().map(|&i| list[i].clone()).collect());
+            block.labels = kept(block.labels);
+            block.origin.names = kept(block.origin.names);
+        }
+        block.values = Values::F64(rows);
+        Ok(block)
     }
 
     /// The same showing another number of components.

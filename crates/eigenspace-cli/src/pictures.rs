@@ -6,7 +6,7 @@ use eigenspace::Error;
 use eigenspace::source::{Picture, Values};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
 
-use crate::args::Input;
+use crate::args::{Input, MissingName};
 use crate::draw::{
     self, Biplot, Circle, Drawing, Gallery, Monitor, PictureSize, Range, Scatter, Scatter3, Scree, Strip, StripRow,
     Tile,
@@ -15,10 +15,14 @@ use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows};
 
+/// Components of a scree plot, if more are kept.
+const BARS: usize = 50;
+
 /// Rows that were named on the command line.
 pub(crate) struct Rows<'a> {
     pub(crate) data: &'a [PathBuf],
     pub(crate) input: &'a Input,
+    pub(crate) missing: MissingName,
 }
 
 /// Rows as points, and their labels.
@@ -34,6 +38,7 @@ impl Rows<'_> {
         let source = rows::open_for(self.data, self.input, &opened.note, opened.raw.features())?;
         let (mut coordinates, mut labels) = (Vec::new(), None::<Vec<String>>);
         rows::for_each("project", source, 0, |block| {
+            let block = opened.complete(block, self.missing)?;
             let projected = opened.project(&block.values, false)?.to_f64();
             coordinates
                 .extend(projected.rows().into_iter().map(|row| axes.iter().map(|&i| row[i]).collect::<Vec<_>>()));
@@ -63,8 +68,12 @@ fn axis_title(opened: &Opened, component: usize) -> String {
     draw::component_title(component + 1, ratio)
 }
 
-pub(crate) fn scree(opened: &Opened, title: &str) -> anyhow::Result<Drawing> {
-    let model = opened.model();
+/// All that is kept, up to a limit, with a mark at what is shown; only what is shown if that was asked for.
+pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result<Drawing> {
+    let shown = opened.model().n_components();
+    let bars = if asked { shown } else { opened.model().rank().min(BARS.max(shown)) };
+    let wider = opened.with_components(bars)?;
+    let model = wider.model();
     let ratios = model.explained_variance_ratio().to_vec();
     let (certificate, total) = (model.certificate(), model.feature_scatter().sum());
     let bounds: Vec<(f64, f64)> = (0..ratios.len())
@@ -72,7 +81,8 @@ pub(crate) fn scree(opened: &Opened, title: &str) -> anyhow::Result<Drawing> {
         .map(|(low, high)| (low / total, high / total))
         .collect();
     let bounds = (!certificate.is_exact()).then_some(&bounds[..]);
-    Ok(draw::scree(&Scree { title, ratios: &ratios, bounds, ..Scree::default() }))
+    let shown = (shown < bars).then_some(shown);
+    Ok(draw::scree(&Scree { title, ratios: &ratios, bounds, shown }))
 }
 
 pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
@@ -102,7 +112,7 @@ pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title:
     let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
     let plane: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
     let scatter =
-        Scatter { title, points: &plane, labels: points.labels.as_deref(), x_title: &x, y_title: &y, equal: false };
+        Scatter { title, points: &plane, labels: points.labels.as_deref(), x_title: &x, y_title: &y, equal: true };
     Ok(draw::biplot(&Biplot { scatter, arrows: &arrows }))
 }
 
@@ -140,6 +150,7 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
     let source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
     let (mut t2, mut q, mut labels, mut names) = (Vec::new(), Vec::new(), None::<Vec<String>>, None::<Vec<String>>);
     rows::for_each("monitor", source, 0, |block| {
+        let block = opened.complete(block, rows.missing)?;
         let readings = opened.monitor(&block.values, limits)?;
         t2.extend(readings.hotelling);
         q.extend(readings.squared_distance);

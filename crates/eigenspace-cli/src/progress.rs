@@ -1,8 +1,9 @@
 //! How far the work is: a bar for people, quiet lines for logs.
 
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output;
 
@@ -26,11 +27,14 @@ impl Progress {
         let now = Instant::now();
         let bar = output::is_watched().then(|| {
             let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
-            let known = "{msg} {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {eta} left";
-            let unknown = "{msg} {spinner} {human_pos} rows  {per_sec}  {elapsed}";
+            let known = "{msg} {wide_bar} {human_pos}/{human_len} rows  {rate}  {eta} left";
+            let unknown = "{msg} {spinner} {human_pos} rows  {rate}  {elapsed}";
             // A template of ours is always valid.
             if let Ok(style) = ProgressStyle::with_template(if total.is_some() { known } else { unknown }) {
-                bar.set_style(style);
+                let rate = |state: &ProgressState, out: &mut dyn Write| {
+                    let _ = write!(out, "{:.0} rows/s", state.per_sec());
+                };
+                bar.set_style(style.with_key("rate", rate));
             }
             bar.set_message(what.to_owned());
             bar.set_position(first);

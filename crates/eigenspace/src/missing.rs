@@ -94,6 +94,31 @@ impl Guess {
     }
 }
 
+impl EigenspaceModel {
+    /// Fills the cells that are not a number with the model's conditional estimate, from the components that it
+    /// shows; returns how many there were. A row without any cell becomes the mean.
+    ///
+    /// ```
+    /// use eigenspace::EigenspaceModel;
+    /// use ndarray::array;
+    ///
+    /// let line = EigenspaceModel::batch(array![[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]].view())?.with_components(1)?;
+    /// let mut rows = array![[3.0, f64::NAN]];
+    /// assert_eq!(line.fill_missing(rows.view_mut())?, 1);
+    /// assert!((rows[[0, 1]] - 6.0).abs() < 1e-6);
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn fill_missing(&self, mut rows: ArrayViewMut2<'_, f64>) -> Result<u64, Error> {
+        if rows.ncols() != self.features() {
+            return Err(Error::WidthMismatch { expected: self.features(), found: rows.ncols() });
+        }
+        let holes = holes(&rows);
+        let guess = Guess::of(self, Components::Number(self.n_components().max(1)));
+        holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));
+        Ok(holes.iter().map(|(_, holes)| holes.len() as u64).sum())
+    }
+}
+
 /// Solves C Cᵀ z = b for a lower triangular C.
 fn solve(c: &Array2<f64>, mut b: Array1<f64>) -> Array1<f64> {
     let n = b.len();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use eigenspace::principal_angles;
+use eigenspace::{EigenspaceModel, principal_angles};
 use ndarray::{Axis, Slice};
 use serde_json::json;
 
@@ -29,7 +29,8 @@ pub(crate) struct Compare {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<usize>,
 
-    /// Answer no, with exit code 1, if the sine of the largest angle is beyond this.
+    /// Answer no, with exit code 1, if the sine of the largest angle, or the difference of the standard deviations as a
+    /// share of the largest, is beyond this.
     #[arg(long, value_name = "SINE")]
     within: Option<f64>,
 
@@ -64,17 +65,13 @@ impl Compare {
             principal_angles(left.basis().slice_axis(Axis(0), first), right.basis().slice_axis(Axis(0), first))
                 .with_context(context)?;
         let largest = angles.iter().copied().fold(0.0, f64::max);
-        let within = self.within.is_none_or(|limit| largest.sin() <= limit);
+        let spread = deviation_difference(left, right, k)?;
+        let within = self.within.is_none_or(|limit| largest.sin() <= limit && spread <= limit);
+        if k == left.features() {
+            output::talk("all directions span the whole space, whatever they are; compare fewer with -k");
+        }
         let mean = (&left.mean() - &right.mean()).mapv(|x| x * x).sum().sqrt();
         let total = (left.total_variance(1.0).ok(), right.total_variance(1.0).ok());
-        let values = left
-            .singular_values()
-            .iter()
-            .zip(right.singular_values())
-            .take(k)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max);
-        let relative = values / left.singular_values()[0].max(right.singular_values()[0]);
         if self.json {
             output::data(&serde_json::to_string_pretty(&json!({
                 "a": self.a.to_string_lossy(),
@@ -83,7 +80,7 @@ impl Compare {
                 "subspace_distance": largest.sin(),
                 "principal_angles": angles.to_vec(),
                 "mean_distance": mean,
-                "singular_value_difference": relative,
+                "deviation_difference": spread,
                 "counts": [left.count(), right.count()],
                 "total_variances": [total.0, total.1],
                 "within": self.within.map(|_| within),
@@ -94,7 +91,7 @@ impl Compare {
                 ("components", k.to_string()),
                 ("subspace distance", format!("{:.3e}, the sine of the largest angle", largest.sin())),
                 ("largest angle", format!("{:.3e} rad, {:.3} degrees", largest, largest.to_degrees())),
-                ("singular values", format!("differ by at most {relative:.3e} of the largest")),
+                ("deviations", format!("differ by at most {spread:.3e} of the largest")),
                 ("means", format!("{} apart", number(mean))),
                 ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
                 ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),
@@ -106,4 +103,14 @@ impl Compare {
         }
         Ok(if within { Answer::Yes } else { Answer::No })
     }
+}
+
+/// By how much the standard deviations along the first k directions differ, as a share of the largest.
+fn deviation_difference(left: &EigenspaceModel, right: &EigenspaceModel, k: usize) -> anyhow::Result<f64> {
+    let deviations = |model: &EigenspaceModel| -> anyhow::Result<Vec<f64>> {
+        Ok(model.with_components(k)?.explained_variance(0.0)?.iter().map(|variance| variance.sqrt()).collect())
+    };
+    let (left, right) = (deviations(left)?, deviations(right)?);
+    let largest = left[0].max(right[0]);
+    Ok(left.iter().zip(&right).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / largest)
 }

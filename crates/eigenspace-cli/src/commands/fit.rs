@@ -35,11 +35,11 @@ pub(crate) struct Fit {
     output: PathBuf,
 
     /// Look at the model with every column divided by its standard deviation (correlation PCA).
-    #[arg(long)]
+    #[arg(long, alias = "standardise")]
     standardize: bool,
 
     /// Do not centre the rows on their mean.
-    #[arg(long)]
+    #[arg(long, alias = "uncentered")]
     uncentred: bool,
 
     #[command(flatten)]
@@ -106,6 +106,12 @@ impl Fit {
         })?;
         if stream.count() == 0 {
             return Err(Failure::NoRows.into());
+        }
+        if stream.count() < read {
+            output::talk(&format!(
+                "{} rows were left out: they have missing cells, or weigh nothing",
+                read - stream.count()
+            ));
         }
         let model = EigenspaceModel::clone(&*stream.model()?);
         model.save_with_note(&self.output, &note.to_text())?;

@@ -3,14 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use ndarray::ArrayView2;
 use serde_json::json;
 
+use crate::args;
 use crate::opened::Opened;
 use crate::output;
 use crate::table::{count, facts, number, percent, table};
 
 /// Components that are listed when none were asked for.
 const LISTED: usize = 10;
+/// Components whose directions are listed.
+const LOADED: usize = 8;
 
 /// Look at a model: rows, rank, variances, certificate.
 #[derive(Args)]
@@ -23,14 +27,35 @@ pub(crate) struct Inspect {
     #[arg(long)]
     json: bool,
 
-    /// List every component, not the first ten.
+    /// List every component that is shown, not the first ten.
     #[arg(long)]
     all: bool,
+
+    /// Components to show, instead of those that the model shows.
+    #[arg(short = 'k', long, value_name = "K")]
+    components: Option<String>,
+
+    /// Also show what each column has to do with the components: the directions themselves, and the mean.
+    #[arg(long)]
+    loadings: bool,
 }
 
 impl Inspect {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        print(&Opened::load(&self.model)?, self.json, self.all)
+        let components = self.components.as_deref().map(args::components).transpose()?;
+        let opened = Opened::load_with(&self.model, components)?;
+        if self.json {
+            let mut described = description(&opened)?;
+            if self.loadings {
+                let rows =
+                    |rows: ArrayView2<'_, f64>| rows.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>();
+                described["mean"] = json!(opened.raw.mean().to_vec());
+                described["components"] = json!(rows(opened.model().components()));
+            }
+            return output::data(&serde_json::to_string_pretty(&described)?);
+        }
+        print(&opened, false, self.all)?;
+        if self.loadings { output::data(&loadings(&opened)) } else { Ok(()) }
     }
 }
 
@@ -80,10 +105,30 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         text += "\n";
         text += &table(&["component", "singular value", "variance", "share", "together"], &rows);
         if rows.len() < shown {
-            text += &format!("… and {} more, with --all or --json\n", shown - rows.len());
+            let path = opened.path.display();
+            text += &format!("… and {} more: eigenspace inspect {path} --all\n", shown - rows.len());
         }
     }
     output::data(&text)
+}
+
+/// Each column: its mean, and its part in the first components.
+fn loadings(opened: &Opened) -> String {
+    let (model, directions) = (opened.model(), opened.model().components());
+    let shown = model.n_components().min(LOADED);
+    let headings: Vec<String> = (1..=shown).map(|i| format!("PC{i}")).collect();
+    let headings: Vec<&str> = ["column", "mean"].into_iter().chain(headings.iter().map(String::as_str)).collect();
+    let rows: Vec<Vec<String>> = opened
+        .note
+        .column_names(model.features())
+        .into_iter()
+        .enumerate()
+        .map(|(j, name)| {
+            let parts = (0..shown).map(|i| format!("{:.4}", directions[[i, j]]));
+            [name, number(opened.raw.mean()[j])].into_iter().chain(parts).collect()
+        })
+        .collect();
+    format!("\n{}", table(&headings, &rows))
 }
 
 fn features(opened: &Opened) -> String {

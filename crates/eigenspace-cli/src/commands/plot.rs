@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 use eigenspace::AtomicFile;
 
-use crate::args::{self, Input};
+use crate::args::{self, Holes, Input};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -77,6 +77,9 @@ pub(crate) struct Plot {
     title: String,
 
     #[command(flatten)]
+    holes: Holes,
+
+    #[command(flatten)]
     input: Input,
 }
 
@@ -108,9 +111,9 @@ impl Plot {
             return Err(Failure::NoData.into());
         }
         let title = self.title.as_str();
-        let rows = pictures::Rows { data: &self.data, input: &self.input };
+        let rows = pictures::Rows { data: &self.data, input: &self.input, missing: self.holes.missing };
         let drawing = match self.kind {
-            Kind::Scree => pictures::scree(&opened, title)?,
+            Kind::Scree => pictures::scree(&opened, components.is_some(), title)?,
             Kind::Gallery => pictures::gallery(&opened, self.tiles, title)?,
             Kind::Circle => pictures::circle(&opened, &self.axes, title)?,
             Kind::Scatter => pictures::scatter(&opened, &rows, &self.axes, title)?,

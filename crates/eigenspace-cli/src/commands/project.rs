@@ -9,7 +9,7 @@ use eigenspace::sink::{self, CsvSink, RowSink};
 use eigenspace::source::Values;
 use ndarray::{Axis, concatenate};
 
-use crate::args::{self, Input};
+use crate::args::{self, Holes, Input};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows, table};
@@ -42,6 +42,9 @@ pub(crate) struct Project {
     distances: bool,
 
     #[command(flatten)]
+    holes: Holes,
+
+    #[command(flatten)]
     input: Input,
 }
 
@@ -70,7 +73,9 @@ impl Project {
             None => Box::new(CsvSink::to_writer(BufWriter::new(stdout()), Path::new("-"), &names, labels || pictures)),
         };
         let limits = if self.distances { Some(opened.model().limits(0.99)?) } else { None };
-        let count = rows::for_each("project", source, 0, |block| {
+        let mut count = 0;
+        let read = rows::for_each("project", source, 0, |block| {
+            let block = opened.complete(block, self.holes.missing)?;
             let mut coordinates = opened.project(&block.values, self.whiten)?;
             if let Some(limits) = limits {
                 let readings = opened.monitor(&block.values, limits)?;
@@ -78,12 +83,16 @@ impl Project {
                 let [t2, q] = columns.each_ref().map(|column| column.view());
                 coordinates = Values::F64(concatenate(Axis(1), &[coordinates.to_f64().view(), t2, q])?);
             }
+            count += block.rows() as u64;
             // Pictures without classes go by their names.
             Ok(sink.write(&coordinates, block.labels.as_deref().or(block.origin.names.as_deref()))?)
         })?;
         sink.finish()?;
+        if count < read {
+            output::talk(&format!("{} rows with missing cells were left out", read - count));
+        }
         if let Some(path) = &self.output {
-            let (rows, columns) = (table::count(count), names.len());
+            let (rows, columns) = (table::count(count), opened.model().n_components());
             output::talk(&format!("{rows} rows of {columns} coordinates in `{}`", path.display()));
         }
         Ok(())

@@ -11,6 +11,10 @@ use crate::rows;
 
 /// Take the rows of a part out of the model of a whole.
 #[derive(Args)]
+#[command(
+    after_help = "A part that cannot have been in the whole is refused. In few dimensions, or if it is small, a stranger may \
+                        look like a part; that cannot be told."
+)]
 pub(crate) struct Split {
     /// The model of all rows.
     #[arg(value_name = "WHOLE", value_hint = ValueHint::FilePath)]

@@ -53,14 +53,16 @@ fn make(folder: &Path) -> Result<(), Error> {
 /// What to try next, with paths that are there.
 fn next_steps(faces: &Path, folder: &Path) -> String {
     let (faces, folder) = (faces.display(), folder.display());
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_else(|_| "eigenspace".into());
+    let program = program.strip_prefix(&here).unwrap_or(&program).display();
     format!(
-        "Try next (the program is target/release/eigenspace):
-  eigenspace inspect {folder}/whole.safetensors
-  eigenspace fit {faces} -k 0.9 -o my.safetensors
-  eigenspace project {folder}/whole.safetensors {faces} -o coordinates.csv
-  eigenspace plot strip {folder}/whole.safetensors {faces} --row 123 -o strip.png
-  eigenspace split {folder}/whole.safetensors {folder}/person.safetensors -o without.safetensors
-  eigenspace fit your-table.csv --label name-of-a-column --standardize -o table.safetensors
-  eigenspace --help"
+        "Try next:
+  {program} inspect {folder}/whole.safetensors
+  {program} fit {faces} -k 0.9 -o {folder}/my.safetensors
+  {program} project {folder}/whole.safetensors {faces} -o {folder}/coordinates.csv
+  {program} plot strip {folder}/whole.safetensors {faces} --row 123 -o {folder}/another.png
+  {program} --help
+and with a table of yours: fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors"
     )
 }

@@ -7,7 +7,7 @@ use eigenspace::source::Values;
 use ndarray::{Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
-use crate::commands::demo::story::{Batch, Story};
+use crate::commands::demo::story::{Batch, Story, legend};
 use crate::draw::{self, Drawing, Lines, Monitor, Page, Scatter, Series};
 use crate::{output, pictures};
 
@@ -25,7 +25,7 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
             pictures::gallery(whole, 24, "")?,
             "The mean face, and the directions in which faces differ most, with their shares of the variance.",
         ),
-        ("scree", pictures::scree(whole, "")?, "How much each direction explains, and all up to it together."),
+        ("scree", pictures::scree(whole, false, "")?, "How much each direction explains, and all up to it together."),
         ("strip", strip(faces, story)?, "One face rebuilt from 5, 10, 20 … numbers, and what is still missing."),
         (
             "scatter",
@@ -54,7 +54,8 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
         .text(&format!("{} pictures: {}. All numbers were measured while this page was made.", faces.rows.nrows(), faces.name))
         .section("A model that grows")
         .text("The pictures arrive in batches. After each, the model is read and set against a batch PCA of all rows so far.")
-        .table(&headings, &rows);
+        .table(&headings, &rows)
+        .text(&legend(story.whole.model().n_components()));
     for (heading, text) in &story.findings {
         page = page.section(heading).text(text);
     }

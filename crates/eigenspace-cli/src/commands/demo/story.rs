@@ -73,7 +73,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     let batches = stream(faces, shown)?;
     let mut findings = Vec::new();
     let mut say = |heading: &'static str, text: String| -> anyhow::Result<()> {
-        output::data(&format!("\n{}. {heading}. {text}", findings.len() + 2))?;
+        output::data(&format!("\n{}", wrapped(&format!("{}. {heading}. {text}", findings.len() + 2))))?;
         findings.push((heading, text));
         Ok(())
     };
@@ -133,6 +133,23 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     Ok(Story { batches, whole, findings })
 }
 
+/// Lines of at most a hundred characters.
+fn wrapped(text: &str) -> String {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for word in text.split_whitespace() {
+        if line.chars().count() + word.chars().count() > 96 {
+            lines.push(std::mem::take(&mut line));
+            line.push_str("  ");
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
 /// Streams the faces and prints a line for each batch.
 fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
     let (n, d) = faces.rows.dim();
@@ -167,7 +184,17 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
             output::data(&line(&batch.cells()))?;
         }
     }
+    output::data(&wrapped(&legend(shown)))?;
     Ok(batches)
+}
+
+/// What the columns of the table mean.
+pub(super) fn legend(shown: usize) -> String {
+    format!(
+        "captured: share of the variance in the first {shown} directions. certificate: how far variances can be off, as a share of the \
+         largest. angle: sine of the largest angle between those {shown} and the batch's. update: adding the batch and reading the \
+         model. ratio: batch SVD over update."
+    )
 }
 
 fn certificate(model: &EigenspaceModel) -> String {

@@ -201,3 +201,26 @@ fn two_of_four_coordinates_lead_back_with_the_error_that_was_left_out() {
     let (values, _) = variances(&rows, &ones(&rows));
     near(&[squares / 49.0], &[values[2] + values[3]], 1e-13);
 }
+
+#[test]
+fn missing_cells_are_filled_or_their_rows_left_out_when_rows_are_looked_at() {
+    let folder = Folder::with("line.csv", "who,x,y\na,0,0\nb,1,2\nc,2,4\nd,3,6\n");
+    folder.done("fit line.csv --label who -k 1 -o m -q");
+    folder.write("holes.csv", "who,x,y\ne,1,2\nf,,4\ng,3,6\n");
+    let said = folder.refused("project m holes.csv --label who");
+    assert!(said.err.contains("fill missing cells with --missing impute"), "{said}");
+    let first = |text: &str| -> Vec<(String, f64)> {
+        let cells = text.lines().skip(1).map(|line| line.split_once(',').unwrap());
+        cells.map(|(label, x)| (label.to_owned(), x.parse().unwrap())).collect()
+    };
+    let whole = first(&folder.done("project m line.csv --label who -q"));
+    let skipped = first(&folder.done("project m holes.csv --label who --missing skip -q"));
+    assert_eq!(skipped.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), ["e", "g"]);
+    let filled = first(&folder.done("project m holes.csv --label who --missing impute -q"));
+    // On the line the missing x of (x, 4) is 2.
+    assert!((filled[1].1 - whole[2].1).abs() < 1e-6, "{filled:?} {whole:?}");
+    folder.write("plane.csv", "who,x,y\na,0,0\nb,1,2\nc,2,4\nd,3,5\ne,1,1\n");
+    folder.done("fit plane.csv --label who -o plane -q");
+    folder.done("plot scatter plane holes.csv --label who --missing impute -o p.svg");
+    folder.done("plot monitor plane holes.csv --label who -k 1 --missing skip -o p.svg");
+}

@@ -24,7 +24,7 @@ fn same_models(folder: &Folder, a: &str, b: &str) {
     let found = folder.json(&format!("compare {a} {b} --within 1e-9 --json"));
     assert_eq!(found["within"], true);
     near(&[found["mean_distance"].as_f64().unwrap()], &[0.0], 1e-12);
-    near(&[found["singular_value_difference"].as_f64().unwrap()], &[0.0], 1e-12);
+    near(&[found["deviation_difference"].as_f64().unwrap()], &[0.0], 1e-12);
     assert_eq!(found["counts"][0], found["counts"][1]);
     let total = numbers(&found["total_variances"]);
     near(&total[..1], &total[1..], 1e-12);
@@ -164,7 +164,7 @@ fn inspect_says_the_same_in_text_and_json() {
             8        0.264485  0.00118563   0.11 %   99.73 %
             9        0.236673   9.4939e-4   0.09 %   99.82 %
            10        0.217318   8.0046e-4   0.08 %   99.90 %
-    … and 2 more, with --all or --json
+    … and 2 more: eigenspace inspect m.safetensors --all
     ");
     assert_eq!(folder.done("inspect m.safetensors --all").lines().count(), 8 + 12);
     let found = folder.json("inspect m.safetensors --json");
@@ -198,7 +198,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     components         1
     subspace distance  0.000e0, the sine of the largest angle
     largest angle      0.000e0 rad, 0.000 degrees
-    singular values    differ by at most 0.000e0 of the largest
+    deviations         differ by at most 0.000e0 of the largest
     means              0 apart
     rows               4 and 4
     total variance     0.833333 and 0.833333
@@ -206,7 +206,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     ");
     let said = folder.run("compare x.safetensors y.safetensors -k 1 --within 0.5").to_string();
     // Which hardware is at work shows in the rounding.
-    let rounding = |line: &&str| !line.starts_with("singular values");
+    let rounding = |line: &&str| !line.starts_with("deviations");
     assert_snapshot!(said.lines().filter(rounding).collect::<Vec<_>>().join("\n"), @"
     exit: 1
     ----- stdout -----
@@ -218,7 +218,8 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     total variance     0.833333 and 0.833333
     within             no (5e-1)
     ");
-    // Both plane: the same.
+    // Both plane: the same, and it is said that this means little.
+    assert!(folder.run("compare x.safetensors y.safetensors").err.contains("all directions span the whole space"));
     assert_eq!(folder.run("compare x.safetensors y.safetensors --within 1e-12").code, Some(0));
     // Without a limit there is no question.
     assert_eq!(folder.run("compare x.safetensors y.safetensors -k 1").code, Some(0));
@@ -226,4 +227,31 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     let found: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((said.code, &found["within"]), (Some(1), &Value::Bool(false)));
     near(&numbers(&found["principal_angles"]), &[std::f64::consts::FRAC_PI_2], 1e-12);
+}
+
+#[test]
+fn models_that_spread_otherwise_along_the_same_directions_are_not_the_same() {
+    let folder = Folder::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
+    folder.write("wide.csv", "x,y\n2,0\n-2,0\n0,0.5\n0,-0.5\n");
+    folder.done("fit x.csv -o x -q");
+    folder.done("fit wide.csv -o wide -q");
+    let found = folder.run("compare x wide -k 1 --within 0.4 --json");
+    assert_eq!(found.code, Some(1), "{found}");
+    let json: Value = serde_json::from_str(&found.out).unwrap();
+    near(&[json["deviation_difference"].as_f64().unwrap()], &[0.5], 1e-12);
+    assert_eq!(folder.run("compare x wide -k 1 --within 0.6").code, Some(0));
+}
+
+#[test]
+fn loadings_are_the_directions_and_the_mean() {
+    let folder = Folder::with("t.csv", "x,y\n1,10\n-1,10\n3,10.5\n-3,9.5\n");
+    folder.done("fit t.csv -o m -q");
+    let described = folder.json("inspect m --json --loadings -k 1");
+    near(&numbers(&described["mean"]), &[0.0, 10.0], 1e-12);
+    // By hand: the scatter is [[20, 3], [3, 0.5]].
+    let value = 10.25 + (9.75_f64.powi(2) + 9.0).sqrt();
+    let length = (9.0 + (value - 20.0).powi(2)).sqrt();
+    near(&numbers(&described["components"][0]), &[3.0 / length, (value - 20.0) / length], 1e-12);
+    let text = folder.done("inspect m --loadings -k 1");
+    assert!(text.ends_with("column     mean     PC1\n     x        0  0.9889\n     y  10.0000  0.1487\n"), "{text}");
 }
