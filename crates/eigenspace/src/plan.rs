@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The factor's cost per row is least near m = r: fewer rows waste the rotation of the r kept ones,
-//! more rows grow the eigenproblem, which costs (r + m)³ on one core.
+//! more rows grow the eigenproblem, which costs (r + m)³.
 
 use crate::error::Error;
 use crate::truncation::{Components, Truncation};
