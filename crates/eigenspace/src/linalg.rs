@@ -1,4 +1,4 @@
-//! The one file that knows faer: products in parallel panels, decompositions on one core.
+//! The one file that knows faer: products in parallel panels, decompositions in a fixed number of parts.
 //!
 //! ```text
 //! G = A Aᵀ = Σ_p A_p A_pᵀ          A = [ A_0 | A_1 | … ]   panels of PANEL columns
