@@ -106,11 +106,15 @@ impl AtomicFile {
         // A name may be as long as the system allows; ours must not be longer.
         let short: String = name.chars().take(SHORT).collect();
         let temporary = folder_of(&path).join(format!(".{short}.eigenspace-{}-{number}.tmp", std::process::id()));
-        let file = File::options().write(true).create_new(true).open(&temporary)?;
+        // Listed before it is there, so that a signal between the two finds it.
         if let Ok(mut begun) = BEGUN.lock() {
             begun.push(temporary.clone());
         }
-        let begun = Self { file, named: named.to_owned(), path, temporary: Some(temporary) };
+        let opened = File::options().write(true).create_new(true).open(&temporary);
+        if opened.is_err() {
+            unlist(&temporary);
+        }
+        let begun = Self { file: opened?, named: named.to_owned(), path, temporary: Some(temporary) };
         if let Ok(existing) = fs::metadata(&begun.path) {
             begun.file.set_permissions(existing.permissions())?;
         }
@@ -133,9 +137,15 @@ impl AtomicFile {
 impl AtomicFile {
     /// The temporary file is there no longer.
     fn forget(&mut self) {
-        if let (Some(gone), Ok(mut begun)) = (self.temporary.take(), BEGUN.lock()) {
-            begun.retain(|temporary| *temporary != gone);
+        if let Some(gone) = self.temporary.take() {
+            unlist(&gone);
         }
+    }
+}
+
+fn unlist(gone: &Path) {
+    if let Ok(mut begun) = BEGUN.lock() {
+        begun.retain(|temporary| temporary != gone);
     }
 }
 

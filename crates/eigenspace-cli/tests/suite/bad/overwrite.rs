@@ -110,18 +110,18 @@ fn a_command_that_is_told_to_end_leaves_nothing_behind() {
     // Standard input that never ends keeps the command at work with its output begun.
     let mut command = folder.command("project m - --no-header -o z.csv");
     let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    // Ours until the end: waiting for a child closes what it still holds, and then the work would be complete.
+    let mut input = child.stdin.take().unwrap();
     let begun = || std::fs::read_dir(folder.path("")).unwrap().count() > before.len();
     let started = std::time::Instant::now();
     while !begun() && started.elapsed().as_secs() < 60 {
-        if let Some(input) = &mut child.stdin {
-            use std::io::Write;
-            let _ = input.write_all(format!("{row}\n").as_bytes());
-        }
+        std::io::Write::write_all(&mut input, format!("{row}\n").as_bytes()).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert!(begun(), "the output was never begun");
     let ended = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert!(ended.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(input);
     crate::support::same_files(&before, &folder.listing());
 }
