@@ -13,6 +13,7 @@ use eigenspace::{AtomicFile, EigenspaceStream, Error, FitOptions};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::args::Input;
 use crate::failure::Failure;
 use crate::rows;
 
@@ -30,18 +31,19 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Looks at the input; `reading` says how it is read.
-    pub(crate) fn new(path: &Path, every: u64, data: &[PathBuf], reading: String) -> anyhow::Result<Self> {
-        if data.iter().any(|path| rows::is_standard_input(path)) {
+    /// Looks at the rows and what else was told of them; weights are one more file, and known as such.
+    pub(crate) fn new(path: &Path, every: u64, data: &[PathBuf], input: &Input) -> anyhow::Result<Self> {
+        let all: Vec<&PathBuf> = data.iter().chain(&input.weights).collect();
+        if all.iter().any(|path| rows::is_standard_input(path)) {
             return Err(Failure::CheckpointOfInput.into());
         }
-        AtomicFile::sweep(path);
-        let files = eigenspace::source::files(data)?;
+        let options = input.options()?;
+        let files = eigenspace::source::files(&all, &options)?;
         let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             path: path.to_owned(),
             every: every.max(1),
-            input: json!({ "files": files, "reading": reading }),
+            input: json!({ "files": files, "reading": format!("{options:?} {:?}", input.weights) }),
             written: 0,
         })
     }

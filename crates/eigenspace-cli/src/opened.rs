@@ -1,5 +1,6 @@
 //! A model out of a file, as its note says to look at it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use eigenspace::source::{RowBlock, Values};
@@ -74,7 +75,11 @@ impl Opened {
     /// Rows that have these coordinates.
     pub(crate) fn reconstruct(&self, coordinates: &Values, whitened: bool) -> Result<Values, Error> {
         if whitened {
-            return self.reconstruct(&Values::F64(self.unwhiten(coordinates)?), false);
+            let mut rows = self.model().reconstruct_whitened(coordinates.to_f64().view())?;
+            if let Some(scaled) = &self.scaled {
+                rows /= &scaled.scales();
+            }
+            return Ok(Values::F64(rows));
         }
         Ok(match (coordinates, &self.scaled) {
             (Values::F32(rows), Some(scaled)) => Values::F32(scaled.reconstruct(rows.view())?),
@@ -82,17 +87,6 @@ impl Opened {
             (Values::F32(rows), None) => Values::F32(self.raw.reconstruct(rows.view())?),
             (Values::F64(rows), None) => Values::F64(self.raw.reconstruct(rows.view())?),
         })
-    }
-
-    /// Coordinates as they were before each was divided by its standard deviation.
-    fn unwhiten(&self, whitened: &Values) -> Result<Array2<f64>, Error> {
-        let mut coordinates = whitened.to_f64();
-        let all = self.model().with_components(self.model().rank().max(1))?;
-        let deviations = all.explained_variance(1.0)?.mapv(f64::sqrt);
-        for mut row in coordinates.rows_mut() {
-            row.iter_mut().zip(&deviations).for_each(|(x, deviation)| *x *= deviation);
-        }
-        Ok(coordinates)
     }
 
     /// T² and Q of rows, against limits.
@@ -113,13 +107,16 @@ impl Opened {
     }
 
     /// A block without missing cells, or as it came if they are to be refused.
-    pub(crate) fn complete(&self, block: &RowBlock, policy: MissingName) -> Result<RowBlock, Error> {
-        let mut block = block.clone();
+    pub(crate) fn complete<'a>(&self, block: &'a RowBlock, policy: MissingName) -> Result<Cow<'a, RowBlock>, Error> {
+        if policy == MissingName::Refuse {
+            return Ok(Cow::Borrowed(block));
+        }
         let mut rows = block.values.to_f64();
         let hole = |row: ArrayView1<'_, f64>| row.iter().any(|x| x.is_nan());
-        if policy == MissingName::Refuse || !rows.rows().into_iter().any(hole) {
-            return Ok(block);
+        if !rows.rows().into_iter().any(hole) {
+            return Ok(Cow::Borrowed(block));
         }
+        let mut block = block.clone();
         if policy == MissingName::Impute {
             self.raw.fill_missing(rows.view_mut())?;
         } else {
@@ -130,7 +127,7 @@ impl Opened {
             block.origin.names = kept(block.origin.names);
         }
         block.values = Values::F64(rows);
-        Ok(block)
+        Ok(Cow::Owned(block))
     }
 
     /// The same showing another number of components.

@@ -115,7 +115,7 @@ pub(crate) fn spare(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     if is_standard_input(output) {
         return Ok(());
     }
-    match source::files(data)?.iter().any(same) {
+    match source::files(data, &ReadOptions::default())?.iter().any(same) {
         true => Err(Failure::OverInput { path: output.to_owned() }.into()),
         false => Ok(()),
     }

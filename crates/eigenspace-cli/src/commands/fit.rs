@@ -77,14 +77,8 @@ impl Fit {
         let mut rows = rows::open(&self.data, &self.input)?;
         let note = Note::of(rows.columns(), self.standardize);
         let plan = options.plan(rows.columns().count)?;
-        let mut checkpoint = match &self.checkpoint {
-            Some(path) => {
-                let input: Vec<PathBuf> = self.data.iter().chain(&self.input.weights).cloned().collect();
-                let reading = format!("{:?} {:?}", self.input.options()?, self.input.weights);
-                Some(Checkpoint::new(path, self.every, &input, reading)?)
-            }
-            None => None,
-        };
+        let begin = |path: &PathBuf| Checkpoint::new(path, self.every, &self.data, &self.input);
+        let mut checkpoint = self.checkpoint.as_ref().map(begin).transpose()?;
         let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
         let (mut stream, first) = match resumed {
             Some((stream, first)) => {

@@ -16,21 +16,17 @@ const STANDARD_INPUT: &str = "-";
 
 /// Opens files, patterns, folders and `-` (standard input) as one stream of rows.
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    Ok(Box::new(Sequence::open(files(inputs, options)?, options.clone())?))
+}
+
+/// The files that [`open`] would read, in order.
+pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<PathBuf>, Error> {
     let mut parts = Vec::new();
     for input in inputs {
         let input = input.as_ref();
         // Told that it is one, a folder is a folder of pictures whatever else lies in it.
         let pictures = options.format == Some(Format::Images) && input.is_dir();
         parts.extend(if pictures { vec![input.to_owned()] } else { expand(input)? });
-    }
-    Ok(Box::new(Sequence::open(parts, options.clone())?))
-}
-
-/// The files that [`open`] would read, in order.
-pub fn files<P: AsRef<Path>>(inputs: &[P]) -> Result<Vec<PathBuf>, Error> {
-    let mut parts = Vec::new();
-    for input in inputs {
-        parts.extend(expand(input.as_ref())?);
     }
     Ok(parts)
 }
