@@ -27,9 +27,15 @@ pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {
     runner.run(cargo("tests", &["test", "--workspace"]).variable("EIGENSPACE_ORL", faces))
 }
 
+/// One kind of target after the other: the command and the library are both called `eigenspace`, so their pages
+/// have one folder, and written at the same time they take it from each other (cargo issue 6313).
+/// The libraries come last, so that it is theirs in the end.
 pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
-    let step = cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items"]);
-    runner.run(step.variable("RUSTDOCFLAGS", "-D warnings"))
+    for targets in ["--bins", "--lib"] {
+        let step = cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items", targets]);
+        runner.run(step.variable("RUSTDOCFLAGS", "-D warnings"))?;
+    }
+    Ok(())
 }
 
 /// Every example must run to its end: they are listed, not named here, so a new one is never left out.
