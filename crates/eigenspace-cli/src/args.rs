@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use eigenspace::source::{Format, ReadOptions};
-use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Truncation};
+use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing};
 
 use crate::commands::{
     compare, completions, data, demo, fit, inspect, merge, plot, project, reconstruct, split, update,
@@ -227,7 +227,7 @@ impl Settings {
     pub(crate) fn options(&self, components: Components) -> anyhow::Result<FitOptions> {
         let mut options = FitOptions::new()
             .components(components)
-            .truncation(truncation(&self.truncation)?)
+            .truncation(self.truncation.parse()?)
             .engine(match self.engine {
                 EngineName::Auto => Engine::Auto,
                 EngineName::Factor => Engine::Factor,
@@ -276,17 +276,4 @@ pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
         return Ok(Components::Share(text.parse().map_err(|_| wrong())?));
     }
     Ok(Components::Number(text.parse().map_err(|_| wrong())?))
-}
-
-/// `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`.
-pub(crate) fn truncation(text: &str) -> anyhow::Result<Truncation> {
-    let wrong = || Failure::Truncation { text: text.into() };
-    Ok(match text.split_once(':') {
-        None if text == "none" => Truncation::None,
-        Some(("rank", rank)) => Truncation::Rank(rank.parse().map_err(|_| wrong())?),
-        Some(("energy", share)) => Truncation::Energy(share.parse().map_err(|_| wrong())?),
-        Some(("tolerance", value)) => Truncation::Tolerance(value.parse().map_err(|_| wrong())?),
-        Some(("fd", rank)) => Truncation::FrequentDirections(rank.parse().map_err(|_| wrong())?),
-        _ => return Err(wrong().into()),
-    })
 }

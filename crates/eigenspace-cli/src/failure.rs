@@ -15,8 +15,6 @@ pub(crate) enum Failure {
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
     #[error("`-` is no file to write a model or a picture to")]
     NoFile,
-    #[error("`{text}` is no truncation rule")]
-    Truncation { text: String },
     #[error("`{text}` is no size of pictures")]
     Size { text: String },
     #[error("`{text}` is no delimiter")]
@@ -62,7 +60,6 @@ impl Failure {
             Self::Axes { .. } => "for example --axes 1,2; a scatter may have three, and a biplot and a circle two",
             Self::OtherColumns { .. } => "fit both on the same columns in the same order; --columns gives the order",
             Self::NoFile => "name a file",
-            Self::Truncation { .. } => "one of `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`",
             Self::Size { .. } => "width x height in pixels, such as 92x112",
             Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
             Self::Mistake { .. } => "please report it, with the command and, if you can, the data",

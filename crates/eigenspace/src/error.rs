@@ -104,6 +104,16 @@ pub enum Error {
         /// What was given.
         value: f64,
     },
+    /// A word that is none of a setting's.
+    #[error("`{text}` is no {what}")]
+    UnknownWord {
+        /// Which setting.
+        what: &'static str,
+        /// What was given.
+        text: String,
+        /// The words it has.
+        expected: &'static str,
+    },
     /// A number of components, a rank or a block length of zero.
     #[error("{what} must be at least 1")]
     Zero {
@@ -405,6 +415,7 @@ impl Error {
             Self::Source { source, .. } => return source.hint(),
             Self::Sink { .. } => "rows are written to files that end in .npy, .csv, .tsv or .parquet".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
+            Self::UnknownWord { expected, .. } => format!("one of {expected}"),
             Self::Io { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };
         Some(text)

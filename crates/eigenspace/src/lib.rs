@@ -75,6 +75,7 @@ mod stream;
 mod truncation;
 mod update;
 mod variance;
+mod words;
 
 pub use angles::{principal_angles, subspace_distance};
 pub use atomic::AtomicFile;

@@ -30,16 +30,7 @@ impl EigenspaceModel {
     /// The k coordinates of sparse rows, which are not made dense.
     pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
         Block::from(rows).check(self.features())?;
-        let mut out = Array2::zeros((self.n_components(), rows.nrows()));
-        out.axis_iter_mut(Axis(0)).into_par_iter().zip(self.components().axis_iter(Axis(0)).into_par_iter()).for_each(
-            |(mut out, component)| {
-                let origin = component.dot(&self.mean());
-                for (i, z) in out.iter_mut().enumerate() {
-                    *z = rows.row(i).map(|(j, x)| component[j] * x).sum::<f64>() - origin;
-                }
-            },
-        );
-        Ok(out.reversed_axes())
+        Ok(sparse_products(rows, self.mean(), self.components()))
     }
 
     /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
@@ -87,6 +78,24 @@ impl EigenspaceModel {
     fn deviations(&self) -> Result<Vec<f64>, Error> {
         Ok(self.explained_variance(1.0)?.iter().map(|v| v.sqrt()).collect())
     }
+}
+
+/// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ.
+pub(crate) fn sparse_products(
+    rows: SparseRows<'_>,
+    mean: ArrayView1<'_, f64>,
+    basis: ArrayView2<'_, f64>,
+) -> Array2<f64> {
+    let mut out = Array2::zeros((basis.nrows(), rows.nrows()));
+    out.axis_iter_mut(Axis(0)).into_par_iter().zip(basis.axis_iter(Axis(0)).into_par_iter()).for_each(
+        |(mut out, component)| {
+            let origin = component.dot(&mean);
+            for (i, z) in out.iter_mut().enumerate() {
+                *z = rows.row(i).map(|(j, x)| component[j] * x).sum::<f64>() - origin;
+            }
+        },
+    );
+    out.reversed_axes()
 }
 
 /// (X − 1μᵀ) Bᵀ, centred in f64 and multiplied in the precision of the rows.

@@ -15,14 +15,15 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
-use crate::block::{self, LARGEST};
+use crate::block::{self, Block, LARGEST};
 use crate::certificate::Bound;
 use crate::element::Element;
 use crate::error::Error;
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
-use crate::project::{combinations, products};
+use crate::project::{combinations, products, sparse_products};
 use crate::reduce::{Route, reduce};
+use crate::sparse::SparseRows;
 use crate::truncation::Truncation;
 
 /// A difference of feature scatters below this share of the total is rounding.
@@ -122,6 +123,13 @@ impl Scaled {
         block::check(rows, self.scales.len())?;
         let basis = &self.model.components() * &self.scales;
         products(rows, self.mean.view(), basis.view())
+    }
+
+    /// The k coordinates of sparse rows in their own units, which are not made dense.
+    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
+        Block::from(rows).check(self.scales.len())?;
+        let basis = &self.model.components() * &self.scales;
+        Ok(sparse_products(rows, self.mean.view(), basis.view()))
     }
 
     /// The rows, in their own units, that have these coordinates.

@@ -46,7 +46,7 @@ impl Merge {
         let truncation = match args::rank(self.max_rank.as_deref())? {
             Some(usize::MAX) => Truncation::None,
             Some(rank) => Truncation::Rank(rank),
-            None => args::truncation(&self.truncation)?,
+            None => self.truncation.parse()?,
         };
         let models = self.models.iter().map(|path| Opened::load(path)).collect::<Result<Vec<_>, _>>()?;
         let first = &models[0];

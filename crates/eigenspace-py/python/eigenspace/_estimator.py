@@ -1,0 +1,176 @@
+"""What both estimators have in common: attributes, coordinates, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import Certificate, EigenspaceError
+from ._model import EigenspaceModel, components_of
+from ._rows import array_of, is_sparse, rows_of
+from ._sklearn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    NotFittedError,
+    TransformerMixin,
+    validated,
+)
+from ._view import View
+
+Floats = NDArray[np.float64]
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Attributes are computed when they are asked for, from what has been seen so far."""
+
+    n_components: int | float | None
+    whiten: bool
+    missing: str = "refuse"
+    n_features_in_: int
+
+    def _view(self) -> View:
+        raise NotImplementedError
+
+    def _not_fitted(self) -> NotFittedError:
+        name = type(self).__name__
+        return NotFittedError(f"This {name} instance is not fitted yet: it has not seen a row. Call `fit` first.")
+
+    @property
+    def components_(self) -> NDArray[Any]:
+        """Directions of largest variance, one per row; float32 if all rows were."""
+        return self._view().components
+
+    @property
+    def explained_variance_(self) -> Floats:
+        """The variance along each component."""
+        return self._view().explained_variance
+
+    @property
+    def explained_variance_ratio_(self) -> Floats:
+        """The share of the total variance along each component; the total is exact whatever was truncated."""
+        return self._view().explained_variance_ratio
+
+    @property
+    def singular_values_(self) -> Floats:
+        """The singular values of the centred rows."""
+        return self._view().singular_values
+
+    @property
+    def mean_(self) -> Floats:
+        """The mean of each feature."""
+        return self._view().mean
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each feature (ddof = 0)."""
+        return self._view().variance
+
+    @property
+    def scale_(self) -> Floats:
+        """What each feature is divided by: its standard deviation when standardised, otherwise 1."""
+        return self._view().scale
+
+    @property
+    def noise_variance_(self) -> float:
+        """The average variance along the directions that are not shown."""
+        return self._view().noise_variance
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components shown."""
+        return self._view().shown
+
+    @property
+    def model_(self) -> EigenspaceModel:
+        """All that is remembered of the rows, in their own units: it can be merged, split and saved."""
+        return EigenspaceModel._of(self._view().raw)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How exact the components are."""
+        return self._view().model.certificate()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """The coordinates of rows: (n, n_components_)."""
+        view = self._view()
+        X = self._checked(X, reset=False)
+        return view.project(X, whiten=self.whiten, missing=self.missing)
+
+    def inverse_transform(self, X: Any) -> NDArray[Any]:
+        """The rows that have these coordinates: (n, n_features)."""
+        view = self._view()
+        Z = array_of(X, "the coordinates")
+        Z = Z.toarray() if is_sparse(Z) else Z
+        if Z.shape[1] != view.shown:
+            raise EigenspaceError(f"the coordinates have {Z.shape[1]} columns, there are {view.shown} components")
+        return view.reconstruct(rows_of(Z), whiten=self.whiten)
+
+    def get_covariance(self) -> Floats:
+        """The covariance of the features as the model knows it (of standardised rows, when standardised)."""
+        return self._view().covariance()
+
+    def get_precision(self) -> Floats:
+        """The inverse of the covariance."""
+        return self._view().precision()
+
+    def score_samples(self, X: Any) -> Floats:
+        """The log-likelihood of each row under probabilistic PCA."""
+        view = self._view()
+        X = self._checked(X, reset=False)
+        return view.log_likelihood(X.toarray() if is_sparse(X) else X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The average log-likelihood of the rows, for choosing the number of components."""
+        return float(np.mean(self.score_samples(X)))
+
+    def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
+        """A checked array of rows."""
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32)
+        if plain and not reset and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
+            return X  # nothing that could be found wrong here
+        return validated(self, X, reset=reset, least=least)
+
+    def _components(self, features: int) -> int | float | None:
+        """The setting, once it is found good."""
+        n_components = components_of(self.n_components)
+        if isinstance(n_components, int) and n_components > features:
+            raise EigenspaceError(f"n_components={n_components} is more than the {features} features of the rows")
+        return n_components
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Whatever goes wrong inside, an interruption included, the estimator is what it was before."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def __sklearn_is_fitted__(self) -> bool:
+        try:
+            self._view()
+        except NotFittedError:
+            return False
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing in ("skip", "impute")
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def nothing_to_fit(n: int) -> EigenspaceError:
+    """For rows none of which takes part."""
+    return EigenspaceError(f"none of the {n} rows takes part: each has a weight of zero, or a missing cell")

@@ -1,0 +1,66 @@
+"""How far apart: subspaces by their angles, rows by their reconstruction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._core import EigenspaceError
+from ._model import EigenspaceModel
+from ._rows import array_of, is_sparse, pieces_of
+
+
+def principal_angles(A: Any, B: Any) -> NDArray[np.float64]:
+    """The principal angles between two subspaces in radians, smallest first.
+
+    A and B are matrices whose rows span the subspaces, or fitted estimators, or models.
+    """
+    return _core.principal_angles(_directions(A, "A"), _directions(B, "B"))
+
+
+def subspace_distance(A: Any, B: Any) -> float:
+    """The sine of the largest principal angle: 0 for equal subspaces, 1 when one has a direction far from the other.
+
+    A and B are matrices whose rows span the subspaces, or fitted estimators, or models.
+    """
+    return _core.subspace_distance(_directions(A, "A"), _directions(B, "B"))
+
+
+def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> float:
+    """What is lost between rows and their reconstruction.
+
+    Parameters
+    ----------
+    X : the rows
+    other : their reconstruction, or the fitted estimator or model that makes it
+    kind : 'frobenius' for the root of the sum of squares, 'rmse' for the root of their mean
+    """
+    if kind not in ("frobenius", "rmse"):
+        raise EigenspaceError(f"`{kind}` is no kind of error: expected 'frobenius' or 'rmse'")
+    X = array_of(X)
+    if not hasattr(other, "inverse_transform"):
+        other = array_of(other, "the reconstruction")
+        if other.shape != X.shape:
+            raise EigenspaceError(f"the rows have shape {X.shape}, the reconstruction has {other.shape}")
+    total = 0.0
+    for start, end, _ in pieces_of(X):
+        rows = X[start:end].toarray() if is_sparse(X) else np.asarray(X[start:end])
+        if hasattr(other, "inverse_transform"):
+            again = other.inverse_transform(other.transform(rows))
+        else:
+            again = other[start:end].toarray() if is_sparse(other) else np.asarray(other[start:end])
+        total += float(np.square(np.subtract(rows, again, dtype=np.float64)).sum())
+    cells = X.shape[0] * X.shape[1]
+    return float(np.sqrt(total / cells if kind == "rmse" and cells else total))
+
+
+def _directions(of: Any, name: str) -> NDArray[np.float64]:
+    if isinstance(of, EigenspaceModel):
+        return of.components
+    of = getattr(of, "components_", of)
+    if is_sparse(of):
+        of = of.toarray()
+    return np.ascontiguousarray(array_of(of, name), dtype=np.float64)

@@ -1,0 +1,357 @@
+"""The eigenspace model: everything that is remembered of a set of rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _html
+from ._core import Certificate, Model, Stream
+from ._interrupt import interruptibly
+from ._rows import array_of, is_sparse, pieces_of, rows_of, weights_of
+
+Floats = NDArray[np.float64]
+
+TALL_CELLS = 1 << 26
+"""Cells from which rows that are more than their features are added up in pieces instead of being copied."""
+
+
+class EigenspaceModel:
+    """A PCA model that can absorb rows, merge, split, and say how exact it is.
+
+    A model is a value: its operations return a new one and change nothing. It keeps ``rank`` directions and shows
+    ``n_components`` of them; coordinates and pictures use those that are shown, merging and splitting all.
+
+    >>> import numpy as np
+    >>> from eigenspace import EigenspaceModel
+    >>> monday = EigenspaceModel.from_rows([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
+    >>> tuesday = EigenspaceModel.from_rows([[0.0, 1.0], [9.0, 7.0]])
+    >>> both = monday + tuesday
+    >>> both.count
+    5
+    >>> np.allclose((both - tuesday).mean, monday.mean)
+    True
+    """
+
+    __slots__ = ("_core", "_note")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, n_features: int) -> None:
+        """The model of no rows, the neutral element of ``merge``; ``from_rows`` makes others."""
+        self._core = Model.empty(n_features)
+        self._note = ""
+
+    @classmethod
+    def _of(cls, core: Model, note: str = "") -> EigenspaceModel:
+        model = cls.__new__(cls)
+        model._core, model._note = core, note
+        return model
+
+    @classmethod
+    def from_rows(
+        cls, X: Any, max_rank: int | None = None, weights: Any = None, *, method: str = "auto"
+    ) -> EigenspaceModel:
+        """Batch PCA of rows that are all there.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, one observation per row
+        max_rank : directions to keep; all by default
+        weights : a number >= 0 for each row
+        method : 'auto', 'svd', 'covariance' or 'gram'
+        """
+        X = array_of(X)
+        weights = weights_of(weights, X.shape[0])
+        rule = _rule(max_rank)
+        cells = X.shape[0] * X.shape[1]
+        # Sparse rows, and many more rows than features, go into the scatter matrix in pieces.
+        fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
+        if method == "auto" and fits and (is_sparse(X) or cells > TALL_CELLS):
+            stream = Stream(X.shape[1], settings(engine="scatter"))
+            for start, end, rows in pieces_of(X):
+                stream.update(rows, None if weights is None else weights[start:end], start)
+            return cls._of(stream.model().truncate(rule))
+        rows = rows_of(X)
+        return cls._of(interruptibly(lambda: Model.batch(rows, weights, method, rule), cells))
+
+    @classmethod
+    def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
+        """The model of the rows of all, merged as a balanced tree."""
+        return cls._of(Model.merge_all([model._core for model in models], _rule(max_rank)))
+
+    def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
+        """The model of the rows before and these. For many small blocks use :class:`IncrementalPCA`."""
+        X = array_of(X)
+        weights = weights_of(weights, X.shape[0])
+        rows, rule = rows_of(X), _rule(max_rank)
+        return self._with(interruptibly(lambda: self._core.update(rows, weights, rule), X.shape[0] * X.shape[1]))
+
+    def merge(self, other: EigenspaceModel, max_rank: int | None = None) -> EigenspaceModel:
+        """The model of the rows of both."""
+        return self._with(self._core.merge(other._core, _rule(max_rank)))
+
+    def split(self, part: EigenspaceModel) -> EigenspaceModel:
+        """The model of the rows that are not in the part, which must have been in this one."""
+        return self._with(self._core.split(part._core))
+
+    def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
+        """The model of the rows before without these."""
+        X = array_of(X)
+        return self._with(self._core.remove(rows_of(X), weights_of(weights, X.shape[0])))
+
+    def truncate(self, max_rank: int | str) -> EigenspaceModel:
+        """The same model with fewer directions: a number, or a rule such as 'energy:0.99'."""
+        rule = max_rank if isinstance(max_rank, str) else _rule(max_rank)
+        return self._with(self._core.truncate(rule))
+
+    def forget(self, factor: float) -> EigenspaceModel:
+        """The same model in which every row so far weighs this factor as much."""
+        return self._with(self._core.forget(factor))
+
+    def with_components(self, n_components: int | float | None) -> EigenspaceModel:
+        """The same model showing another number of components: a number, a share such as 0.95, or all (None)."""
+        return self._with(self._core.with_components(components_of(n_components)))
+
+    def _with(self, core: Model) -> EigenspaceModel:
+        return type(self)._of(core, self._note)
+
+    def __add__(self, other: object) -> EigenspaceModel:
+        return self.merge(other) if isinstance(other, EigenspaceModel) else NotImplemented
+
+    def __radd__(self, other: object) -> EigenspaceModel:
+        # sum() begins with 0, the number of rows of no model.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __sub__(self, part: object) -> EigenspaceModel:
+        return self.split(part) if isinstance(part, EigenspaceModel) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return self._core == other._core if isinstance(other, EigenspaceModel) else NotImplemented
+
+    @property
+    def count(self) -> int:
+        """Rows ever absorbed."""
+        return self._core.count
+
+    @property
+    def weight(self) -> float:
+        """The effective number of rows: the count, unless rows were weighted or forgotten."""
+        return self._core.weight
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows."""
+        return self._core.features
+
+    @property
+    def rank(self) -> int:
+        """Directions kept."""
+        return self._core.rank
+
+    @property
+    def n_components(self) -> int:
+        """Directions shown."""
+        return self._core.n_components
+
+    @property
+    def mean(self) -> Floats:
+        """The mean row."""
+        return self._core.mean()
+
+    @property
+    def components(self) -> Floats:
+        """The directions shown, one per row, orthonormal; in each the entry of largest magnitude is positive."""
+        return self._core.basis()[: self.n_components]
+
+    @property
+    def basis(self) -> Floats:
+        """All directions kept."""
+        return self._core.basis()
+
+    @property
+    def singular_values(self) -> Floats:
+        """The singular values of the centred rows along the directions shown."""
+        return self._core.singular_values()[: self.n_components]
+
+    @property
+    def feature_scatter(self) -> Floats:
+        """The sum of squared deviations of each feature, exact whatever was truncated."""
+        return self._core.feature_scatter()
+
+    @property
+    def total_variance(self) -> float:
+        """The variance of all features together (ddof = 1), exact whatever was truncated."""
+        return self._core.total_variance(1.0)
+
+    @property
+    def noise_variance(self) -> float:
+        """The average variance along the directions that are not shown."""
+        return self._core.noise_variance()
+
+    @property
+    def is_centred(self) -> bool:
+        """False for a model about the origin, whose mean is zero."""
+        return self._core.is_centred
+
+    @property
+    def imputed(self) -> int:
+        """Missing cells that were filled by estimates."""
+        return self._core.imputed
+
+    @property
+    def note(self) -> str:
+        """The text kept with the model in its file; the command keeps the names of columns there."""
+        return self._note
+
+    def explained_variance(self, ddof: float = 1) -> Floats:
+        """The variance of each component shown."""
+        return self._core.explained_variance(ddof)
+
+    def explained_variance_ratio(self) -> Floats:
+        """The share of the total variance of each component shown."""
+        return self._core.explained_variance_ratio()
+
+    def feature_variance(self, ddof: float = 1) -> Floats:
+        """The variance of each feature, exact whatever was truncated."""
+        return self._core.feature_variance(ddof)
+
+    def variance_along(self, direction: ArrayLike, ddof: float = 1) -> float:
+        """The variance of the rows along a direction of any length."""
+        return self._core.variance_along(np.ascontiguousarray(direction, dtype=np.float64).ravel(), ddof)
+
+    def covariance(self) -> Floats:
+        """The covariance of the features as the model knows it, with noise along what is not shown."""
+        return self._core.covariance()
+
+    def precision(self) -> Floats:
+        """The inverse of the covariance."""
+        return self._core.precision()
+
+    def certificate(self) -> Certificate:
+        """How exact the model is."""
+        return self._core.certificate()
+
+    def orthogonality_loss(self) -> float:
+        """The largest entry of ``abs(V @ V.T - I)``."""
+        return self._core.orthogonality_loss()
+
+    def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
+        """The coordinates of rows, in the precision of the rows."""
+        X = array_of(X)
+        coordinates = np.empty(
+            (X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64
+        )
+        for start, end, rows in pieces_of(X):
+            coordinates[start:end] = self._core.project(rows, start)
+        if whiten:
+            coordinates /= np.sqrt(self.explained_variance()).astype(coordinates.dtype)
+        return coordinates
+
+    def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
+        """The rows that have these coordinates; fewer columns than components are taken as the first ones."""
+        Z = array_of(coordinates, "the coordinates")
+        if whiten:
+            Z = (
+                Z
+                * np.sqrt(self.explained_variance()).astype(Z.dtype if Z.dtype.kind == "f" else np.float64)[
+                    : Z.shape[1]
+                ]
+            )
+        rows: NDArray[Any] = self._core.reconstruct(rows_of(Z))
+        return rows
+
+    def hotelling(self, X: Any) -> Floats:
+        """T² of each row: how unusual it is inside the subspace."""
+        return self._core.hotelling(np.asarray(rows_of(array_of(X)), dtype=np.float64))
+
+    def squared_distance(self, X: Any) -> Floats:
+        """Q of each row: its squared distance to the subspace."""
+        return self._core.squared_distance(np.asarray(rows_of(array_of(X)), dtype=np.float64))
+
+    def limits(self, confidence: float = 0.99) -> tuple[float, float]:
+        """The limits of T² and Q that this share of good rows stays below."""
+        return self._core.limits(confidence)
+
+    def fill_missing(self, X: Any) -> Floats:
+        """A copy of the rows in which cells that are not a number hold the model's estimate."""
+        return self._core.fill_missing(np.asarray(rows_of(array_of(X)), dtype=np.float64))
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        return self._core.to_bytes(self._note)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> EigenspaceModel:
+        """The model of these bytes."""
+        return cls._of(*Model.from_bytes(data))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file (safetensors), whole or not at all."""
+        self._core.save(os.fspath(path), self._note)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> EigenspaceModel:
+        """The model of a file."""
+        return cls._of(*Model.load(os.fspath(path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __copy__(self) -> EigenspaceModel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> EigenspaceModel:
+        return self
+
+    def __repr__(self) -> str:
+        if self.count == 0:
+            return f"EigenspaceModel(no rows, {self.n_features} features)"
+        exact = "exact" if self.certificate().is_exact else f"error bound {self.certificate().relative_error_bound:.1e}"
+        share = float(self.explained_variance_ratio().sum())
+        return (
+            f"EigenspaceModel({self.count} rows, {self.n_features} features, rank {self.rank}, "
+            f"{self.n_components} components hold {share:.2%}, {exact})"
+        )
+
+    def _repr_html_(self) -> str:
+        return _html.of(self)
+
+
+def _rule(max_rank: int | None) -> str:
+    return "none" if max_rank is None else f"rank:{int(max_rank)}"
+
+
+def components_of(n_components: Any) -> int | float | None:
+    """The setting as the native part takes it; 2 and 2.0 are different things."""
+    if n_components is None:
+        return None
+    if isinstance(n_components, (bool, np.bool_)):
+        raise TypeError("n_components is a number, a share of variance or None, and this is a truth value")
+    if isinstance(n_components, (int, np.integer)):
+        return int(n_components)
+    return float(n_components)
+
+
+def settings(
+    components: int | float | None = None,
+    max_rank: int | str | None = None,
+    truncation: str | None = None,
+    engine: str = "auto",
+    forgetting: float | str | None = None,
+    missing: str = "refuse",
+) -> dict[str, Any]:
+    """The settings of a stream, in the words of the native part."""
+    return {
+        "components": components,
+        "max_rank": (1 << 64) - 1 if max_rank == "all" else max_rank,
+        "truncation": "none" if truncation is None else truncation,
+        "engine": engine,
+        "block_rows": None,
+        "forgetting": "never" if forgetting is None else str(forgetting),
+        "missing": missing,
+        "centred": True,
+    }

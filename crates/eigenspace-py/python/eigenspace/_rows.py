@@ -1,0 +1,91 @@
+"""Rows in any dress, brought to what the native part reads where it is.
+
+float64, float32      as they are, in any memory layout
+other numbers         float64, a piece at a time
+sparse                compressed sparse rows, never made dense
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import EigenspaceError
+
+CELLS = 1 << 22
+"""Cells read at a time, 32 MiB of float64: memory stays small and Ctrl-C is heard between two pieces."""
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a matrix or array of SciPy's, which need not be installed."""
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def array_of(X: Any, name: str = "X") -> Any:
+    """A two-dimensional array of real numbers, or compressed sparse rows; nothing is copied if it need not be."""
+    X = X.tocsr() if is_sparse(X) else np.asarray(X)
+    if X.dtype.kind == "O":
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise EigenspaceError(f"{name} holds something that is not a number: {error}") from None
+    if X.dtype.kind == "c":
+        raise EigenspaceError(f"{name} is complex, and PCA is for real numbers. Complex data not supported")
+    if X.dtype.kind not in "fiub":
+        raise EigenspaceError(f"{name} has the type {X.dtype}, expected numbers")
+    if X.ndim != 2:
+        row = "; one row is X.reshape(1, -1)" if X.ndim == 1 else ""
+        raise EigenspaceError(f"{name} has {X.ndim} dimensions, expected a row for each observation{row}")
+    return X
+
+
+def rows_of(X: Any) -> Any:
+    """A checked array as the native part takes it."""
+    if is_sparse(X):
+        return (
+            X.shape[1],
+            np.asarray(X.indptr, dtype=np.int64),
+            np.asarray(X.indices, dtype=np.int64),
+            np.asarray(X.data, dtype=np.float64),
+        )
+    if X.dtype != np.float32:
+        X = np.asarray(X, dtype=np.float64)  # copies only what is not float64 already
+    X = np.asarray(X)  # a plain array, also of a memory map or a matrix
+    if not X.flags.aligned or not X.dtype.isnative or any(stride % X.itemsize for stride in X.strides):
+        X = np.array(X, dtype=X.dtype.newbyteorder("="))
+    return X
+
+
+def piece_rows(X: Any) -> int:
+    """Rows of a checked array that are read at a time."""
+    columns = X.nnz // max(X.shape[0], 1) + 1 if is_sparse(X) else X.shape[1]
+    return max(1, CELLS // max(int(columns), 1))
+
+
+def pieces_of(X: Any, size: int | None = None) -> Iterator[tuple[int, int, Any]]:
+    """Beginning, end and rows of each piece of a checked array."""
+    n = X.shape[0]
+    step = piece_rows(X) if size is None else size
+    if n <= step:
+        yield 0, n, rows_of(X)
+        return
+    for start in range(0, n, step):
+        end = min(n, start + step)
+        yield start, end, rows_of(X[start:end])
+
+
+def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
+    """One number for each row."""
+    if weights is None:
+        return None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, weights)
+    if weights.ndim != 1:
+        raise EigenspaceError(f"the weights have {weights.ndim} dimensions, expected one number for each row")
+    if len(weights) != n:
+        raise EigenspaceError(f"there are {len(weights)} weights for {n} rows")
+    return np.ascontiguousarray(weights)

@@ -1,0 +1,33 @@
+"""What an incremental estimator has seen: the stream, and the view of it that was last asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._core import Stream
+from ._view import View
+
+
+class Seen:
+    """A stream with its settings. Pickling keeps all of its state: whoever goes on from it ends with the same bytes."""
+
+    def __init__(self, stream: Stream, settings: dict[str, Any], narrow: bool) -> None:
+        self.stream = stream
+        self.settings = settings
+        self.narrow = narrow
+        self._views: dict[bool, View] = {}
+
+    def view(self, standardize: bool) -> View:
+        """The numbers of the model, computed once."""
+        if standardize not in self._views:
+            model = self.stream.model()
+            shown = self.settings["components"]
+            self._views[standardize] = View(model, shown, standardize=standardize, narrow=self.narrow)
+        return self._views[standardize]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"checkpoint": self.stream.checkpoint(), "settings": self.settings, "narrow": self.narrow}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        stream = Stream.restore(state["checkpoint"], state["settings"])
+        self.__init__(stream, state["settings"], state["narrow"])  # type: ignore[misc]

@@ -1,0 +1,51 @@
+"""scikit-learn's conventions, where it is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._core import EigenspaceError
+from ._rows import array_of
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import validate_data
+except ImportError:
+    from ._stand_ins import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin
+
+    validate_data = None
+
+
+def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
+    """A checked array of rows; names and number of features are remembered, or compared with those remembered.
+
+    Numbers are left as they are: whether they are finite is seen when they are read.
+    """
+    if validate_data is not None:
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=least
+        )
+    names = [name for name in getattr(X, "columns", []) if isinstance(name, str)]
+    X = array_of(X)
+    if X.shape[0] < least:
+        raise EigenspaceError(f"there are {X.shape[0]} rows, expected at least {least}")
+    if reset:
+        if X.shape[1] == 0:
+            raise EigenspaceError("the rows have no columns")
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+        if len(names) == X.shape[1]:
+            estimator.feature_names_in_ = names
+    elif X.shape[1] != estimator.n_features_in_:
+        raise EigenspaceError(f"the rows have {X.shape[1]} columns, the model has {estimator.n_features_in_} features")
+    return X
+
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "NotFittedError",
+    "TransformerMixin",
+    "validated",
+]

@@ -1,0 +1,172 @@
+"""What an estimator shows of its model: scikit-learn's numbers.
+
+    z = ((x - mean_) / scale_) components_ᵀ          scale_ is 1 unless standardised
+
+scikit-learn's estimators have as many components as were asked for, also when the rows vary in fewer directions.
+Here the missing ones are directions orthogonal to the others along which nothing has varied: their singular values
+are 0, and their whitened coordinates too.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import Model
+from ._rows import is_sparse, pieces_of
+
+Floats = NDArray[np.float64]
+
+
+class View:
+    """The numbers of a model, each computed when it is first asked for."""
+
+    def __init__(self, raw: Model, n_components: int | float | None, *, standardize: bool, narrow: bool) -> None:
+        self.raw = raw
+        self.n_components = n_components
+        self.narrow = narrow
+        self.scaled = raw.standardize() if standardize else None
+        self.model = raw if self.scaled is None else self.scaled.model()
+        self.real = self.model.n_components
+        self.features = raw.features
+        if isinstance(n_components, float):
+            self.shown = max(self.real, 1)
+        else:
+            rows = max(raw.count, int(raw.weight))  # a row of weight 2 is two
+            self.shown = min(rows if n_components is None else n_components, self.features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        standardize = self.scaled is not None
+        settings = {"n_components": self.n_components, "standardize": standardize, "narrow": self.narrow}
+        return {"model": self.raw.to_bytes(""), **settings}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raw, _ = Model.from_bytes(state.pop("model"))
+        self.__init__(raw, **state)  # type: ignore[misc]
+
+    @cached_property
+    def mean(self) -> Floats:
+        return self.raw.mean()
+
+    @cached_property
+    def variance(self) -> Floats:
+        return self.raw.feature_variance(0.0)
+
+    @cached_property
+    def scale(self) -> Floats:
+        return np.ones(self.features) if self.scaled is None else 1.0 / self.scaled.scales()
+
+    @cached_property
+    def idle(self) -> Floats:
+        """Directions along which nothing has varied, orthogonal to those that are known."""
+        return completion(self.model.basis()[: self.real], self.shown - self.real)
+
+    @cached_property
+    def components(self) -> NDArray[Any]:
+        components = np.vstack([self.model.basis()[: self.real], self.idle])
+        return components.astype(np.float32) if self.narrow else components
+
+    @cached_property
+    def singular_values(self) -> Floats:
+        return self._padded(self.model.singular_values()[: self.real])
+
+    @cached_property
+    def explained_variance(self) -> Floats:
+        divisor = self.raw.weight - 1.0
+        return self._padded(self.model.explained_variance(1.0)) if divisor > 0 else np.zeros(self.shown)
+
+    @cached_property
+    def explained_variance_ratio(self) -> Floats:
+        return self._padded(self.model.explained_variance_ratio())
+
+    @cached_property
+    def noise_variance(self) -> float:
+        if self.shown == self.features or self.raw.weight <= 1.0:
+            return 0.0
+        return self.model.noise_variance() * (self.features - self.real) / (self.features - self.shown)
+
+    @cached_property
+    def deviation(self) -> Floats:
+        return np.sqrt(self.explained_variance)
+
+    def _padded(self, values: Floats) -> Floats:
+        return np.concatenate([values, np.zeros(self.shown - self.real)])
+
+    def project(self, X: Any, *, whiten: bool, missing: str) -> NDArray[Any]:
+        """The coordinates of the rows of a checked array, in their precision.
+
+        Of rows with missing cells they are those of the filled rows, or missing too, by the policy for them.
+        """
+        engine = self.model if self.scaled is None else self.scaled
+        narrow = X.dtype == np.float32
+        Z = np.empty((X.shape[0], self.shown), dtype=np.float32 if narrow else np.float64)
+        skipped = np.zeros(X.shape[0], dtype=bool)
+        for start, end, rows in pieces_of(X):
+            if missing != "refuse" and not isinstance(rows, tuple) and np.isnan(rows).any():
+                if missing == "skip":
+                    skipped[start:end] = np.isnan(rows).any(axis=1)
+                rows = self.raw.fill_missing(np.asarray(rows, dtype=np.float64))
+                rows = rows.astype(np.float32) if narrow else rows
+            Z[start:end, : self.real] = engine.project(rows, start)
+            if self.real < self.shown:
+                dense = X[start:end] if is_sparse(X) else rows
+                turned = (self.idle / self.scale).T
+                Z[start:end, self.real :] = dense @ turned - self.mean @ turned
+        if whiten:
+            deviation = self.deviation.astype(Z.dtype)
+            Z = np.divide(Z, deviation, out=np.zeros_like(Z), where=deviation > 0)
+        Z[skipped] = np.nan
+        return Z
+
+    def reconstruct(self, Z: NDArray[Any], *, whiten: bool) -> NDArray[Any]:
+        """The rows that have these coordinates, in their precision."""
+        engine = self.model if self.scaled is None else self.scaled
+        if whiten:
+            Z = Z * self.deviation.astype(Z.dtype)
+        rows: NDArray[Any] = engine.reconstruct(Z[:, : self.real])
+        if self.real < self.shown:
+            rows += (Z[:, self.real :] @ (self.idle * self.scale)).astype(rows.dtype)
+        return rows
+
+    def covariance(self) -> Floats:
+        components = np.vstack([self.model.basis()[: self.real], self.idle])
+        covariance: Floats = (components.T * (self.explained_variance - self.noise_variance)) @ components
+        covariance.flat[:: self.features + 1] += self.noise_variance
+        return covariance
+
+    def precision(self) -> Floats:
+        return self.model.precision()
+
+    def log_likelihood(self, X: NDArray[Any]) -> Floats:
+        """Of each row, normal with the covariance of the model (probabilistic PCA)."""
+        rows = np.ascontiguousarray(X / self.scale, dtype=np.float64)
+        hidden, noise = self.features - self.real, self.noise_variance
+        if hidden and noise <= 0:
+            self.precision()  # says why there is none
+        ranges = self.model.hotelling(rows)
+        logarithms = np.log(self.explained_variance[: self.real]).sum()
+        if hidden:
+            ranges += self.model.squared_distance(rows) / noise
+            logarithms += hidden * np.log(noise)
+        likelihood: Floats = -0.5 * (self.features * np.log(2 * np.pi) + logarithms + ranges)
+        return likelihood
+
+
+def completion(basis: Floats, number: int) -> Floats:
+    """Orthonormal rows orthogonal to those of a basis, each as close to one feature as it can be."""
+    features = basis.shape[1]
+    found = np.empty((number, features))
+    outside = 1.0 - np.square(basis).sum(axis=0)
+    for i in range(number):
+        feature = int(np.argmax(outside))
+        row = np.zeros(features)
+        row[feature] = 1.0
+        for _ in range(2):  # the second time takes out what rounding left
+            row -= basis.T @ (basis @ row)
+            row -= found[:i].T @ (found[:i] @ row)
+        found[i] = row / np.linalg.norm(row)
+        outside -= np.square(found[i])
+    return found

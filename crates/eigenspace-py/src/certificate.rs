@@ -1,0 +1,78 @@
+//! How exact a model is.
+
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
+use pyo3::prelude::*;
+
+/// How far a model can be from the batch model of the same rows.
+///
+/// Eigenvalues and bounds are those of the scatter, a sum over rows; divide by ``weight - ddof`` for variances.
+#[pyclass(frozen, eq, module = "eigenspace")]
+#[derive(PartialEq)]
+pub(crate) struct Certificate {
+    pub(crate) inner: eigenspace::Certificate,
+    pub(crate) rank: usize,
+}
+
+#[pymethods]
+impl Certificate {
+    /// Upper bound on the spectral norm of the scatter that the model lacks, or has too much.
+    #[getter]
+    fn error_bound(&self) -> f64 {
+        self.inner.error_bound()
+    }
+
+    /// The error bound as a share of the largest eigenvalue; 1 when nothing is certain.
+    #[getter]
+    fn relative_error_bound(&self) -> f64 {
+        self.inner.relative_error_bound()
+    }
+
+    /// Upper bound on the scatter along any direction that the model lacks.
+    #[getter]
+    fn lost(&self) -> f64 {
+        self.inner.lost()
+    }
+
+    /// Upper bound on the scatter along any direction that the model has too much, after a split.
+    #[getter]
+    fn surplus(&self) -> f64 {
+        self.inner.surplus()
+    }
+
+    /// True when nothing above rounding was ever dropped, so that the model equals batch PCA.
+    #[getter]
+    fn is_exact(&self) -> bool {
+        self.inner.is_exact()
+    }
+
+    /// The interval of each eigenvalue of the true scatter, largest first: an array of (low, high).
+    fn eigenvalue_bounds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        let mut bounds = Array2::zeros((self.rank, 2));
+        for (i, mut row) in bounds.rows_mut().into_iter().enumerate() {
+            (row[0], row[1]) = self.inner.eigenvalue_bounds(i);
+        }
+        bounds.into_pyarray(py)
+    }
+
+    /// Upper bound on the sine of the largest angle between the first k directions and the true ones.
+    fn angle_bound(&self, k: usize) -> f64 {
+        self.inner.angle_bound(k)
+    }
+
+    /// The interval that holds the true share of the variance in the best k directions.
+    fn captured_bounds(&self, k: usize) -> (f64, f64) {
+        self.inner.captured_bounds(k)
+    }
+
+    fn __repr__(&self) -> String {
+        if self.is_exact() {
+            return "Certificate(exact)".into();
+        }
+        format!(
+            "Certificate(error_bound={:.3e}, {:.2e} of the largest eigenvalue)",
+            self.error_bound(),
+            self.relative_error_bound()
+        )
+    }
+}

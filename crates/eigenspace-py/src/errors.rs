@@ -1,0 +1,71 @@
+//! Every error of the library as a Python exception with the same words.
+//!
+//! | library | Python |
+//! |---|---|
+//! | `Error::Io` | `OSError`, so a missing file is a `FileNotFoundError` |
+//! | `Error::Format`, `Error::File` | `FormatError` |
+//! | `Error::NotAPart`, `Error::SplitTooLarge` | `NotAPartError` |
+//! | any other | `EigenspaceError`, a `ValueError` |
+//! | a panic, which is a bug of ours | `InternalError`, a `RuntimeError` |
+//!
+//! What to do about it is a note of the exception, and its attribute `hint`.
+
+use std::error::Error as _;
+
+use eigenspace::Error;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::{PyErr, create_exception};
+
+create_exception!(eigenspace, EigenspaceError, PyValueError, "What eigenspace refuses; `hint` says what to do.");
+create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a usable model.");
+create_exception!(eigenspace, NotAPartError, EigenspaceError, "A part that was never in the whole.");
+create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug of eigenspace: please report it.");
+
+/// The exception for an error of the library.
+pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    let words = words(error);
+    let exception = match error {
+        Error::Io { source, path, .. } => match source.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, words, path.display().to_string())),
+            None => PyOSError::new_err(words),
+        },
+        Error::Format(_) | Error::File { .. } => FormatError::new_err(words),
+        Error::NotAPart { .. } | Error::SplitTooLarge { .. } => NotAPartError::new_err(words),
+        _ => EigenspaceError::new_err(words),
+    };
+    with_hint(py, exception, error.hint())
+}
+
+/// The error and its causes in one line.
+fn words(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        // `Error::Format` says its cause itself.
+        let text = inner.to_string();
+        if !words.ends_with(&text) {
+            words = format!("{words}: {text}");
+        }
+        cause = inner.source();
+    }
+    words
+}
+
+fn with_hint(py: Python<'_>, exception: PyErr, hint: Option<String>) -> PyErr {
+    let value = exception.value(py);
+    // An exception without its hint still says what is wrong.
+    let _ = value.setattr("hint", hint.as_deref());
+    if let Some(hint) = hint {
+        let _ = value.call_method1("add_note", (format!("hint: {hint}"),));
+    }
+    exception
+}
+
+/// The exception for a panic.
+pub(crate) fn bug(payload: &(dyn std::any::Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    let text = text.unwrap_or_else(|| "of an unknown kind".into());
+    InternalError::new_err(format!("eigenspace made a mistake, please report it with the data: {text}"))
+}

@@ -1,0 +1,31 @@
+//! Angles between subspaces.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+
+use crate::compute::compute;
+use crate::rows::matrix;
+
+/// The principal angles between the spans of the rows of two matrices, smallest first.
+#[pyfunction]
+pub(crate) fn principal_angles<'py>(
+    py: Python<'py>,
+    a: &Bound<'py, PyArray2<f64>>,
+    b: &Bound<'py, PyArray2<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (a, b) = (matrix(a)?, matrix(b)?);
+    let (a, b) = (a.as_array(), b.as_array());
+    Ok(compute(py, || eigenspace::principal_angles(a, b))?.into_pyarray(py))
+}
+
+/// The sine of the largest principal angle.
+#[pyfunction]
+pub(crate) fn subspace_distance(
+    py: Python<'_>,
+    a: &Bound<'_, PyArray2<f64>>,
+    b: &Bound<'_, PyArray2<f64>>,
+) -> PyResult<f64> {
+    let (a, b) = (matrix(a)?, matrix(b)?);
+    let (a, b) = (a.as_array(), b.as_array());
+    compute(py, || eigenspace::subspace_distance(a, b))
+}

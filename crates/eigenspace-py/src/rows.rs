@@ -1,0 +1,163 @@
+//! Rows as Python has them: a two-dimensional array of `float64` or `float32`, or compressed sparse rows.
+//!
+//! ```text
+//! (features, offsets, columns, values)        offsets, columns: int64;  values: float64
+//! ```
+//!
+//! Arrays are read where they are, in any memory layout. What numpy allows and a view cannot express, cells that
+//! are not aligned or strides between cells, is refused here; the Python side copies such arrays first.
+
+use eigenspace::{Block, Error, SparseRows};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::errors::{EigenspaceError, raise};
+
+/// Rows that were passed, borrowed for the time of a call.
+pub(crate) enum Rows<'py> {
+    F64(PyReadonlyArray2<'py, f64>),
+    F32(PyReadonlyArray2<'py, f32>),
+    Sparse(Csr),
+}
+
+/// Sparse rows as the library wants them.
+pub(crate) struct Csr {
+    features: usize,
+    offsets: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl<'py> Rows<'py> {
+    /// The rows of an argument.
+    pub(crate) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = argument.cast::<PyArray2<f64>>() {
+            viewable(array)?;
+            return Ok(Self::F64(array.try_readonly()?));
+        }
+        if let Ok(array) = argument.cast::<PyArray2<f32>>() {
+            viewable(array)?;
+            return Ok(Self::F32(array.try_readonly()?));
+        }
+        if let Ok((features, offsets, columns, values)) = argument.extract() {
+            return Ok(Self::Sparse(Csr::new(features, &offsets, &columns, &values)?));
+        }
+        let kind = argument.get_type();
+        Err(PyTypeError::new_err(format!(
+            "rows must be a 2-d array of float64 or float32, or sparse, and this is {kind}"
+        )))
+    }
+
+    /// The view of them that the library works on.
+    pub(crate) fn view(&self) -> Result<View<'_>, Error> {
+        Ok(match self {
+            Self::F64(array) => View::F64(array.as_array()),
+            Self::F32(array) => View::F32(array.as_array()),
+            Self::Sparse(rows) => {
+                View::Sparse(SparseRows::new(rows.features, &rows.offsets, &rows.columns, &rows.values)?)
+            }
+        })
+    }
+}
+
+/// A view of rows, which can be sent to other threads.
+#[derive(Clone, Copy)]
+pub(crate) enum View<'a> {
+    F64(ndarray::ArrayView2<'a, f64>),
+    F32(ndarray::ArrayView2<'a, f32>),
+    Sparse(SparseRows<'a>),
+}
+
+impl<'a> View<'a> {
+    /// As a block, with weights if there are some.
+    pub(crate) fn block(self, weights: Option<&'a [f64]>) -> Block<'a> {
+        let block = match self {
+            Self::F64(rows) => Block::from(rows),
+            Self::F32(rows) => Block::from(rows),
+            Self::Sparse(rows) => Block::from(rows),
+        };
+        match weights {
+            Some(weights) => block.weighted(weights),
+            None => block,
+        }
+    }
+}
+
+impl Csr {
+    fn new(
+        features: usize,
+        offsets: &PyReadonlyArray1<'_, i64>,
+        columns: &PyReadonlyArray1<'_, i64>,
+        values: &PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let whole = |numbers: &PyReadonlyArray1<'_, i64>| -> PyResult<Vec<usize>> {
+            let numbers = numbers.as_array();
+            let negative = |&number: &i64| {
+                usize::try_from(number)
+                    .map_err(|_| EigenspaceError::new_err(format!("sparse rows have no index or offset {number}")))
+            };
+            numbers.iter().map(negative).collect()
+        };
+        Ok(Self {
+            features,
+            offsets: whole(offsets)?,
+            columns: whole(columns)?,
+            values: values.as_array().iter().copied().collect(),
+        })
+    }
+}
+
+/// The weights of an argument: one number for each row.
+pub(crate) fn weights(argument: Option<&Bound<'_, PyArray1<f64>>>) -> PyResult<Option<Vec<f64>>> {
+    argument.map(|array| Ok(array.try_readonly()?.as_array().iter().copied().collect())).transpose()
+}
+
+/// A matrix of `float64`, borrowed.
+pub(crate) fn matrix<'py>(array: &Bound<'py, PyArray2<f64>>) -> PyResult<PyReadonlyArray2<'py, f64>> {
+    viewable(array)?;
+    Ok(array.try_readonly()?)
+}
+
+/// Refuses arrays whose cells are not where a view expects them.
+fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
+    let size = size_of::<T>() as isize;
+    let regular = array.strides().iter().all(|stride| stride % size == 0);
+    let aligned = array.getattr("flags")?.getattr("aligned")?.is_truthy()?;
+    if regular && aligned {
+        return Ok(());
+    }
+    Err(EigenspaceError::new_err("the cells of the array are not aligned; pass a copy of it"))
+}
+
+/// Refuses more cells than memory can hold, before they are asked for: a failed allocation would end the interpreter.
+pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
+    let mut probe: Vec<f64> = Vec::new();
+    match probe.try_reserve_exact(cells) {
+        Ok(()) => Ok(()),
+        Err(_) => {
+            let gib = cells as f64 * 8.0 / (1_u64 << 30) as f64;
+            let error = pyo3::exceptions::PyMemoryError::new_err(format!("this would take {gib:.0} GiB of memory"));
+            error.add_note(py, "hint: add the rows in blocks, with fewer components or a max_rank")?;
+            Err(error)
+        }
+    }
+}
+
+/// The same error when the rows are a piece of more, which begins at `first`.
+pub(crate) fn counted_from(first: usize, mut error: Error) -> Error {
+    if let Error::NonFinite { row, .. }
+    | Error::TooLarge { row, .. }
+    | Error::InvalidWeight { row, .. }
+    | Error::SparseColumn { row, .. }
+    | Error::SparseMissing { row, .. } = &mut error
+    {
+        *row += first;
+    }
+    error
+}
+
+/// For results: an error of the library raised while the interpreter is at hand.
+pub(crate) fn checked<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
+    result.map_err(|error| raise(py, &error))
+}
