@@ -21,6 +21,10 @@ pub(crate) enum Error {
     NoExamples {
         folder: PathBuf,
     },
+    /// A build of the wheel that left none.
+    NoWheel {
+        folder: PathBuf,
+    },
     Io {
         doing: &'static str,
         path: PathBuf,
@@ -56,6 +60,7 @@ impl fmt::Display for Error {
             Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was ended by a signal"),
             Self::MissingTool { tool, .. } => write!(f, "{tool} is not installed"),
             Self::NoExamples { folder } => write!(f, "no examples in `{}`", folder.display()),
+            Self::NoWheel { folder } => write!(f, "no wheel in `{}`", folder.display()),
             Self::Io { doing, path, .. } => write!(f, "could not {doing} `{}`", path.display()),
         }
     }

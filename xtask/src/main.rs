@@ -20,7 +20,7 @@ const COMMANDS: [Command; 8] = [
     ("test", "everything below except bench, soak and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
-    ("python", "the Python tests, in a virtual environment of their own", python::check),
+    ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
     ("orl", "make the ORL faces available and print their folder", orl),
     ("bench", "the benchmarks", rust::bench),
     ("soak", "the laws with forty times as many random cases, about five minutes", rust::soak),

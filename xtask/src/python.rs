@@ -1,43 +1,94 @@
-//! The Python tests: what a reader without this library sees in a model file, and the command on files that
-//! other software wrote.
+//! The Python package and the Python tests.
 //!
-//! They run in `target/venv`, made again whenever `tests/python/requirements.txt` or the
-//! interpreter changes.
+//! ```text
+//! crates/eigenspace-py ─► wheel ─► target/venv (newest packages) · target/venv-oldest (the oldest that are promised)
+//! ```
+//!
+//! In the first the package is tested, and beside it what a reader without this library sees in a model file, and
+//! the command on files that other software wrote (`tests/python`). In the second scikit-learn's own checks run once
+//! more. An environment is made again whenever its list of packages or the interpreter changes.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::Error;
-use crate::rust;
 use crate::step::{Runner, Step, answers};
+use crate::{orl, rust};
 
-/// The folder of the tests, from the workspace root.
+/// Tests of files and of the command, from the workspace root.
 const TESTS: &str = "tests/python";
 /// Scripts that are checked but not run here.
 const BENCHMARKS: &str = "bench";
+/// The Python package.
+const PACKAGE: &str = "crates/eigenspace-py";
+/// What of its tests runs with the oldest packages: scikit-learn's own, and what needs no others.
+const WITH_OLDEST: [&str; 2] = ["test_check_estimator.py", "test_sklearn_own.py"];
 
 pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
-    let python = environment(runner)?;
+    let faces = orl::available(runner)?;
+    let python = environment(runner, "venv", &format!("{TESTS}/requirements.txt"))?;
     let module = |name, arguments: &[&str]| Step::new(name, &python).with(["-m"]).with(arguments);
-    runner.run(module("ruff check", &["ruff", "check", TESTS, BENCHMARKS]))?;
-    runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, BENCHMARKS]))?;
+    runner.run(module("ruff check", &["ruff", "check", TESTS, BENCHMARKS, PACKAGE]))?;
+    runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, BENCHMARKS, PACKAGE]))?;
+
+    let wheel = wheel(runner, &python)?;
+    install(runner, &python, &wheel)?;
+    let settings = format!("{PACKAGE}/pyproject.toml");
+    runner.run(module("types", &["mypy", "--config-file", &settings, &format!("{PACKAGE}/python")]))?;
+    runner.run(module("stubs", &["mypy.stubtest", "eigenspace._core"]))?;
     runner.run(rust::build_command())?;
-    // Without its cache pytest leaves nothing behind in the source tree.
-    let tests = module("pytest", &["pytest", "-q", "-p", "no:cacheprovider", TESTS]);
-    runner.run(tests.variable("EIGENSPACE", runner.target().join("debug/eigenspace")))
+    let tests = pytest(&python, &[TESTS, PACKAGE]);
+    let tests = tests.variable("EIGENSPACE", runner.target().join("debug/eigenspace"));
+    runner.run(tests.variable("EIGENSPACE_ORL", faces))?;
+
+    let oldest = environment(runner, "venv-oldest", &format!("{PACKAGE}/tests/requirements-oldest.txt"))?;
+    install(runner, &oldest, &wheel)?;
+    let paths: Vec<String> = WITH_OLDEST.iter().map(|file| format!("{PACKAGE}/tests/{file}")).collect();
+    runner.run(pytest(&oldest, &paths.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-/// The interpreter of the virtual environment, which is made when it is missing or out of date.
-fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
+/// Without its cache pytest leaves nothing behind in the source tree.
+fn pytest(python: &Path, paths: &[&str]) -> Step {
+    Step::new("pytest", python).with(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).with(paths)
+}
+
+/// Builds the wheel, as the Rust tests build the library, and returns its path.
+fn wheel(runner: &mut Runner, python: &Path) -> Result<PathBuf, Error> {
+    let folder = runner.target().join("wheels");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(Error::io("remove", folder.as_path()))?;
+    }
+    let manifest = format!("{PACKAGE}/Cargo.toml");
+    let build = Step::new("wheel", python).with(["-m", "maturin", "build", "--quiet", "--manifest-path", &manifest]);
+    runner.run(build.with(["--out"]).with([&folder]))?;
+    let entries = fs::read_dir(&folder).map_err(Error::io("list", folder.as_path()))?;
+    let wheels = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    wheels.into_iter().next().ok_or(Error::NoWheel { folder })
+}
+
+/// Puts the wheel into an environment in the place of the one before.
+fn install(runner: &mut Runner, python: &Path, wheel: &Path) -> Result<(), Error> {
+    let install = pip(python, "package").with(["--no-deps", "--force-reinstall"]);
+    runner.run(install.with([wheel]))
+}
+
+fn pip(python: &Path, name: &'static str) -> Step {
+    let step = Step::new(name, python).with(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    step.advice("the packages come from the index that pip is set up with")
+}
+
+/// The interpreter of a virtual environment, which is made when it is missing or out of date.
+fn environment(runner: &mut Runner, name: &str, requirements: &str) -> Result<PathBuf, Error> {
     needs(&["--version"], "python3", "apt install python3 python3-venv")?;
     // Debian splits the module: `venv` can be there without the `ensurepip` it needs.
     needs(&["-c", "import venv, ensurepip"], "Python's venv module", "apt install python3-venv")?;
-    let requirements = runner.root.join(TESTS).join("requirements.txt");
+    let requirements = runner.root.join(requirements);
     let wanted = fs::read_to_string(&requirements).map_err(Error::io("read", requirements.as_path()))?;
     let wanted = format!("# {}\n{wanted}", version()?);
 
-    let folder = runner.target().join("venv");
+    let folder = runner.target().join(name);
     let (python, stamp) = (folder.join("bin/python"), folder.join("requirements.txt"));
     if is_current(&python, &stamp, &wanted) {
         return Ok(python);
@@ -47,13 +98,7 @@ fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
     }
     let make = Step::new("python environment", "python3");
     runner.run(make.with(["-m", "venv"]).with([&folder]))?;
-    runner.run(
-        Step::new("python packages", &python)
-            .with(["-m", "pip", "install", "--quiet"])
-            .with(["--disable-pip-version-check", "-r"])
-            .with([&requirements])
-            .advice("the packages come from the index that pip is set up with"),
-    )?;
+    runner.run(pip(&python, "python packages").with(["-r"]).with([OsString::from(&requirements)]))?;
     // Last, so that an environment that was left half made is made again.
     fs::write(&stamp, wanted).map_err(Error::io("write", stamp.as_path()))?;
     Ok(python)

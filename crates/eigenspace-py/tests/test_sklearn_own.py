@@ -4,9 +4,10 @@ They ship with scikit-learn. Their functions look their names up in their own mo
 there. What they assert and we lift on purpose is named below, and must fail: a limit that came back would be noticed.
 """
 
-import eigenspace
 import pytest
 from sklearn.decomposition.tests import test_incremental_pca as theirs
+
+import eigenspace
 
 LIFTED = {
     "test_incremental_pca_sparse": "sparse rows are taken by partial_fit",

@@ -40,7 +40,7 @@ class PCA(Estimator):
     --------
     >>> from eigenspace import PCA
     >>> PCA(n_components=1).fit([[2.5, 2.4], [0.5, 0.7], [2.2, 2.9]]).components_.round(3)
-    array([[0.687, 0.727]])
+    array([[0.681, 0.732]])
     """
 
     def __init__(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._core import Certificate, EigenspaceError
 from ._model import EigenspaceModel, components_of
+from ._note import note_of
 from ._rows import array_of, is_sparse, rows_of
 from ._sklearn import (
     BaseEstimator,
@@ -87,7 +88,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def model_(self) -> EigenspaceModel:
         """All that is remembered of the rows, in their own units: it can be merged, split and saved."""
-        return EigenspaceModel._of(self._view().raw)
+        view = self._view()
+        names = getattr(self, "feature_names_in_", None)
+        return EigenspaceModel._of(view.raw, note_of(names, standardize=view.scaled is not None))
 
     @property
     def certificate_(self) -> Certificate:

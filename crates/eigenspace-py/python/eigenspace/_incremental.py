@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ._core import EigenspaceError, Stream
 from ._estimator import Estimator, nothing_to_fit
 from ._model import EigenspaceModel, settings
+from ._note import is_standardized
 from ._rows import array_of, piece_rows, pieces_of, weights_of
 from ._seen import Seen
 from ._view import View
@@ -96,6 +97,8 @@ class IncrementalPCA(Estimator):
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
         """An estimator that goes on from a model, for example a saved one.
 
+        It shows as many components as the model, and is standardised if the command that wrote the model was told so.
+
         >>> import numpy as np
         >>> from eigenspace import EigenspaceModel, IncrementalPCA
         >>> model = EigenspaceModel.from_rows(np.eye(4))
@@ -103,9 +106,12 @@ class IncrementalPCA(Estimator):
         5
         """
         params.setdefault("n_components", model._core.shown)
+        params.setdefault("standardize", is_standardized(model.note))
         estimator = cls(**params)
         chosen = estimator._settings(model.n_features)
         estimator.n_features_in_ = model.n_features
+        if model.feature_names is not None:
+            estimator.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
         estimator.batch_size_ = estimator._batch_size(model.n_features)
         estimator._seen = Seen(Stream.resume(model._core, chosen), chosen, narrow=False)
         estimator.n_samples_seen_ = model.count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import _html
 from ._core import Certificate, Model, Stream
 from ._interrupt import interruptibly
-from ._rows import array_of, is_sparse, pieces_of, rows_of, weights_of
+from ._note import check_same_columns, columns_of
+from ._rows import array_of, dense_pieces_of, is_sparse, pieces_of, rows_of, weights_of
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +82,11 @@ class EigenspaceModel:
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
         """The model of the rows of all, merged as a balanced tree."""
-        return cls._of(Model.merge_all([model._core for model in models], _rule(max_rank)))
+        models = list(models)
+        for model in models[1:]:
+            check_same_columns(models[0]._note, model._note, model.n_features)
+        core = Model.merge_all([model._core for model in models], _rule(max_rank))
+        return cls._of(core, models[0]._note)
 
     def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
         """The model of the rows before and these. For many small blocks use :class:`IncrementalPCA`."""
@@ -92,10 +97,12 @@ class EigenspaceModel:
 
     def merge(self, other: EigenspaceModel, max_rank: int | None = None) -> EigenspaceModel:
         """The model of the rows of both."""
+        check_same_columns(self._note, other._note, self.n_features)
         return self._with(self._core.merge(other._core, _rule(max_rank)))
 
     def split(self, part: EigenspaceModel) -> EigenspaceModel:
         """The model of the rows that are not in the part, which must have been in this one."""
+        check_same_columns(self._note, part._note, self.n_features)
         return self._with(self._core.split(part._core))
 
     def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
@@ -203,6 +210,11 @@ class EigenspaceModel:
         return self._core.imputed
 
     @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the columns, if they are known: from a data frame, or from a table that the command read."""
+        return columns_of(self._note, self.n_features)
+
+    @property
     def note(self) -> str:
         """The text kept with the model in its file; the command keeps the names of columns there."""
         return self._note
@@ -266,11 +278,18 @@ class EigenspaceModel:
 
     def hotelling(self, X: Any) -> Floats:
         """T² of each row: how unusual it is inside the subspace."""
-        return self._core.hotelling(np.asarray(rows_of(array_of(X)), dtype=np.float64))
+        return self._of_each_row(self._core.hotelling, X)
 
     def squared_distance(self, X: Any) -> Floats:
         """Q of each row: its squared distance to the subspace."""
-        return self._core.squared_distance(np.asarray(rows_of(array_of(X)), dtype=np.float64))
+        return self._of_each_row(self._core.squared_distance, X)
+
+    def _of_each_row(self, measure: Callable[[Floats], Floats], X: Any) -> Floats:
+        X = array_of(X)
+        values = np.empty(X.shape[0])
+        for start, end, rows in dense_pieces_of(X):
+            values[start:end] = measure(rows)
+        return values
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
         """The limits of T² and Q that this share of good rows stays below."""
@@ -278,7 +297,10 @@ class EigenspaceModel:
 
     def fill_missing(self, X: Any) -> Floats:
         """A copy of the rows in which cells that are not a number hold the model's estimate."""
-        return self._core.fill_missing(np.asarray(rows_of(array_of(X)), dtype=np.float64))
+        X = array_of(X)
+        if is_sparse(X):
+            X = X.toarray()  # what is returned is dense
+        return self._core.fill_missing(np.asarray(rows_of(X), dtype=np.float64))
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""

@@ -77,6 +77,15 @@ def pieces_of(X: Any, size: int | None = None) -> Iterator[tuple[int, int, Any]]
         yield start, end, rows_of(X[start:end])
 
 
+def dense_pieces_of(X: Any) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    """The same with rows that are dense and float64, for what is not known for sparse ones."""
+    step = max(1, CELLS // max(X.shape[1], 1))
+    for start in range(0, X.shape[0], step):
+        end = min(X.shape[0], start + step)
+        rows = X[start:end].toarray() if is_sparse(X) else X[start:end]
+        yield start, end, np.asarray(rows_of(np.asarray(rows)), dtype=np.float64)
+
+
 def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
     """One number for each row."""
     if weights is None:

@@ -1,0 +1,48 @@
+"""What a model file remembers beside the model, in the words of the command: its columns, and how it is looked at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ._core import EigenspaceError
+
+
+def note_of(columns: Sequence[str] | None, *, standardize: bool) -> str:
+    """The note for a model; none if there is nothing to say."""
+    if columns is None and not standardize:
+        return ""
+    names = None if columns is None else [str(column) for column in columns]
+    return json.dumps({"columns": names, "picture": None, "standardize": standardize}, ensure_ascii=False)
+
+
+def columns_of(note: str, features: int) -> list[str] | None:
+    """The names of the columns, if the note has them all."""
+    columns = _read(note).get("columns")
+    if not isinstance(columns, list) or len(columns) != features:
+        return None
+    return [str(column) for column in columns]
+
+
+def is_standardized(note: str) -> bool:
+    """Whether the model is looked at standardised; the model itself is always raw."""
+    return _read(note).get("standardize") is True
+
+
+def check_same_columns(left: str, right: str, features: int) -> None:
+    """Refuses models that were fitted on other columns, or on the same in another order."""
+    one, two = columns_of(left, features), columns_of(right, features)
+    if one is None or two is None or one == two:
+        return
+    j = next(j for j in range(features) if one[j] != two[j])
+    raise EigenspaceError(f"column {j} is `{one[j]}` in one model and `{two[j]}` in the other")
+
+
+def _read(note: str) -> dict[str, Any]:
+    """A note of somebody else's is no reason to refuse a model."""
+    try:
+        read = json.loads(note)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}

@@ -1,0 +1,173 @@
+"""Columns as arrows: over the rows, and inside the circle of correlations.
+
+The arrow of feature j has the coordinates √λᵢ Vᵢⱼ, its covariance with component i of unit variance. Divided by the
+feature's own deviation they are correlations, and no arrow leaves the unit circle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Circle
+from numpy.typing import NDArray
+
+from .._core import EigenspaceError
+from ._classes import cloud, labels_of
+from ._figure import BLUE, RULE, axes, checked, remark, settled, zero_lines
+from ._names import Names
+from ._subject import Drawable, Subject, at_least_one
+
+Floats = NDArray[np.float64]
+
+ARROW = "#404040"
+
+
+def biplot(
+    model: Drawable,
+    X: Any = None,
+    names: Sequence[str] | None = None,
+    labels: Any = None,
+    components: Sequence[int] = (0, 1),
+    ax: Axes | None = None,
+    n: int | None = None,
+) -> Axes:
+    """Coordinates of rows, and the columns as arrows.
+
+    The arrows are stretched together until they reach as far as the points; the factor stands in the corner.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or a model
+    X : the rows; without them there are only arrows
+    names : of the features; by default those of the data frame that was fitted, or of the model file
+    labels : one for each row, as in :func:`scatter`
+    components : which two are the axes, counted from 0
+    ax : the axes to draw into; a new figure by default
+    n : arrows to draw, the longest; by default all, and the 12 longest are named
+
+    Returns
+    -------
+    The axes.
+    """
+    subject, ax, n = Subject(model), checked(ax), at_least_one(n, "n")
+    chosen = subject.chosen(components, (2,))
+    called, arrows = subject.names(names), _loadings(subject, chosen)
+    points = np.empty((0, 2)) if X is None else subject.coordinates(X)[:, chosen].astype(np.float64)
+    if X is None and labels is not None:
+        raise EigenspaceError("labels are for rows: give X as well")
+    classes = labels_of(labels, len(points))
+
+    factor = 1.0 if X is None else _stretch(points, arrows)
+    own = ax is None
+    ax = axes(ax)
+    if X is not None:
+        cloud(ax, points, classes, own=own)
+        remark(ax, f"arrows × {factor:.3g}")
+    reach = np.vstack([1.15 * factor * arrows, np.zeros((1, 2))])
+    ax.update_datalim(reach)
+    ax.autoscale_view()
+    _name_axes(ax, subject, chosen)
+    ax.set_aspect("equal", adjustable="datalim")
+    zero_lines(ax)
+    settled(ax, own=own)
+    _draw(ax, factor * arrows, called, ARROW, n, 12, points)
+    return ax
+
+
+def circle(
+    model: Drawable,
+    names: Sequence[str] | None = None,
+    components: Sequence[int] = (0, 1),
+    ax: Axes | None = None,
+    n: int | None = None,
+) -> Axes:
+    """Correlations of the columns with two components.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or a model
+    names : of the features; by default those of the data frame that was fitted, or of the model file
+    components : which two are the axes, counted from 0
+    ax : the axes to draw into; a new figure by default
+    n : arrows to draw, the longest; by default all, and the 20 longest are named as far as names find room
+
+    Returns
+    -------
+    The axes.
+    """
+    subject, ax, n = Subject(model), checked(ax), at_least_one(n, "n")
+    chosen = subject.chosen(components, (2,))
+    called, arrows = subject.names(names), _loadings(subject, chosen)
+    deviations = np.sqrt(subject.core.feature_variance(0.0))[:, None]
+    arrows = np.divide(arrows, deviations, out=np.zeros_like(arrows), where=deviations > 0)
+
+    own = ax is None
+    ax = axes(ax, (5.8, 5.8))
+    ax.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12), aspect="equal")
+    ticks = np.linspace(-1.0, 1.0, 5)
+    ax.set(xticks=ticks, yticks=ticks)
+    zero_lines(ax)
+    ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, edgecolor=RULE, linewidth=1.2))
+    _name_axes(ax, subject, chosen)
+    settled(ax, own=own)
+    _draw(ax, arrows, called, BLUE, n, 20, np.empty((0, 2)))
+    return ax
+
+
+def _loadings(subject: Subject, chosen: list[int]) -> Floats:
+    """What each feature has to do with the components: one row per feature."""
+    variances = np.zeros(subject.shown)
+    real = subject.core.explained_variance(0.0)
+    variances[: len(real)] = real
+    directions = np.asarray(subject.directions[chosen], dtype=np.float64)
+    loadings: Floats = (np.sqrt(variances[chosen])[:, None] * directions).T
+    return loadings
+
+
+def _stretch(points: Floats, arrows: Floats) -> float:
+    """The factor with which the arrows fill four fifths of the room that the points take."""
+    room = np.nanmax(np.abs(points), axis=0, initial=0.0)
+    reach = np.abs(arrows).max(axis=0)
+    fits = (room > 0) & (reach > 0) & np.isfinite(room)
+    return float(np.min(0.8 * room[fits] / reach[fits])) if fits.any() else 1.0
+
+
+def _name_axes(ax: Axes, subject: Subject, chosen: list[int]) -> None:
+    ax.set_xlabel(subject.title(chosen[0]))
+    ax.set_ylabel(subject.title(chosen[1]))
+
+
+def _draw(ax: Axes, tips: Floats, called: list[str], colour: str, n: int | None, named: int, points: Floats) -> None:
+    """Arrows from the origin, the longest with names; where there are many, the others are pale and lie below."""
+    order = np.argsort(-np.hypot(*tips.T), kind="stable")[:n]
+    named = len(order) if n is not None else named
+    many = len(order) > 2 * named
+    if many:
+        _arrows(ax, tips[order[: named - 1 : -1]], _pale(colour), zorder=0.5)
+    _arrows(ax, tips[order[:named] if many else order], colour, zorder=4)
+    names = Names(ax)
+    names.keep_clear(points)
+    names.others(tips[order[:named]])
+    origin = np.zeros(2)
+    for j in order[: 2 * named]:
+        names.keep_clear_line(origin, tips[j])
+    start = ax.transData.transform(origin)
+    for j in order[:named]:
+        x, y = ax.transData.transform(tips[j]) - start
+        if np.hypot(x, y) > 4 * names.unit:
+            names.write(called[j], tips[j], (x, y), colour, must=not many)
+
+
+def _pale(colour: str) -> str:
+    red, green, blue = (0.35 * share + 0.65 for share in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def _arrows(ax: Axes, tips: Floats, colour: str, **style: Any) -> None:
+    zeros = np.zeros(len(tips))
+    form: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "inches", "width": 0.018}
+    ax.quiver(zeros, zeros, tips[:, 0], tips[:, 1], color=colour, **form, **style)

@@ -1,0 +1,126 @@
+"""Which rows do not fit a model: the distance inside its subspace (T²) against the distance to it (Q)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from .._core import EigenspaceError
+from ._classes import LISTED, Labels, cloud, labels_of, legend
+from ._figure import FADED, HALO, INK, VERMILION, axes, checked, settled
+from ._names import Names
+from ._subject import Drawable, Subject
+
+Floats = NDArray[np.float64]
+
+NAMED = 8
+"""Only this many of the rows beyond a limit are named."""
+WIDE = 100.0
+"""A larger ratio of the values asks for a logarithmic axis."""
+DECADES = 6.0
+"""Rounding next to nothing is drawn at the low end of such an axis, this many decades down."""
+
+
+def monitor(
+    model: Drawable,
+    X: Any,
+    confidence: float = 0.99,
+    ax: Axes | None = None,
+    *,
+    labels: Any = None,
+    names: Sequence[str] | None = None,
+) -> Axes:
+    """T² against Q, with their limits; rows beyond a limit are marked, the furthest by name.
+
+    Of a standardised estimator both are those of the standardised rows.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or a model, that does not show all directions
+    X : the rows
+    confidence : the share of good rows that stay below each limit
+    ax : the axes to draw into; a new figure by default
+    labels : one for each row, as in :func:`scatter`
+    names : one for each row; by default rows are counted from 0
+
+    Returns
+    -------
+    The axes.
+    """
+    subject, ax = Subject(model), checked(ax)
+    readings = np.column_stack(subject.readings(X))
+    limits = np.array(subject.core.limits(confidence))
+    classes = labels_of(labels, len(readings))
+    if names is not None and len(names) != len(readings):
+        raise EigenspaceError(f"there are {len(names)} names for {len(readings)} rows")
+    if subject.core.n_components == subject.core.rank and subject.core.certificate().is_exact:
+        text = "every direction is shown, so Q is nothing but rounding: show fewer with n_components"
+        warnings.warn(text, UserWarning, stacklevel=2)
+
+    own = ax is None
+    ax = axes(ax)
+    _scale(ax, "x", readings[:, 0], limits[0])
+    _scale(ax, "y", readings[:, 1], limits[1])
+    lifted = np.maximum(readings, [ax.get_xlim()[0], ax.get_ylim()[0]])
+    cloud(ax, lifted, classes, own=own)
+    _limits(ax, limits, confidence)
+    ax.set_xlabel("T²")
+    ax.set_ylabel("Q")
+    excess = (readings / np.maximum(limits, 1e-290)).max(axis=1)
+    beyond = np.flatnonzero((readings > limits).any(axis=1))
+    beyond = beyond[np.argsort(-excess[beyond], kind="stable")]
+    if len(beyond):
+        _mark(ax, lifted[beyond], classes, beyond, len(readings), own=own)
+        settled(ax, own=own)
+        written = Names(ax)
+        written.keep_clear(lifted)
+        written.others(lifted[beyond[:NAMED]])
+        for row in beyond[:NAMED]:
+            written.write(f"row {row}" if names is None else str(names[row]), lifted[row], (1.0, 0.15), INK, must=False)
+    return ax
+
+
+def _scale(ax: Axes, which: str, values: Floats, limit: float) -> None:
+    """A plain axis from 0, or a logarithmic one where the values differ widely."""
+    values = np.append(values[np.isfinite(values)], limit)
+    positive = values[values > 0]
+    high = float(positive.max(initial=0.0)) or 1.0
+    if len(positive) and high > WIDE * positive.min():
+        low = max(float(positive.min()), high / 10**DECADES)
+        ax.set(**{f"{which}scale": "log", f"{which}lim": (low / 1.5, high * 2.0)})
+    else:
+        ax.set(**{f"{which}lim": (0.0, 1.1 * high)})
+
+
+def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
+    """Dashed lines, named at their ends, where the named rows are not."""
+    style: dict[str, Any] = {"color": FADED, "linestyle": "--", "linewidth": 1.0, "zorder": 1}
+    text: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "color": FADED, "path_effects": HALO}
+    level = f"limit {100 * confidence:g} %"
+    ax.axvline(limits[0], label="_T² limit", **style)
+    ax.axhline(limits[1], label="_Q limit", **style)
+    across, up = ax.get_xaxis_transform(), ax.get_yaxis_transform()
+    ax.annotate(f"T² {level}", (limits[0], 0.0), (-4, 4), xycoords=across, rotation=90, ha="right", va="bottom", **text)
+    ax.annotate(f"Q {level}", (1.0, limits[1]), (-2, 3), xycoords=up, ha="right", va="bottom", **text)
+
+
+def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n: int, *, own: bool) -> None:
+    """The rows beyond, again, larger and with a dark rim."""
+    labelled = classes.values is not None or classes.names != [""]
+    fill = "none" if labelled else VERMILION
+    size = 26.0 if n > 500 else 44.0
+    name = f"beyond: {len(beyond)} of {n}"
+    ax.scatter(
+        places[:, 0], places[:, 1], s=size, facecolors=fill, edgecolors=INK, linewidths=1.0, label=name, zorder=3
+    )
+    if labelled and 0 < len(classes.names) <= LISTED:
+        legend(ax, classes.title, own=own)
+    else:
+        handles, names = ax.get_legend_handles_labels()
+        place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)} if own else {"loc": "best"}
+        ax.legend(handles[-1:], names[-1:], frameon=not own, **place)

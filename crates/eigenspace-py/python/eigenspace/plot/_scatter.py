@@ -1,0 +1,49 @@
+"""Rows as points, coloured by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from ._classes import cloud, labels_of
+from ._figure import axes, checked, zero_lines
+from ._subject import Drawable, Subject
+
+
+def scatter(
+    model: Drawable, X: Any, labels: Any = None, components: Sequence[int] = (0, 1), ax: Axes | None = None
+) -> Axes:
+    """Coordinates of rows, coloured by label.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or a model
+    X : the rows
+    labels : one for each row. Texts and whole numbers of at most 20 values are classes, listed in a legend unless
+        there are more than 20; other numbers are a continuous scale with a colour bar. A missing label is grey.
+    components : which two are the axes, counted from 0; three make a picture in space
+    ax : the axes to draw into (with ``projection='3d'`` for three components); a new figure by default
+
+    Returns
+    -------
+    The axes.
+    """
+    subject = Subject(model)
+    chosen = subject.chosen(components, (2, 3))
+    space = len(chosen) == 3
+    ax = checked(ax, space=space)
+    points = subject.coordinates(X)[:, chosen]
+    classes = labels_of(labels, len(points))
+
+    own = ax is None
+    ax = axes(ax, space=space)
+    cloud(ax, points, classes, own=own)
+    ax.set_xlabel(subject.title(chosen[0]))
+    ax.set_ylabel(subject.title(chosen[1]))
+    if space:
+        ax.set_zlabel(subject.title(chosen[2]))  # type: ignore[attr-defined]
+    else:
+        zero_lines(ax)
+    return ax

@@ -1,0 +1,65 @@
+"""The examples of the documents run, and print what stands under them."""
+
+import contextlib
+import doctest
+import importlib
+import io
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import eigenspace
+
+ROOT = Path(__file__).parents[3]
+DOCUMENTS = ["README.md", "docs/PYTHON.md", "crates/eigenspace-py/README.md"]
+FENCE = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DEFECTS = re.compile(r"<!-- defects -->\n(.*?)<!-- end of defects -->", re.DOTALL)
+
+
+def blocks(document):
+    """The blocks of a document: their language, their first line, and their text."""
+    text = (ROOT / document).read_text()
+    return [(match[1], text[: match.start()].count("\n") + 2, match[2]) for match in FENCE.finditer(text)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_examples_run_and_print_what_stands_under_them(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = blocks(document)
+    assert any(kind == "python" for kind, *_ in found)
+    namespace = {}
+    for (kind, line, code), following in zip(found, [*found[1:], None], strict=True):
+        if kind != "python":
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (line - 1) + code, document, "exec"), namespace)
+        expected = following[2] if following is not None and following[0] == "text" else ""
+        assert printed.getvalue() == expected, f"{document}, line {line}"
+
+
+def modules():
+    yield eigenspace
+    for module in pkgutil.iter_modules(eigenspace.__path__, "eigenspace."):
+        yield importlib.import_module(module.name)
+
+
+def test_examples_of_the_docstrings_give_what_they_say():
+    attempted = 0
+    for module in modules():
+        result = doctest.testmod(module)
+        assert result.failed == 0, module.__name__
+        attempted += result.attempted
+    assert attempted > 10
+
+
+def test_every_public_thing_is_documented():
+    for name in eigenspace.__all__:
+        thing = getattr(eigenspace, name)
+        assert thing.__doc__, name
+        if isinstance(thing, type):
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    assert value.__doc__, f"{name}.{member}"

@@ -1,0 +1,57 @@
+"""One model in two fronts: what Python writes the command reads, and the other way round.
+
+The command is the file named by EIGENSPACE, as `cargo xtask python` sets it.
+"""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from eigenspace import EigenspaceError, EigenspaceModel, IncrementalPCA
+
+frame = load_iris(as_frame=True).data
+
+
+def command(*arguments):
+    program = os.environ.get("EIGENSPACE")
+    assert program, "set EIGENSPACE to the command, for example target/debug/eigenspace"
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_the_command_sees_what_python_saved(tmp_path, standardize):
+    pca = IncrementalPCA(2, standardize=standardize).fit(frame)
+    pca.model_.save(tmp_path / "iris.safetensors")
+    seen = json.loads(command("inspect", tmp_path / "iris.safetensors", "--json"))
+    assert (seen["count"], seen["features"], seen["standardized"]) == (150, 4, standardize)
+    assert seen["columns"] == list(frame.columns)
+    np.testing.assert_allclose(seen["explained_variance_ratio"], pca.explained_variance_ratio_, rtol=1e-12)
+    np.save(tmp_path / "rows.npy", frame.to_numpy())
+    command("project", tmp_path / "iris.safetensors", tmp_path / "rows.npy", "-o", tmp_path / "coordinates.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "coordinates.npy"), pca.transform(frame), atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [[], ["--standardize"]])
+def test_python_goes_on_from_what_the_command_saved(tmp_path, options):
+    frame[:100].to_csv(tmp_path / "first.csv", index=False)
+    command("fit", tmp_path / "first.csv", "-k", 2, "-o", tmp_path / "first.safetensors", *options)
+    model = EigenspaceModel.load(tmp_path / "first.safetensors")
+    assert model.feature_names == list(frame.columns)
+    pca = IncrementalPCA.from_model(model).partial_fit(frame[100:])
+    whole = IncrementalPCA(2, standardize=bool(options)).fit(frame)
+    assert pca.standardize == whole.standardize
+    np.testing.assert_allclose(pca.components_, whole.components_, atol=1e-12)
+    np.testing.assert_allclose(pca.transform(frame), whole.transform(frame), atol=1e-11)
+
+
+def test_models_of_other_columns_are_not_joined():
+    one = IncrementalPCA(2).fit(frame).model_
+    other = IncrementalPCA(2).fit(frame[frame.columns[::-1]]).model_
+    for join in (lambda: one + other, lambda: one - other, lambda: EigenspaceModel.merge_all([one, other])):
+        with pytest.raises(EigenspaceError, match=r"column 0 is `sepal length \(cm\)` in one model and `petal width"):
+            join()
+    assert (one + one).feature_names == list(frame.columns)

@@ -1,0 +1,249 @@
+"""The laws of what is shown: components, variances, coordinates, and the certificate."""
+
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracle import EPS, assert_model, assert_subspaces, cut_tables, norm, sine, soak, tables, truth
+
+from eigenspace import (
+    PCA,
+    EigenspaceModel,
+    IncrementalPCA,
+    principal_angles,
+    reconstruction_error,
+    subspace_distance,
+)
+
+
+def both(rows, n_components, **params):
+    return [
+        PCA(n_components=n_components, **params).fit(rows),
+        IncrementalPCA(n_components=n_components, **params).fit(rows),
+    ]
+
+
+@given(tables(min_rows=2), st.data())
+@soak(100)
+def test_a_number_of_components_shows_that_many(rows, data):
+    n, d = rows.shape
+    k = data.draw(st.integers(1, d))
+    expected = truth(rows)
+    allowed, divisor = expected.rounding(2), n - 1
+    for pca in both(rows, k):
+        assert pca.n_components_ == k
+        assert pca.components_.shape == (k, d)
+        assert norm(pca.components_ @ pca.components_.T - np.eye(k)) <= 16 * EPS * (16 + d)
+        assert_subspaces(pca.components_, expected, allowed)
+        assert (np.abs(pca.singular_values_**2 - expected.eigenvalues[:k]) <= allowed).all()
+        assert (np.abs(pca.explained_variance_ - expected.eigenvalues[:k] / divisor) <= allowed / divisor).all()
+        ratio = expected.eigenvalues[:k] / expected.total if expected.total else np.zeros(k)
+        assert (np.abs(pca.explained_variance_ratio_ - ratio) * expected.total <= 2 * k * allowed).all()
+        assert (np.abs(pca.mean_ - expected.mean) <= 8 * EPS * np.abs(rows).max(axis=0)).all()
+        assert (np.abs(pca.var_ - np.square(expected.centred).mean(axis=0)) <= allowed / n).all()
+        assert (pca.var_[np.ptp(rows, axis=0) == 0] == 0).all()  # a constant feature is constant to the last bit
+        noise = expected.eigenvalues[k:].sum() / (d - k) / divisor if k < d else 0.0
+        assert abs(pca.noise_variance_ - noise) <= 2 * d * allowed / divisor
+        weak = expected.eigenvalues[:k] / divisor - noise
+        covariance = (expected.directions[:k].T * weak) @ expected.directions[:k] + noise * np.eye(d)
+        if expected.gap(k) > 100 * allowed:
+            turned = 2 * allowed / expected.gap(k) * expected.eigenvalues[0] / divisor
+            assert norm(pca.get_covariance() - covariance) <= 4 * (turned + 2 * d * allowed / divisor)
+
+
+@given(tables(min_rows=2), st.floats(0.01, 1.0))
+@soak(80)
+def test_a_share_shows_the_fewest_components_that_hold_it(rows, share):
+    expected = truth(rows)
+    assume(expected.total > 0)
+    shares = np.cumsum(expected.eigenvalues) / expected.total
+    doubt = 4 * expected.features * expected.rounding(2) / expected.total
+    assume((np.abs(shares - share) > doubt).all() or share == 1.0)
+    for pca in both(rows, share):
+        if share < 1.0:
+            assert pca.n_components_ == int(np.searchsorted(shares, share)) + 1
+        else:
+            assert pca.explained_variance_ratio_.sum() >= 1 - doubt
+
+
+@given(tables(min_rows=1))
+@soak(40)
+def test_none_shows_all_directions(rows):
+    for pca in both(rows, None):
+        assert pca.n_components_ == min(rows.shape)
+        assert_model(pca.model_, truth(rows), steps=2)
+
+
+@given(cut_tables(min_rows=2, max_rows=30), st.data())
+@soak(60)
+def test_the_number_of_components_can_be_changed_at_any_time(table, data):
+    rows, blocks = table
+    settings = st.one_of(st.none(), st.integers(1, rows.shape[1]), st.floats(0.1, 1.0))
+    changing = IncrementalPCA()
+    for block in blocks:
+        last = data.draw(settings)
+        changing.set_params(n_components=last).partial_fit(block)
+    plain = IncrementalPCA(n_components=last).fit(rows)
+    assert changing.n_components_ == plain.n_components_
+    assert changing.components_.tobytes() == plain.components_.tobytes()
+    assert changing.model_ == plain.model_
+    model = EigenspaceModel.from_rows(rows)
+    assert model.with_components(last).with_components(None) == model
+
+
+@given(tables(min_rows=2), st.data(), st.booleans())
+@soak(100)
+def test_coordinates_are_products_with_the_components(rows, data, whiten):
+    n, d = rows.shape
+    k = data.draw(st.integers(1, d))
+    size = float(np.linalg.norm(np.abs(rows).max(axis=0)))
+    for pca in both(rows, k, whiten=whiten):
+        Z = (rows.astype(np.longdouble) - pca.mean_).astype(np.float64) @ pca.components_.T
+        deviation = np.sqrt(pca.explained_variance_)
+        rounding = np.full(k, 8 * EPS * (16 + d) * (size + norm(rows - pca.mean_)))
+        if whiten:
+            dead = deviation == 0
+            Z = np.where(dead, 0.0, Z / np.where(dead, 1.0, deviation))
+            rounding = np.where(dead, 0.0, rounding / np.where(dead, 1.0, deviation))
+        found = pca.transform(rows)
+        assert (np.abs(found - Z) <= rounding).all()
+        scaled = found * deviation if whiten else found
+        expected = (scaled @ pca.components_).astype(np.longdouble) + pca.mean_
+        again = pca.inverse_transform(found)
+        assert (np.abs(again - expected) <= 8 * EPS * (16 + d) * (size + norm(rows - pca.mean_))).all()
+        if k == d and not (whiten and (deviation == 0).any()):
+            assert norm(again - rows) <= 16 * EPS * (16 + d) * np.sqrt(n) * (size + norm(rows - pca.mean_))
+
+
+@given(tables(min_rows=2), st.data())
+@soak(60)
+def test_a_model_projects_and_reconstructs(rows, data):
+    model = EigenspaceModel.from_rows(rows)
+    assume(model.rank > 0)
+    model = model.with_components(data.draw(st.integers(1, model.rank)))
+    size = float(np.linalg.norm(np.abs(rows).max(axis=0))) + norm(rows - model.mean)
+    rounding = 8 * EPS * (16 + rows.shape[1]) * size
+    Z = (rows.astype(np.longdouble) - model.mean).astype(np.float64) @ model.components.T
+    assert (np.abs(model.transform(rows) - Z) <= rounding).all()
+    again = (Z @ model.components).astype(np.longdouble) + model.mean
+    assert (np.abs(model.inverse_transform(Z) - again) <= rounding).all()
+    outside = np.linalg.norm((rows - again).astype(np.float64))
+    assert abs(reconstruction_error(rows, model) - outside) <= np.sqrt(rows.size) * 2 * rounding
+    assert abs(reconstruction_error(rows, model, kind="rmse") - outside / np.sqrt(rows.size)) <= 2 * rounding
+
+
+@given(tables(min_rows=3), st.integers(1, 8), st.data())
+@soak(150)
+def test_certificates_of_truncated_models_hold(rows, rank, data):
+    how = data.draw(st.sampled_from(["batch", "merge", "update", "truncate", "fd", "energy", "split"]))
+    cut = data.draw(st.integers(1, len(rows) - 1))
+    one, two = EigenspaceModel.from_rows(rows[:cut]), EigenspaceModel.from_rows(rows[cut:])
+    inside = rows
+    if how == "batch":
+        model = EigenspaceModel.from_rows(rows, max_rank=rank)
+    elif how == "merge":
+        model = one.truncate(rank).merge(two, max_rank=rank)
+    elif how == "update":
+        model = one.update(rows[cut:], max_rank=rank).update(rows[:1], max_rank=rank)
+        inside = np.vstack([rows, rows[:1]])
+    elif how == "split":
+        model, inside = (one + two).truncate(rank) - one.truncate(rank), rows[cut:]
+    else:
+        rule = {"truncate": rank, "fd": f"fd:{rank}", "energy": "energy:0.7"}[how]
+        model = (one + two).truncate(rule)
+    assert_certificate(model, truth(inside), truth(rows).rounding(4) * len(rows))
+
+
+def assert_certificate(model, expected, slack):
+    """What is promised of the scatter holds, up to rounding, which is not counted."""
+    certificate = model.certificate()
+    bounds = certificate.eigenvalue_bounds()
+    true = expected.eigenvalues[: len(bounds)]
+    assert (bounds[:, 0] - slack <= true).all(), "an eigenvalue is smaller"
+    assert (true <= bounds[:, 1] + slack).all(), "an eigenvalue is larger"
+    for k in range(1, model.rank + 1):
+        if expected.gap(k) > 10 * slack:
+            angle = sine(model.basis[:k], expected.directions[:k])
+            assert angle <= certificate.angle_bound(k) + 4 * slack / expected.gap(k), f"the angle of {k}"
+        low, high = certificate.captured_bounds(k)
+        loose = 4 * k * slack / max(expected.total, 1e-300)
+        assert low - loose <= expected.share(k) <= high + loose or expected.total <= slack, f"the share of {k}"
+    left = np.square(model.basis @ expected.centred.T).sum() if model.rank else 0.0
+    assert expected.total - left >= -slack
+
+
+@cache
+def wide_truth(dtype):
+    rng = np.random.default_rng(7)
+    strong = rng.normal(size=(700, 10)) * np.array([60, 50, 40, 30, 20, 10, 5, 2, 1, 0.5])
+    rows = strong @ rng.normal(size=(10, 1030)) / 30 + 0.05 * rng.normal(size=(700, 1030)) + 7
+    return truth(rows.astype(dtype)), rows.astype(dtype)
+
+
+@pytest.mark.parametrize("params", [{"max_rank": 12}, {"max_rank": 40}, {"truncation": "fd:20"}, {}])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_certificates_of_a_wide_stream_hold(params, dtype):
+    """More than 1,024 features, so that a stream keeps directions and drops some."""
+    expected, rows = wide_truth(dtype)
+    pca = IncrementalPCA(n_components=5, **params)
+    for block in np.split(rows, [1, 1, 30, 31, 500, 613]):
+        pca.partial_fit(block)
+    slack = expected.rounding(8)
+    assert_certificate(pca.model_, expected, slack)
+    assert sine(pca.components_.astype(np.float64), expected.directions[:5]) < 1e-2
+    assert pca.explained_variance_ratio_.sum() == pytest.approx(expected.share(5), abs=1e-2)
+
+
+def test_a_wide_stream_that_keeps_all_is_batch_pca():
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(620, 1030)) * np.linspace(3, 1, 1030) + 100
+    for params in [{}, {"max_rank": "all", "n_components": 4}]:
+        pca = IncrementalPCA(**params)
+        for block in np.split(rows, [1, 100, 513, 514]):
+            pca.partial_fit(block)
+        assert_model(pca.model_, truth(rows), steps=8)
+        assert pca.certificate_.is_exact
+
+
+@given(st.integers(1, 40), st.data(), st.integers(0, 10**6), st.sampled_from([0.0, 1e-12, 1e-6, 0.1, 1.0]))
+@soak(100)
+def test_angles_are_those_of_numpy(width, data, seed, tilt):
+    rng = np.random.default_rng(seed)
+    p = data.draw(st.integers(1, width))
+    q = data.draw(st.integers(1, width))
+    large = np.linalg.qr(rng.normal(size=(width, width)))[0].T
+    # A second space that is tilted out of the first, so that angles of all sizes are met.
+    small = np.linalg.qr((large[:q] + tilt * rng.normal(size=(q, width))).T)[0].T
+    large = large[:p]
+    mixed = [rng.normal(size=(len(rows), len(rows))) * 10.0 ** rng.integers(-3, 4) for rows in (large, small)]
+    condition = max(np.linalg.cond(matrix) for matrix in mixed)
+    A, B = mixed[0] @ large, mixed[1] @ small
+    more, fewer = (large, small) if p >= q else (small, large)
+    rounding = 16 * EPS * (16 + width) * condition
+    sines = np.linalg.svd(fewer - (fewer @ more.T) @ more, compute_uv=False)[::-1]
+    angles = principal_angles(A, B)
+    assert angles.shape == (min(p, q),)
+    assert (np.diff(angles) >= 0).all()
+    assert (np.abs(np.sin(angles) - sines) <= rounding).all()
+    assert abs(subspace_distance(A, B) - sines[-1]) <= rounding
+    assert subspace_distance(A, A) <= rounding
+    assert subspace_distance(large, small) == pytest.approx(sines[-1], abs=16 * EPS * (16 + width))
+
+
+@given(cut_tables(max_rows=20))
+@soak(30)
+def test_a_copy_of_an_estimator_goes_its_own_way(table):
+    rows, blocks = table
+    pca = IncrementalPCA().fit(rows)
+    before = pca.model_
+    for copied in [copy.copy(pca), copy.deepcopy(pca)]:
+        for block in blocks:
+            copied.partial_fit(block)
+        assert copied.n_samples_seen_ == 2 * len(rows)
+        assert pca.model_ == before
+        assert pca.n_samples_seen_ == len(rows)
+        assert_model(copied.model_, truth(np.vstack([rows, rows])), steps=3)
+        assert pca.partial_fit(rows[:0]).model_ == before

@@ -1,0 +1,520 @@
+"""What is drawn: the numbers in the pictures, against numpy's own decomposition."""
+
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.quiver import Quiver
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from eigenspace import PCA, EigenspaceError, EigenspaceModel, IncrementalPCA, plot
+
+mpl.use("Agg")
+
+iris = load_iris(as_frame=True)
+FRAME = iris.data
+X = FRAME.to_numpy()
+SPECIES = iris.target_names[iris.target]
+HEIGHT, WIDTH = 6, 5
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures_and_untouched_settings():
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.fixture
+def pixels():
+    """Rows that are pictures, with variances that are far apart."""
+    rng = np.random.default_rng(5)
+    return 100 + rng.normal(size=(60, HEIGHT * WIDTH)) @ (rng.normal(size=(30, 30)) * np.geomspace(9, 0.1, 30)[:, None])
+
+
+@pytest.fixture
+def inexact():
+    """A model that has dropped directions."""
+    rng = np.random.default_rng(2)
+    model = EigenspaceModel(20)
+    for _ in range(6):
+        model = model.update(rng.normal(size=(50, 20)) * np.geomspace(5, 1, 20), max_rank=6)
+    assert not model.certificate().is_exact
+    return model
+
+
+def decomposed(rows):
+    """Mean, shares of variance, directions and centred rows, by numpy alone."""
+    centred = rows - rows.mean(axis=0)
+    _, values, directions = np.linalg.svd(centred, full_matrices=False)
+    return rows.mean(axis=0), values**2 / np.sum(values**2), directions, centred
+
+
+def standardised(rows):
+    return (rows - rows.mean(axis=0)) / rows.std(axis=0)
+
+
+def clouds(ax):
+    return [c for c in ax.collections if isinstance(c, PathCollection)]
+
+
+def offsets(ax):
+    return np.vstack([np.asarray(c.get_offsets()) for c in clouds(ax)])
+
+
+def tips(ax):
+    return np.vstack([np.column_stack([q.U, q.V]) for q in ax.collections if isinstance(q, Quiver)])
+
+
+def same_up_to_sign(found, expected):
+    signs = np.sign(np.sum(found * expected, axis=0))
+    np.testing.assert_allclose(found, expected * signs, atol=1e-9 * np.abs(expected).max())
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def looks(of):
+    """The same rows as every kind of subject."""
+    return [PCA(2).fit(of), IncrementalPCA(2).fit(of), EigenspaceModel.from_rows(of).with_components(2)]
+
+
+# Scree
+
+
+def test_bars_are_the_shares_of_variance_and_the_curve_is_their_sum():
+    _, shares, _, _ = decomposed(X)
+    for model in [PCA().fit(X), IncrementalPCA().fit(X), EigenspaceModel.from_rows(X)]:
+        ax = plot.scree(model)
+        np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
+        np.testing.assert_allclose(ax.lines[0].get_xydata(), np.column_stack([range(1, 5), np.cumsum(shares)]))
+        assert legend(ax) == ["cumulative", "component"]
+
+
+def test_directions_that_are_kept_but_not_shown_stand_behind_a_line():
+    _, shares, _, _ = decomposed(X)
+    ax = plot.scree(PCA(2).fit(X))
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
+    assert f"k = 2: {100 * shares[:2].sum():.1f} %" in legend(ax)
+    assert len(plot.scree(PCA().fit(X), n=3).patches) == 3
+    assert len(plot.scree(PCA().fit(X), n=99).patches) == 4
+
+
+def test_shares_of_a_standardised_estimator_are_those_of_standardised_rows():
+    _, shares, _, _ = decomposed(standardised(X))
+    ax = plot.scree(PCA(standardize=True).fit(X))
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
+
+
+def test_intervals_of_the_certificate_are_drawn_when_it_is_not_exact(inexact):
+    ax = plot.scree(inexact)
+    (bars,) = [c for c in ax.containers if type(c).__name__ == "ErrorbarContainer"]
+    drawn = np.array([segment[:, 1] for segment in bars[2][0].get_segments()])
+    bounds = inexact.certificate().eigenvalue_bounds() / inexact.feature_scatter.sum()
+    np.testing.assert_allclose(drawn, np.clip(bounds, 0, 1), atol=1e-12)
+    assert "bounds of the certificate (not exact)" in legend(ax)
+
+
+def test_very_many_bars_are_one_outline():
+    rows = np.random.default_rng(0).normal(size=(400, 350))
+    ax = plot.scree(PCA().fit(rows))
+    (outline,) = ax.patches
+    np.testing.assert_allclose(outline.get_data().values, decomposed(rows)[1], atol=1e-12)
+
+
+# Scatter
+
+
+def test_points_are_the_centred_rows_times_the_directions():
+    _, shares, directions, centred = decomposed(X)
+    for model in looks(X):
+        ax = plot.scatter(model, X)
+        same_up_to_sign(offsets(ax), centred @ directions[:2].T)
+        assert ax.get_xlabel() == f"component 1 ({100 * shares[0]:.1f} %)"
+        assert ax.get_ylabel() == f"component 2 ({100 * shares[1]:.1f} %)"
+        assert ax.get_legend() is None
+
+
+def test_points_of_standardised_sparse_and_framed_rows():
+    expected = standardised(X) @ decomposed(standardised(X))[2][:2].T
+    same_up_to_sign(offsets(plot.scatter(PCA(2, standardize=True).fit(FRAME), FRAME)), expected)
+    _, _, directions, centred = decomposed(X)
+    same_up_to_sign(offsets(plot.scatter(PCA(2).fit(X), sparse.csr_matrix(X))), centred @ directions[:2].T)
+
+
+def test_components_are_chosen_by_number():
+    _, _, directions, centred = decomposed(X)
+    ax = plot.scatter(PCA().fit(X), X, components=(3, 1))
+    same_up_to_sign(offsets(ax), centred @ directions[[3, 1]].T)
+    assert ax.get_xlabel().startswith("component 4 (")
+
+
+def test_each_class_has_its_points_and_its_place_in_the_legend():
+    pca = PCA(2).fit(X)
+    ax = plot.scatter(pca, X, SPECIES)
+    assert legend(ax) == ["setosa", "versicolor", "virginica"]
+    for cloud, name in zip(clouds(ax), legend(ax), strict=True):
+        np.testing.assert_allclose(cloud.get_offsets(), pca.transform(X[name == SPECIES]))
+    assert len({to_hex(cloud.get_facecolor()[0]) for cloud in clouds(ax)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (np.arange(150) % 4, ["0", "1", "2", "3"]),
+        ((np.arange(150) % 2).astype(float), ["0", "1"]),
+        (np.arange(150) % 2 == 0, ["False", "True"]),
+        ([f"s{i % 12}" for i in range(150)], [f"s{i}" for i in range(12)]),
+        (pd.Series(["a", "b", None] * 50), ["a", "b", "no label"]),
+        (pd.Series([0, 1, None] * 50, dtype="Int64"), ["0", "1", "no label"]),
+        (pd.Categorical(["x", "y", "z"] * 50), ["x", "y", "z"]),
+    ],
+)
+def test_what_is_a_class(labels, names):
+    ax = plot.scatter(PCA(2).fit(X), X, labels)
+    assert legend(ax) == names
+    assert sum(len(cloud.get_offsets()) for cloud in clouds(ax)) == 150
+
+
+def test_too_many_classes_have_colours_but_no_legend():
+    ax = plot.scatter(PCA(2).fit(X), X, [f"s{i % 21}" for i in range(150)])
+    assert len(clouds(ax)) == 21
+    assert ax.get_legend() is None
+
+
+def test_continuous_labels_have_a_colour_bar():
+    petal = FRAME["petal length (cm)"].copy()
+    ax = plot.scatter(PCA(2).fit(X), X, petal)
+    (cloud,) = clouds(ax)
+    np.testing.assert_array_equal(cloud.get_array(), petal)
+    assert cloud.colorbar.ax.get_ylabel() == "petal length (cm)"
+    petal[:10] = np.nan
+    missing, rest = clouds(plot.scatter(PCA(2).fit(X), X, petal))
+    assert (len(missing.get_offsets()), len(rest.get_offsets())) == (10, 140)
+
+
+def test_three_components_make_a_picture_in_space():
+    _, _, directions, centred = decomposed(X)
+    ax = plot.scatter(PCA().fit(X), X, components=(0, 1, 2))
+    assert ax.name == "3d"
+    same_up_to_sign(np.column_stack(clouds(ax)[0]._offsets3d), centred @ directions[:3].T)
+    assert ax.get_zlabel().startswith("component 3 (")
+    with pytest.raises(EigenspaceError, match="projection='3d'"):
+        plot.scatter(PCA().fit(X), X, components=(0, 1, 2), ax=plt.figure().add_subplot())
+    with pytest.raises(EigenspaceError, match="three components"):
+        plot.scatter(PCA().fit(X), X, ax=ax)
+
+
+# Pictures
+
+
+def test_the_gallery_shows_the_mean_and_the_components(pixels):
+    mean, shares, directions, _ = decomposed(pixels)
+    axes = plot.components(PCA(9).fit(pixels), (HEIGHT, WIDTH), n=6)
+    assert axes.shape == (6,)
+    np.testing.assert_allclose(axes[0].images[0].get_array(), mean.reshape(HEIGHT, WIDTH))
+    assert axes[0].images[0].get_cmap().name == "gray"
+    for i, ax in enumerate(axes[1:]):
+        (image,) = ax.images
+        drawn = np.asarray(image.get_array())
+        same_up_to_sign(drawn.reshape(-1, 1), directions[i].reshape(-1, 1))
+        assert image.get_clim() == pytest.approx((-np.abs(drawn).max(), np.abs(drawn).max()))
+        assert ax.get_xlabel() == f"{i + 1} ({100 * shares[i]:.1f} %)"
+    assert len(plot.components(PCA(3).fit(pixels), (HEIGHT, WIDTH))) == 4
+
+
+def test_pictures_in_colour_are_scaled_to_what_a_screen_shows(pixels):
+    axes = plot.components(PCA(3).fit(pixels), (5, 2))
+    for ax in axes:
+        drawn = np.asarray(ax.images[0].get_array())
+        assert drawn.shape == (5, 2, 3)
+        assert drawn.min() >= 0
+        assert drawn.max() <= 1
+    assert plot.components(PCA(3).fit(pixels), (5, 2, 3))[1].images[0].get_array().shape == (5, 2, 3)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_reconstructions_use_the_first_components(pixels, standardize, whiten):
+    scale = pixels.std(axis=0) if standardize else np.ones(pixels.shape[1])
+    mean = pixels.mean(axis=0)
+    _, _, directions, centred = decomposed(pixels / scale)
+    axes = plot.reconstructions(
+        PCA(12, standardize=standardize, whiten=whiten).fit(pixels), pixels[[3, 8]], (HEIGHT, WIDTH), k=(0, 2, 7, 99)
+    )
+    assert axes.shape == (2, 2, 5)
+    assert [ax.get_title() for ax in axes[0, 0]] == ["original", "k = 0", "k = 2", "k = 7", "k = 12"]
+    for i, row in enumerate([3, 8]):
+        np.testing.assert_array_equal(np.ravel(axes[i, 0, 0].images[0].get_array()), pixels[row])
+        for j, k in enumerate([0, 2, 7, 12], 1):
+            again = mean + (centred[row] @ directions[:k].T @ directions[:k]) * scale
+            np.testing.assert_allclose(np.ravel(axes[i, 0, j].images[0].get_array()), again)
+            residual = np.ravel(axes[i, 1, j].images[0].get_array())
+            np.testing.assert_allclose(residual, pixels[row] - again, atol=1e-9)
+            error = np.sqrt(np.mean((pixels[row] - again) ** 2))
+            assert axes[i, 0, j].get_xlabel() == f"rmse {error:.3g}"
+            assert axes[i, 1, j].images[0].get_clim() == axes[i, 1, 1].images[0].get_clim()
+
+
+def test_reconstructions_of_a_model(pixels):
+    model = EigenspaceModel.from_rows(pixels)
+    axes = plot.reconstructions(model, pixels[:1], (HEIGHT, WIDTH), k=4)
+    again = model.inverse_transform(model.transform(pixels[:1])[:, :4])
+    np.testing.assert_allclose(np.ravel(axes[0, 0, 1].images[0].get_array()), again[0])
+
+
+def test_galleries_can_be_drawn_into_part_of_a_figure(pixels):
+    left, right = plt.figure(layout="constrained").subfigures(1, 2)
+    known = plt.get_fignums()
+    pca = PCA(5).fit(pixels)
+    assert plot.components(pca, (HEIGHT, WIDTH), figure=left)[0].figure is left
+    assert plot.reconstructions(pca, pixels[:1], (HEIGHT, WIDTH), figure=right)[0, 0, 0].figure is right
+    assert plt.get_fignums() == known
+
+
+# Arrows
+
+
+def test_arrows_of_a_biplot_are_loadings_stretched_together():
+    _, _, directions, centred = decomposed(X)
+    loadings = (directions[:2] * np.sqrt(np.sum((centred @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
+    ax = plot.biplot(PCA(2).fit(FRAME), FRAME, labels=SPECIES)
+    (factor,) = [float(text.split("× ")[1]) for text in texts(ax) if text.startswith("arrows × ")]
+    room, reach = np.abs(centred @ directions[:2].T).max(axis=0), np.abs(loadings).max(axis=0)
+    stretch = np.min(0.8 * room / reach)
+    assert factor == pytest.approx(stretch, rel=1e-2)
+    order = np.argsort(-np.hypot(*loadings.T))
+    same_up_to_sign(tips(ax), stretch * loadings[order])
+    order = np.concatenate([np.flatnonzero(name == SPECIES) for name in iris.target_names])
+    same_up_to_sign(offsets(ax), (centred @ directions[:2].T)[order])
+    assert set(FRAME.columns) <= set(texts(ax))
+
+
+def test_a_biplot_without_rows_has_the_loadings_themselves():
+    _, _, directions, centred = decomposed(X)
+    loadings = (directions[:2] * np.sqrt(np.sum((centred @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
+    ax = plot.biplot(EigenspaceModel.from_rows(X), n=2)
+    longest = np.argsort(-np.hypot(*loadings.T))[:2]
+    same_up_to_sign(tips(ax), loadings[longest])
+    assert texts(ax) == [f"c{j}" for j in longest]
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_arrows_of_the_circle_are_correlations(standardize):
+    rows = standardised(X) if standardize else X
+    scores = (rows - rows.mean(axis=0)) @ decomposed(rows)[2][:2].T
+    expected = np.array([[np.corrcoef(X[:, j], scores[:, i])[0, 1] for i in range(2)] for j in range(4)])
+    ax = plot.circle(PCA(2, standardize=standardize).fit(X), names=list("abcd"))
+    order = np.argsort(-np.hypot(*expected.T))
+    same_up_to_sign(tips(ax), expected[order])
+    assert texts(ax) == ["abcd"[j] for j in order]
+    assert ax.patches[0].radius == 1
+
+
+def test_a_column_that_does_not_vary_has_no_correlation():
+    ax = plot.circle(PCA(2).fit(np.column_stack([X, np.full(150, 3.0)])))
+    assert np.isfinite(tips(ax)).all()
+    assert np.hypot(*tips(ax).T).min() == 0
+
+
+def test_of_many_columns_all_have_arrows_and_the_longest_have_names(pixels):
+    ax = plot.biplot(PCA(2).fit(pixels), pixels)
+    assert len(tips(ax)) == 30
+    assert len([text for text in texts(ax) if text.startswith("c")]) <= 12
+
+
+def test_names_do_not_cover_each_other():
+    ax = plot.circle(PCA(2, standardize=True).fit(FRAME))
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) == 4
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+# Monitor
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_rows_beyond_a_limit_are_marked(standardize):
+    rows = standardised(X) if standardize else X
+    _, _, directions, centred = decomposed(rows)
+    scores = centred @ directions[:2].T
+    hotelling = np.sum(scores**2 / scores.var(axis=0, ddof=1), axis=1)
+    distance = np.sum((centred - scores @ directions[:2]) ** 2, axis=1)
+    pca = PCA(2, standardize=standardize).fit(X)
+    ax = plot.monitor(pca, X, confidence=0.9)
+    everything, beyond = clouds(ax)
+    np.testing.assert_allclose(everything.get_offsets(), np.column_stack([hotelling, distance]), rtol=1e-6)
+    model = EigenspaceModel.from_rows(rows).with_components(2)
+    limits = np.array([line.get_xydata()[0, i] for i, line in enumerate(ax.lines)])
+    np.testing.assert_allclose(limits, model.limits(0.9))
+    out = np.flatnonzero((hotelling > limits[0]) | (distance > limits[1]))
+    assert 0 < len(out) == len(beyond.get_offsets())
+    assert legend(ax) == [f"beyond: {len(out)} of 150"]
+    named = [int(text.split()[1]) for text in texts(ax) if text.startswith("row ")]
+    assert named
+    assert set(named) <= set(out)
+    assert {"T² limit 90 %", "Q limit 90 %"} <= set(texts(ax))
+
+
+def test_monitored_rows_can_have_labels_and_names_and_be_sparse():
+    model = EigenspaceModel.from_rows(X).with_components(2)
+    ax = plot.monitor(model, sparse.csr_matrix(X), 0.95, labels=SPECIES, names=[f"flower {i}" for i in range(150)])
+    assert legend(ax)[:3] == ["setosa", "versicolor", "virginica"]
+    assert legend(ax)[3].startswith("beyond: ")
+    assert any(text.startswith("flower ") for text in texts(ax))
+    every = np.column_stack([model.hotelling(X), model.squared_distance(X)])
+    drawn = np.vstack([np.asarray(cloud.get_offsets()) for cloud in clouds(ax)[:3]])
+    np.testing.assert_allclose(drawn, every)
+
+
+def test_rows_with_missing_cells_are_treated_as_the_estimator_says():
+    holed = X.copy()
+    holed[:5, 0] = np.nan
+    skipping = plot.monitor(IncrementalPCA(2, missing="skip").fit(X), holed)
+    assert np.isfinite(np.ma.filled(clouds(skipping)[0].get_offsets(), np.nan)).all(axis=1).sum() == 145
+    filling = plot.monitor(IncrementalPCA(2, missing="impute").fit(X), holed)
+    assert np.isfinite(offsets(filling)).all()
+    with pytest.raises(EigenspaceError):
+        plot.monitor(IncrementalPCA(2).fit(X), holed)
+
+
+def test_a_model_that_shows_everything_has_nothing_to_monitor():
+    with pytest.warns(UserWarning, match="every direction is shown"):
+        plot.monitor(PCA().fit(X), X)
+
+
+# All of them
+
+
+DRAW = {
+    "scree": lambda model, **ax: plot.scree(model, **ax),
+    "scatter": lambda model, **ax: plot.scatter(model, X, SPECIES, **ax),
+    "biplot": lambda model, **ax: plot.biplot(model, X, labels=X[:, 0], **ax),
+    "circle": lambda model, **ax: plot.circle(model, **ax),
+    "monitor": lambda model, **ax: plot.monitor(model, X, **ax),
+}
+GALLERIES = {
+    "components": lambda model: plot.components(model, (2, 2)),
+    "reconstructions": lambda model: plot.reconstructions(model, X[:1], (2, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", DRAW)
+def test_given_axes_are_drawn_into_and_no_figure_is_made(kind):
+    figure = mpl.figure.Figure()
+    ax = figure.add_subplot()
+    assert DRAW[kind](PCA(2).fit(X), ax=ax) is ax
+    assert plt.get_fignums() == []
+    with pytest.raises(EigenspaceError, match="expected the Axes"):
+        DRAW[kind](PCA(2).fit(X), ax=[ax])
+
+
+@pytest.mark.parametrize("kind", [*DRAW, *GALLERIES])
+def test_pictures_are_drawn_without_a_warning(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        drawn = ({**DRAW, **GALLERIES})[kind](PCA(2).fit(X))
+        np.ravel(np.array(drawn, dtype=object))[0].figure.canvas.draw()
+    assert len(plt.get_fignums()) == 1
+
+
+@pytest.mark.parametrize("kind", [*DRAW, *GALLERIES])
+def test_what_cannot_be_drawn_says_why_and_leaves_no_figure(kind):
+    draw = {**DRAW, **GALLERIES}[kind]
+    for wrong, error, why in [
+        (PCA(2), NotFittedError, "Call `fit` first"),
+        (IncrementalPCA(), NotFittedError, "Call `fit` first"),
+        (EigenspaceModel(4), EigenspaceError, "has no rows"),
+        (EigenspaceModel.from_rows(np.ones((3, 4))), EigenspaceError, "do not vary"),
+        (X, EigenspaceError, "ndarray cannot be drawn"),
+        (PCA, EigenspaceError, "PCA cannot be drawn"),
+    ]:
+        with pytest.raises(error, match=why):
+            draw(wrong)
+    assert plt.get_fignums() == []
+
+
+PCA4 = PCA().fit(X)
+
+
+@pytest.mark.parametrize(
+    ("draw", "why"),
+    [
+        (lambda: plot.scree(PCA4, n=0), "n=0 must be at least 1"),
+        (lambda: plot.scree(PCA4, n=2.5), "n=2.5 must be a whole number"),
+        (lambda: plot.scatter(PCA4, X[:, :3]), "X has 3 columns, the model has 4 features"),
+        (lambda: plot.scatter(PCA4, X[0]), "one row is X.reshape"),
+        (lambda: plot.scatter(PCA4, X[:0]), "X has no rows"),
+        (lambda: plot.scatter(PCA4, X, SPECIES[:9]), "9 labels for 150 rows"),
+        (lambda: plot.scatter(PCA4, X, X), "2 dimensions, expected one label"),
+        (lambda: plot.scatter(PCA4, X, components=(0, 4)), "component 4 does not exist"),
+        (lambda: plot.scatter(PCA4, X, components=(-1, 0)), "component -1 does not exist"),
+        (lambda: plot.scatter(PCA4, X, components=(0,)), "expected 2 or 3"),
+        (lambda: plot.scatter(PCA4, X, components=(0, 0.5)), "must be numbers of components"),
+        (lambda: plot.biplot(PCA4, X, components=(0, 1, 2)), "expected 2, such as"),
+        (lambda: plot.biplot(PCA4, X, names=["a", "b"]), "2 names for 4 features"),
+        (lambda: plot.biplot(PCA4, X, names="abcd"), "is one text"),
+        (lambda: plot.biplot(PCA4, labels=SPECIES), "give X as well"),
+        (lambda: plot.circle(PCA4, names=["a"]), "1 names for 4 features"),
+        (lambda: plot.circle(PCA(1).fit(X)), "component 1 does not exist"),
+        (lambda: plot.monitor(PCA4, X, names=["a"]), "1 names for 150 rows"),
+        (lambda: plot.monitor(PCA(2).fit(X), X, confidence=99), "confidence"),
+        (lambda: plot.components(PCA4, (3, 2)), "4 features, and pictures of 3 × 2 do not"),
+        (lambda: plot.components(PCA4, (-2, -2)), "shape is"),
+        (lambda: plot.components(PCA4, 4), r"must be \(height, width\)"),
+        (lambda: plot.components(PCA4, (2, 2), figure=1), "expected the Figure"),
+        (lambda: plot.reconstructions(PCA4, X, (2, 2)), r"at most 20 are drawn: choose some, such as X\[:3\]"),
+        (lambda: plot.reconstructions(PCA4, X[:1], (2, 2), k=()), "numbers of components"),
+        (lambda: plot.reconstructions(PCA4, X[:1], (2, 2), k=(-1,)), "numbers of components"),
+    ],
+)
+def test_bad_input_is_refused_before_a_figure_is_made(draw, why):
+    with pytest.raises(EigenspaceError, match=why):
+        draw()
+    assert plt.get_fignums() == []
+
+
+def test_names_of_columns_are_read_from_a_model_file():
+    model = EigenspaceModel._of(EigenspaceModel.from_rows(X)._core, '{"columns": ["a", "b", "c", "d"]}')
+    assert sorted(texts(plot.circle(model))) == ["a", "b", "c", "d"]
+
+
+def run(script):
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False)
+
+
+def test_without_matplotlib_the_package_works_and_the_pictures_say_what_is_missing():
+    result = run("""
+        import sys
+        sys.modules["matplotlib"] = None
+        import eigenspace
+        eigenspace.PCA().fit([[1.0, 2.0], [3.0, 5.0]])
+        try:
+            import eigenspace.plot
+        except ImportError as error:
+            print(error)
+    """)
+    assert result.returncode == 0, result.stderr
+    assert 'pip install "eigenspace[plot]"' in result.stdout
+
+
+def test_importing_the_package_does_not_import_matplotlib():
+    result = run("import sys, eigenspace; print('matplotlib' in sys.modules)")
+    assert result.stdout.strip() == "False", result.stderr
