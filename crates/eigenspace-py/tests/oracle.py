@@ -163,7 +163,8 @@ def assert_model(model, expected, allowed=None, steps=1, far=None):
     gap = np.abs(model.feature_scatter - np.diag(expected.scatter))
     assert (gap <= allowed).all(), "the scatter of a feature"
     values = model.with_components(None).singular_values
-    assert (values > 0).all() and (np.diff(values) <= 0).all()
+    assert (values > 0).all()
+    assert (np.diff(values) <= 0).all()
     assert model.rank <= min(max(expected.count - 1, 0), expected.features)
     assert_basis(model.basis)
 

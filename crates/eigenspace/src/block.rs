@@ -216,19 +216,24 @@ fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
     }
 }
 
-fn check_width<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
+pub(crate) fn check_width<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
     if rows.ncols() != features {
         return Err(Error::WidthMismatch { expected: features, found: rows.ncols() });
     }
     if features == 0 { Err(Error::NoFeatures) } else { Ok(()) }
 }
 
+/// Whether a value is finite and not too large.
+#[inline(always)]
+pub(crate) fn acceptable<E: Element>(x: &E) -> bool {
+    x.to_f64().abs() <= LARGEST // false for NaN too
+}
+
 /// Checks width and values; names the first bad cell in row order.
 pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
     check_width(rows, features)?;
     // Counting, rather than stopping at the first, keeps the loop free of branches.
-    let good = |x: &E| x.to_f64().abs() <= LARGEST; // false for NaN too
-    let count = |bad: u32, x: &E| bad + u32::from(!good(x));
+    let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
     let bad = |row: ArrayView1<'_, E>| match row.to_slice() {
         Some(row) => vectorised(|| row.iter().fold(0, count)),
         None => row.iter().fold(0, count),

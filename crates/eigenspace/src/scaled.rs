@@ -120,7 +120,6 @@ impl Scaled {
 
     /// The k coordinates of rows in their own units.
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        block::check(rows, self.scales.len())?;
         let basis = &self.model.components() * &self.scales;
         products(rows, self.mean.view(), basis.view())
     }

@@ -1,0 +1,255 @@
+"""Where scikit-learn's answer is not batch PCA and ours is, in numbers. Run it for the table as Markdown.
+
+The truth is a singular value decomposition of the centred rows by numpy. The faces are those of ORL: the variable
+EIGENSPACE_ORL names the folder that holds s1/1.pgm and so on.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+import sklearn
+import sklearn.decomposition as theirs
+from oracle import EPS, sine, truth
+
+import eigenspace
+
+RAISES = "raises"
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One line of the table. A measure is 0 when the answer is that of batch PCA."""
+
+    name: str
+    measure: str
+    theirs: float | str
+    ours: float
+    allowed: float
+    """What rounding allows ours."""
+    wrong: float = 0.01
+    """From here on theirs is no matter of rounding."""
+
+
+@cache
+def faces():
+    """The 400 faces, one per row."""
+    folder = os.environ.get("EIGENSPACE_ORL")
+    if not folder:
+        raise RuntimeError("set EIGENSPACE_ORL to the folder of the ORL faces, which holds s1/1.pgm to s40/10.pgm")
+    from PIL import Image
+
+    paths = [Path(folder) / f"s{person}" / f"{picture}.pgm" for person in range(1, 41) for picture in range(1, 11)]
+    return np.array([np.asarray(Image.open(path), dtype=np.float64).ravel() for path in paths])
+
+
+@cache
+def faces_truth():
+    return truth(faces())
+
+
+@cache
+def table():
+    """Rows of a strong subspace and noise, in five blocks."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 8)) * np.arange(16, 8, -1) @ rng.normal(size=(8, 40)) / 6 + rng.normal(size=(500, 40))
+    return rows, np.array_split(rows, 5)
+
+
+def streamed(kind, blocks, **params):
+    estimator = kind(**params)
+    for block in blocks:
+        estimator.partial_fit(block)
+    return estimator
+
+
+def both(measure, *arguments, **params):
+    """The measure of their estimator, and of ours."""
+    return [
+        measure(streamed(kind, *arguments, **params)) for kind in (theirs.IncrementalPCA, eigenspace.IncrementalPCA)
+    ]
+
+
+def or_raises(work, exception, words):
+    """A number, or that it raises as expected."""
+    try:
+        return work()
+    except exception as error:
+        if words not in str(error):
+            raise
+        return RAISES
+
+
+def gap_tolerance(expected, k):
+    """What rounding allows the sine: that of the scatter over the gap of the eigenvalues."""
+    return 2 * expected.rounding(8) / expected.gap(k) + 16 * EPS * expected.features
+
+
+def noise_variance():
+    rows, blocks = table()
+    expected = truth(rows)
+    right = expected.eigenvalues[5:].sum() / (len(rows) - 1) / (expected.features - 5)
+
+    def measure(pca):
+        return abs(pca.noise_variance_ / right - 1)
+
+    allowed = 35 * expected.rounding(8) / expected.eigenvalues[5:].sum()
+    return Defect(
+        "`noise_variance_` of IncrementalPCA", "relative error", *both(measure, blocks, n_components=5), allowed
+    )
+
+
+def covariance():
+    """Whatever is shown, the variances of the features add up to the total."""
+    rows, blocks = table()
+    expected = truth(rows)
+    total = expected.total / (len(rows) - 1)
+
+    def measure(pca):
+        return abs(np.trace(pca.get_covariance()) / total - 1)
+
+    allowed = expected.features * expected.rounding(8) / expected.total
+    numbers = both(measure, blocks, n_components=2)
+    return Defect("`get_covariance()` of IncrementalPCA", "share of the variance lost", *numbers, allowed)
+
+
+def small_first_block():
+    rows, _ = table()
+    blocks = np.split(rows, [3])
+    expected = truth(rows)
+
+    def measure(kind):
+        return sine(streamed(kind, blocks, n_components=5).components_, expected.directions[:5])
+
+    raised = or_raises(lambda: measure(theirs.IncrementalPCA), ValueError, "n_components=5")
+    ours = measure(eigenspace.IncrementalPCA)
+    return Defect("first block of 3 rows, 5 components", "sine of the angle", raised, ours, gap_tolerance(expected, 5))
+
+
+def two_batches():
+    blocks, expected = np.split(faces(), 2), faces_truth()
+
+    def measure(pca):
+        return sine(pca.components_, expected.directions[:50])
+
+    numbers = both(measure, blocks, n_components=50)
+    return Defect("ORL faces in two batches, 50 components", "sine of the angle", *numbers, gap_tolerance(expected, 50))
+
+
+def far_from_zero():
+    rng = np.random.default_rng(0)
+    rows = (1e6 + rng.normal(size=(1000, 20)) * np.arange(20, 0, -1) / 10).astype(np.float32)
+    expected = truth(rows)
+
+    def measure(pca):
+        return sine(np.asarray(pca.components_, dtype=np.float64), expected.directions[:3])
+
+    eps = float(np.finfo(np.float32).eps)
+    allowed = 2 * (8 * eps * expected.eigenvalues[0] + expected.rounding(8)) / expected.gap(3) + eps * np.sqrt(20)
+    numbers = both(measure, np.array_split(rows, 4), n_components=3)
+    return Defect("float32 rows with mean 1e6 and spread 1", "sine of the angle", *numbers, allowed)
+
+
+def sparse_blocks():
+    rng = np.random.default_rng(0)
+    rows = sp.random_array((300, 30), density=0.2, rng=rng, format="csr")
+    expected = truth(rows.toarray())
+
+    def measure(kind):
+        pca = streamed(kind, [rows[:100], rows[100:]], n_components=4)
+        return float(np.abs(pca.explained_variance_ * 299 / expected.eigenvalues[:4] - 1).max())
+
+    raised = or_raises(lambda: measure(theirs.IncrementalPCA), TypeError, "sparse")
+    allowed = expected.rounding(8) / expected.eigenvalues[3]
+    ours = measure(eigenspace.IncrementalPCA)
+    return Defect("`partial_fit` of sparse rows", "relative error of the variances", raised, ours, allowed)
+
+
+def other_components():
+    rows, blocks = table()
+    expected = truth(rows)
+
+    def measure(kind):
+        pca = streamed(kind, blocks[:2], n_components=3).set_params(n_components=5)
+        for block in blocks[2:]:
+            pca.partial_fit(block)
+        return sine(pca.components_, expected.directions[:5])
+
+    raised = or_raises(lambda: measure(theirs.IncrementalPCA), ValueError, "has changed")
+    ours = measure(eigenspace.IncrementalPCA)
+    allowed = gap_tolerance(expected, 5)
+    return Defect("`n_components` changed between blocks", "sine of the angle", raised, ours, allowed)
+
+
+def weights():
+    rows, _ = table()
+    given = np.random.default_rng(1).integers(0, 4, len(rows)).astype(float)
+    expected = truth(rows, given)
+
+    def measure(kind):
+        pca = kind(n_components=5).fit(rows, sample_weight=given)
+        return sine(pca.components_, expected.directions[:5])
+
+    raised = or_raises(lambda: measure(theirs.IncrementalPCA), TypeError, "sample_weight")
+    ours = measure(eigenspace.IncrementalPCA)
+    return Defect("`sample_weight`", "sine of the angle", raised, ours, gap_tolerance(expected, 5))
+
+
+def default_solver():
+    expected = faces_truth()
+
+    def measure(kind):
+        return sine(kind(n_components=50).fit(faces()).components_, expected.directions[:50])
+
+    # Theirs draws numbers: the same ones each time it is looked at.
+    state = np.random.get_state()  # noqa: NPY002
+    try:
+        np.random.seed(0)  # noqa: NPY002
+        drawn = measure(theirs.PCA)
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+    allowed = gap_tolerance(expected, 50)
+    return Defect(
+        "PCA(50) of the ORL faces, default solver", "sine of the angle", drawn, measure(eigenspace.PCA), allowed
+    )
+
+
+DEFECTS: dict[str, Callable[[], Defect]] = {
+    work.__name__: cache(work)
+    for work in [
+        noise_variance,
+        covariance,
+        small_first_block,
+        two_batches,
+        far_from_zero,
+        sparse_blocks,
+        other_components,
+        weights,
+        default_solver,
+    ]
+}
+
+
+def table_rows():
+    """The table: a list of cells for each line, the heading first."""
+    heading = ["", "measure", f"scikit-learn {sklearn.__version__}", "eigenspace"]
+    lines = [[d.name, d.measure, cell(d.theirs), cell(d.ours)] for d in (work() for work in DEFECTS.values())]
+    return [heading, *lines]
+
+
+def cell(value):
+    return value if isinstance(value, str) else f"{value:.1e}" if value < 0.01 else f"{value:.2f}"
+
+
+def markdown():
+    heading, *lines = table_rows()
+    rows = [heading, ["---"] * len(heading), *lines]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+if __name__ == "__main__":
+    print(markdown())

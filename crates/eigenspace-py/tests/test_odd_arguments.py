@@ -1,0 +1,259 @@
+"""Arguments of the wrong kind, bytes that are no model, and paths that lead nowhere are refused by name."""
+
+import os
+import re
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from odd import before, fitted, model, portrait, refused
+from oracle import soak
+
+from eigenspace import (
+    PCA,
+    EigenspaceModel,
+    FormatError,
+    IncrementalPCA,
+    principal_angles,
+    reconstruction_error,
+    set_threads,
+    subspace_distance,
+)
+
+ROWS = before(4)
+N = len(ROWS)
+NAN = float("nan")
+
+WEIGHTS = {
+    "too few": (np.ones(N - 1), f"{N - 1} weights for {N} rows"),
+    "too many": (np.ones(N + 1), f"{N + 1} weights for {N} rows"),
+    "a column": (np.ones((N, 1)), "2 dimensions"),
+    "negative": (np.where(np.arange(N) == 3, -1.0, 1.0), "row 3: the weight is -1"),
+    "not a number": (np.where(np.arange(N) == 3, NAN, 1.0), "row 3: the weight is NaN"),
+    "infinite": (np.where(np.arange(N) == 3, np.inf, 1.0), "row 3: the weight is inf"),
+    "too large": (np.full(N, 1e200), "row 0: the weight is 1e200"),
+    "words": (["a"] * N, "weight|convert"),
+    "a word": ("balanced", "weight|convert"),
+    "a mapping": ({"a": 1}, "weight|dict"),
+    "an object": (object(), "weight|object"),
+    "ragged": ([[1.0], [1.0, 2.0]], "weight|inhomogeneous"),
+    "sparse": (sp.csr_array(np.ones((1, N))), "weight|sequence|sparse"),
+    "complex": (np.full(N, 1 + 1j), "complex"),
+    "dates": (np.full(N, "2020-01-01", dtype="M8[D]"), "datetime|weight"),
+    "masked": (np.ma.array(np.ones(N), mask=np.arange(N) == 3), "mask|weight"),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.filterwarnings("error::numpy.exceptions.ComplexWarning")
+def test_weights_that_are_none_are_refused(kind):
+    weights, words = WEIGHTS[kind]
+    pca, batch, estimators = fitted(4), PCA().fit(ROWS), []
+    estimators = [(pca, pca.partial_fit), (pca, pca.fit), (batch, batch.fit)]
+    for estimator, verb in estimators:
+        is_before = portrait(estimator)
+        error = refused(lambda verb=verb: verb(ROWS, sample_weight=weights))
+        assert re.search(words, str(error)), f"{type(error).__name__}: {error}"
+        assert portrait(estimator) == is_before
+    for verb in [EigenspaceModel.from_rows, model(4).update, model(4).remove]:
+        assert re.search(words, str(refused(lambda verb=verb: verb(ROWS, weights=weights))))
+
+
+@pytest.mark.parametrize("zeros", [0, 0.0, np.zeros(N), [0] * N])
+def test_rows_that_weigh_nothing_are_no_rows(zeros):
+    assert "none of the" in str(refused(lambda: PCA().fit(ROWS, sample_weight=zeros)))
+    assert "none of the" in str(refused(lambda: IncrementalPCA().fit(ROWS, sample_weight=zeros)))
+    pca = fitted(4)
+    is_before = pca.model_
+    assert pca.partial_fit(ROWS, sample_weight=zeros).model_ == is_before
+
+
+WIDTHS = [np.ones((3, 3)), np.ones((3, 5)), sp.csr_array(np.ones((3, 5))), np.ones((3, 1)), np.ones((0, 3))]
+
+
+@pytest.mark.parametrize("rows", WIDTHS, ids=lambda rows: f"{type(rows).__name__} {rows.shape}")
+def test_rows_of_another_width_are_refused_and_both_widths_are_said(rows):
+    width = rows.shape[1]
+    pca = fitted(4)
+    is_before = portrait(pca)
+    for verb in [pca.partial_fit, pca.transform, pca.score_samples, pca.inverse_transform]:
+        error = str(refused(lambda verb=verb: verb(rows)))
+        assert str(width) in error, error
+        assert "4" in error, error
+    assert re.search(f"{width}.*4", str(refused(lambda: pca.partial_fit(rows, check_input=False))))
+    assert portrait(pca) == is_before
+    known = model(4)
+    for verb in [known.update, known.remove, known.transform, known.hotelling, known.squared_distance]:
+        assert re.search(f"{width}.*4", str(refused(lambda verb=verb: verb(rows))))
+    other = EigenspaceModel(width)
+    for verb in [known.merge, known.split]:
+        assert re.search(f"4.*{width}", str(refused(lambda verb=verb: verb(other))))
+
+
+M = model(4)
+WRONG = {
+    "merge": (M.merge, [None, 3, "a", ROWS, PCA().fit(ROWS)], "EigenspaceModel|model"),
+    "split": (M.split, [None, 3, "a", ROWS, PCA().fit(ROWS)], "EigenspaceModel|model"),
+    "+": (lambda x: M + x, [None, 0, 1, "a", ROWS], "unsupported|model"),
+    "-": (lambda x: M - x, [None, 0, 1, "a", ROWS], "unsupported|model"),
+    "sum": (lambda x: x + M, [None, 1, 0.5, "a"], "unsupported|concatenate|model"),
+    "merge_all": (EigenspaceModel.merge_all, [None, 3, M, [M, None], [M, "a"], []], "model|iterable"),
+    "max_rank": (lambda x: M.merge(M, max_rank=x), ["a", -1, 0, object(), [2], NAN, 2.7], "rank|max_rank"),
+    "max_rank of rows": (lambda x: EigenspaceModel.from_rows(ROWS, x), ["a", -1, 0, object(), NAN], "rank|max_rank"),
+    "truncate": (
+        M.truncate,
+        ["a", "rank:x", -1, 0, object(), "energy:2", "tolerance:-1", "fd:0"],
+        "rank|rule|share|tol",
+    ),
+    "forget": (M.forget, [None, "0.5", 0, -1, 1.1, NAN, object()], "forgetting|number"),
+    "with_components": (M.with_components, ["a", 0, -1, 1.5, NAN, object(), True, [1]], "component|share"),
+    "method": (lambda x: EigenspaceModel.from_rows(ROWS, method=x), [None, 3, "a", object()], "method|str"),
+    "ddof": (M.explained_variance, [None, "a", N, NAN, object()], "ddof|number"),
+    "feature ddof": (M.feature_variance, [None, "a", N, NAN, object()], "ddof|number"),
+    "direction": (
+        M.variance_along,
+        [None, "a", np.zeros(4), np.ones(3), np.full(4, NAN), np.ones((2, 2)), [1j] * 4, object(), {}],
+        "direction|column|number|complex|dimension|string",
+    ),
+    "limits": (M.limits, [None, "a", 0, 1, -1, NAN, object()], "confidence|number"),
+    "n_features": (EigenspaceModel, [None, "a", 0, -1, 1.5, object(), 10**30, 2**62], "integer|column|feature|memory"),
+    "from_bytes": (EigenspaceModel.from_bytes, [None, "a", 3, object(), [1, 2]], "bytes"),
+    "load": (EigenspaceModel.load, [None, 3, object(), [], ""], "str|path|read|director"),
+    "save": (M.save, [None, 3, object(), [], ""], "str|path|write|director"),
+    "from_model": (IncrementalPCA.from_model, [None, 3, "a", PCA().fit(ROWS)], "EigenspaceModel|model"),
+    "angle_bound": (M.certificate().angle_bound, [None, "a", 1.5, -1, 10**30], "integer|int|direction"),
+    "captured_bounds": (M.certificate().captured_bounds, [None, "a", 1.5, -1], "integer|int|direction"),
+    "angles": (lambda x: principal_angles(x, ROWS), [None, "a", 3, {}, object(), PCA()], "A |fitted"),
+    "distance": (lambda x: subspace_distance(ROWS, x), [None, "a", 3, {}, object(), IncrementalPCA()], "B |fitted"),
+    "kind": (lambda x: reconstruction_error(ROWS, M, kind=x), [None, 3, "mse", object()], "kind of error"),
+    "reconstruction": (lambda x: reconstruction_error(ROWS, x), [None, 3, "a", {}, object(), PCA()], "recons|fitted"),
+    "threads": (set_threads, [0, -1, 1.5, "a", object(), 10**6], "threads|integer"),
+    "score of no rows": (fitted(4, n_components=2).score, [np.zeros((0, 4))], "row|sample"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_an_argument_of_the_wrong_kind_is_refused_by_name(what):
+    work, values, words = WRONG[what]
+    bytes_before, unclear = M.to_bytes(), []
+    for value in values:
+        try:
+            error = refused(lambda value=value: work(value))
+        except Exception as other:
+            unclear.append(f"{value!r}: {type(other).__name__}: {other}")
+        else:
+            if not re.search(words, str(error)):
+                unclear.append(f"{value!r}: {type(error).__name__}: {error}")
+    assert not unclear, "\n".join(unclear)
+    assert M.to_bytes() == bytes_before
+
+
+SETTINGS = {
+    "n_components": (["a", 0, -1, 1.5, NAN, object(), True, [1], 5, 10**30], "n_components|component|share"),
+    "max_rank": (["a", 0, -1, 1.5, NAN, object(), [1]], "max_rank|rank"),
+    "batch_size": (["a", 0, -1, 2.5, NAN, object(), [1]], "batch_size"),
+    "truncation": (["a", 3, object(), "rank:0", "rank:-1", "energy:0"], "truncation|rank|share"),
+    "forgetting": (["a", 0, -1, 1.5, NAN, object(), "block:2", "half-life:-1", "half-life:0"], "forget"),
+    "missing": (["a", None, 3, object()], "missing"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_is_none_is_refused_by_name_when_rows_come(name):
+    values, words = SETTINGS[name]
+    unclear = []
+    for value in values:
+        fresh, used = IncrementalPCA(**{name: value}), fitted(4).set_params(**{name: value})
+        for verb in [fresh.fit, fresh.partial_fit, used.partial_fit]:
+            is_before = {**vars(verb.__self__)}
+            try:
+                error = refused(lambda verb=verb: verb(ROWS))
+            except Exception as other:
+                unclear.append(f"{value!r}: {type(other).__name__}: {other}")
+            else:
+                if not re.search(words, str(error)):
+                    unclear.append(f"{value!r}: {type(error).__name__}: {error}")
+                assert vars(verb.__self__) == is_before
+        seen = used.n_samples_seen_
+        assert used.set_params(**{name: getattr(IncrementalPCA(), name)}).partial_fit(ROWS).n_samples_seen_ == seen + N
+    assert not unclear, "\n".join(unclear)
+
+
+@pytest.mark.parametrize("kept", [1, 3])
+def test_every_truncation_of_the_bytes_is_refused(kept):
+    data = model(4).truncate(kept).to_bytes()
+    for end in range(len(data)):
+        with pytest.raises(FormatError, match=r"not a usable model: ."):
+            EigenspaceModel.from_bytes(data[:end])
+    for more in [b"\0", b"x" * 100]:
+        with pytest.raises(FormatError, match=r"not a usable model: ."):
+            EigenspaceModel.from_bytes(data + more)
+
+
+def test_every_flipped_bit_is_refused():
+    data = model(2).to_bytes()
+    for position in range(len(data)):
+        for bit in range(8):
+            flipped = bytearray(data)
+            flipped[position] ^= 1 << bit
+            with pytest.raises(FormatError, match=r"not a usable model: ."):
+                EigenspaceModel.from_bytes(bytes(flipped))
+
+
+@given(st.binary(max_size=300), st.integers(0, 2**64 - 1))
+@soak(200)
+def test_any_bytes_are_refused(data, length):
+    for candidate in [data, length.to_bytes(8, "little") + data, model(2).to_bytes()[:200] + data]:
+        with pytest.raises(FormatError, match=r"not a usable model: ."):
+            EigenspaceModel.from_bytes(candidate)
+
+
+def test_paths_that_lead_nowhere_are_refused(tmp_path):
+    known = model(4)
+    missing = tmp_path / "missing" / "model.esm"
+    with pytest.raises(FileNotFoundError, match=r"could not read .*missing") as caught:
+        EigenspaceModel.load(missing)
+    assert caught.value.filename == str(missing)
+    with pytest.raises(FileNotFoundError, match=r"could not write .*missing"):
+        known.save(missing)
+    with pytest.raises(IsADirectoryError, match="could not read"):
+        EigenspaceModel.load(tmp_path)
+    with pytest.raises(OSError, match="directory"):
+        known.save(tmp_path)
+    for bad in ["a\0b", "x" * 5000]:
+        with pytest.raises((OSError, ValueError), match=r"could not|null|NUL"):
+            EigenspaceModel.load(bad)
+        with pytest.raises((OSError, ValueError), match=r"could not|null|NUL"):
+            known.save(bad)
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(FormatError, match="empty` is not a usable model"):
+        EigenspaceModel.load(tmp_path / "empty")
+    (tmp_path / "text").write_text("rows, columns\n1, 2\n")
+    with pytest.raises(FormatError, match="text` is not a usable model"):
+        EigenspaceModel.load(str(tmp_path / "text"))
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("empty", "text")] == []
+
+
+def test_a_file_that_may_not_be_read_or_written_is_refused(tmp_path):
+    known = model(4)
+    path = tmp_path / "model.esm"
+    known.save(path)
+    assert EigenspaceModel.load(path) == known
+    assert EigenspaceModel.load(str(path)) == known
+    path.chmod(0)
+    if os.geteuid() != 0:  # root may read anything
+        with pytest.raises(PermissionError, match="could not read"):
+            EigenspaceModel.load(path)
+    path.chmod(0o600)
+    if sys.platform == "linux":
+        with pytest.raises(OSError, match="could not write"):
+            known.save("/proc/model.esm")
+        with pytest.raises((OSError, FormatError), match=r"usable|could not read"):
+            EigenspaceModel.load("/dev/null")
+    # A refused save leaves the file as it was.
+    with pytest.raises(OSError, match="could not write"):
+        known.save(path / "below")
+    assert EigenspaceModel.load(path) == known

@@ -1,0 +1,45 @@
+"""What no memory holds is refused, and hours of work can be interrupted: an abort or a hang is seen from outside."""
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resource", reason="limits of memory are set by a module of Unix")
+
+from huge import CASES, SECONDS
+
+DRIVER = Path(__file__).with_name("huge.py")
+EXITS = {-6: "aborted", -9: "was killed", -11: "crashed", -14: f"did not end in {SECONDS} s"}
+
+
+@cache
+def outcomes():
+    """What became of each case: its line, and how the process ended."""
+    done = subprocess.run(
+        [sys.executable, str(DRIVER)],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS * len(CASES) + 60,
+        env={**os.environ, "RUST_BACKTRACE": "0", "OPENBLAS_NUM_THREADS": "1"},
+        check=True,
+    )
+    found = {}
+    for line in done.stdout.split("\n\n"):
+        name, _, rest = line.strip("\n").partition("\t")
+        if name in CASES:
+            said, _, code = rest.rpartition("\t")
+            found[name] = said.strip(), int(code)
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_too_much_is_refused(case):
+    said, code = outcomes()[case]
+    assert code == 0, f"{EXITS.get(code, code)}: {said}"
+    assert said == "done" or any(word in said for word in ["GiB", "TiB", "allocate", "interrupted", "too", "split"]), (
+        said
+    )
