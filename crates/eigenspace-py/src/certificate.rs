@@ -4,6 +4,8 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 
+use crate::options::whole;
+
 /// How far a model can be from the batch model of the same rows.
 ///
 /// Eigenvalues and bounds are those of the scatter, a sum over rows; divide by ``weight - ddof`` for variances.
@@ -56,13 +58,13 @@ impl Certificate {
     }
 
     /// Upper bound on the sine of the largest angle between the first k directions and the true ones.
-    fn angle_bound(&self, k: usize) -> f64 {
-        self.inner.angle_bound(k)
+    fn angle_bound(&self, k: &Bound<'_, PyAny>) -> PyResult<f64> {
+        Ok(self.inner.angle_bound(whole(k, "k")?))
     }
 
     /// The interval that holds the true share of the variance in the best k directions.
-    fn captured_bounds(&self, k: usize) -> (f64, f64) {
-        self.inner.captured_bounds(k)
+    fn captured_bounds(&self, k: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+        Ok(self.inner.captured_bounds(whole(k, "k")?))
     }
 
     fn __repr__(&self) -> String {

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{EigenspaceError, InternalError, bug, raise};
+use crate::options::whole;
 
 /// The pool, the process that it belongs to, and the number of threads that was asked for (0: one for each core).
 struct Pool {
@@ -60,7 +61,8 @@ pub(crate) fn threads() -> PyResult<usize> {
 /// Computes with this many threads from now on, or with one for each core. The answers do not depend on it.
 #[pyfunction]
 #[pyo3(signature = (number=None))]
-pub(crate) fn set_threads(number: Option<usize>) -> PyResult<()> {
+pub(crate) fn set_threads(number: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let number = number.map(|number| whole(number, "the number of threads")).transpose()?;
     if number.is_some_and(|number| !(1..=1024).contains(&number)) {
         return Err(EigenspaceError::new_err("the number of threads must be from 1 to 1024, or None for one per core"));
     }

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::compute::compute;
-use crate::rows::matrix;
+use crate::rows::{affordable, copies, matrix};
 
 /// The principal angles between the spans of the rows of two matrices, smallest first.
 #[pyfunction]
@@ -15,6 +15,7 @@ pub(crate) fn principal_angles<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (a, b) = (matrix(a)?, matrix(b)?);
     let (a, b) = (a.as_array(), b.as_array());
+    affordable(py, copies(a.nrows().max(b.nrows()), a.ncols()))?;
     Ok(compute(py, || eigenspace::principal_angles(a, b))?.into_pyarray(py))
 }
 
@@ -27,5 +28,6 @@ pub(crate) fn subspace_distance(
 ) -> PyResult<f64> {
     let (a, b) = (matrix(a)?, matrix(b)?);
     let (a, b) = (a.as_array(), b.as_array());
+    affordable(py, copies(a.nrows().max(b.nrows()), a.ncols()))?;
     compute(py, || eigenspace::subspace_distance(a, b))
 }

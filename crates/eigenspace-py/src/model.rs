@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use crate::certificate::Certificate;
 use crate::compute::compute;
 use crate::options::{self, Shown};
-use crate::rows::{Rows, View, affordable, checked, counted_from, matrix, weights};
+use crate::rows::{Rows, View, affordable, checked, copies, counted_from, matrix, weights};
 use crate::scaled::Scaled;
 
 /// A PCA model that can absorb rows, merge, split, and say how exact it is.
@@ -32,7 +32,8 @@ type WithNote = (Model, String);
 impl Model {
     /// The model of no rows.
     #[staticmethod]
-    fn empty(py: Python<'_>, features: usize) -> PyResult<Self> {
+    fn empty(py: Python<'_>, features: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let features = options::whole(features, "the number of features")?;
         affordable(py, features.saturating_mul(4))?;
         compute(py, || if features == 0 { Err(Error::NoFeatures) } else { Ok(EigenspaceModel::empty(features).into()) })
     }
@@ -52,7 +53,7 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        affordable(py, block.nrows().saturating_mul(block.ncols()).saturating_mul(2))?;
+        affordable(py, copies(block.nrows(), block.ncols()))?;
         Ok(compute(py, || EigenspaceModel::batch_by(block, method, truncation))?.into())
     }
 
@@ -94,7 +95,7 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        affordable(py, block.nrows().saturating_mul(block.ncols()).saturating_mul(2))?;
+        affordable(py, copies(block.nrows(), block.ncols()))?;
         Ok(compute(py, || self.inner.update(block, truncation))?.into())
     }
 

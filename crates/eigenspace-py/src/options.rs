@@ -1,10 +1,28 @@
 //! Settings as Python writes them: numbers, words, or `None` for the default.
 
 use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
+use crate::errors::EigenspaceError;
 use crate::rows::checked;
+
+/// A whole number from Python, of any size: a negative one is refused by its name, a very large one is the largest.
+pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
+    match number.extract() {
+        Ok(number) => Ok(number),
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
+            if number.lt(0)? {
+                return Err(EigenspaceError::new_err(format!("{name} is {number}, and it cannot be negative")));
+            }
+            Ok(usize::MAX)
+        }
+        Err(_) => {
+            let kind = number.get_type();
+            Err(PyTypeError::new_err(format!("{name} must be a whole number, and this is {kind}")))
+        }
+    }
+}
 
 /// `None` for all, a whole number, or a share of variance.
 #[derive(Clone, Copy, FromPyObject)]

@@ -130,6 +130,11 @@ fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
     Err(EigenspaceError::new_err("the cells of the array are not aligned; pass a copy of it"))
 }
 
+/// Cells that a decomposition of dense rows takes at most at a time: two copies of them, and vectors as long as a row.
+pub(crate) fn copies(rows: usize, features: usize) -> usize {
+    rows.saturating_add(8).saturating_mul(features).saturating_mul(2)
+}
+
 /// Refuses more cells than memory can hold, before they are asked for: a failed allocation would end the interpreter.
 pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
     let mut probe: Vec<f64> = Vec::new();

@@ -10,7 +10,10 @@ use pyo3::types::PyBytes;
 use crate::compute::compute;
 use crate::model::Model;
 use crate::options::Settings;
-use crate::rows::{Rows, checked, counted_from, weights};
+use crate::rows::{Rows, View, affordable, checked, copies, counted_from, weights};
+
+/// More dense rows than this are never held at a time when memory is short.
+const MOST_ROWS: usize = 512;
 
 /// Rows in, models out. Threads may share one: each call waits for the one before.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -22,6 +25,7 @@ impl Stream {
     #[new]
     fn new(py: Python<'_>, features: usize, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
+        affordable(py, copies(0, features))?;
         Ok(Self::from(checked(py, options.stream(features))?))
     }
 
@@ -84,9 +88,13 @@ impl Stream {
     ) -> PyResult<()> {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
+        let block = view.block(weights.as_deref());
+        // Sparse rows wait as they are; of dense ones no more are held than wait for a compression.
+        let waiting = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
+        affordable(py, copies(waiting, block.ncols()))?;
         let mut stream = self.lock(py);
         let stream = &mut *stream;
-        compute(py, || stream.update(view.block(weights.as_deref())).map_err(|error| counted_from(first, error)))
+        compute(py, || stream.update(block).map_err(|error| counted_from(first, error)))
     }
 
     /// Absorbs the rows that a model stands for.

@@ -4,16 +4,16 @@ The truth is a singular value decomposition of the centred rows by numpy. The fa
 EIGENSPACE_ORL names the folder that holds s1/1.pgm and so on.
 """
 
-import os
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
 import sklearn.decomposition as theirs
+from faces import faces
 from oracle import EPS, sine, truth
 
 import eigenspace
@@ -33,18 +33,6 @@ class Defect:
     """What rounding allows ours."""
     wrong: float = 0.01
     """From here on theirs is no matter of rounding."""
-
-
-@cache
-def faces():
-    """The 400 faces, one per row."""
-    folder = os.environ.get("EIGENSPACE_ORL")
-    if not folder:
-        raise RuntimeError("set EIGENSPACE_ORL to the folder of the ORL faces, which holds s1/1.pgm to s40/10.pgm")
-    from PIL import Image
-
-    paths = [Path(folder) / f"s{person}" / f"{picture}.pgm" for person in range(1, 41) for picture in range(1, 11)]
-    return np.array([np.asarray(Image.open(path), dtype=np.float64).ravel() for path in paths])
 
 
 @cache
@@ -237,12 +225,18 @@ DEFECTS: dict[str, Callable[[], Defect]] = {
 def table_rows():
     """The table: a list of cells for each line, the heading first."""
     heading = ["", "measure", f"scikit-learn {sklearn.__version__}", "eigenspace"]
-    lines = [[d.name, d.measure, cell(d.theirs), cell(d.ours)] for d in (work() for work in DEFECTS.values())]
+    lines = [[d.name, d.measure, error(d.theirs), rounding(d.ours)] for d in (work() for work in DEFECTS.values())]
     return [heading, *lines]
 
 
-def cell(value):
-    return value if isinstance(value, str) else f"{value:.1e}" if value < 0.01 else f"{value:.2f}"
+def error(value):
+    """One digit, which is the same on every machine."""
+    return value if isinstance(value, str) else f"{value:.1f}"
+
+
+def rounding(value):
+    """The power of ten that is at least ten times as large."""
+    return f"< 1e{math.ceil(math.log10(max(value, EPS))) + 1}"
 
 
 def markdown():

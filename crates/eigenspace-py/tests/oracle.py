@@ -20,6 +20,10 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from threadpoolctl import threadpool_limits
+
+# Threads of a linear algebra library wait for each other on a busy machine, and these matrices are small.
+threadpool_limits(1, "blas")
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -37,5 +37,5 @@ def test_the_table_has_a_line_for_each():
 def test_without_the_faces_it_says_what_is_missing(monkeypatch):
     monkeypatch.delenv("EIGENSPACE_ORL", raising=False)
     defects.faces.cache_clear()
-    with pytest.raises(RuntimeError, match="set EIGENSPACE_ORL to the folder of the ORL faces"):
+    with pytest.raises(RuntimeError, match="set EIGENSPACE_ORL to the folder"):
         defects.faces()

@@ -8,6 +8,7 @@ import pkgutil
 import re
 from pathlib import Path
 
+import defects
 import pytest
 
 import eigenspace
@@ -38,6 +39,11 @@ def test_examples_run_and_print_what_stands_under_them(document, tmp_path, monke
             exec(compile("\n" * (line - 1) + code, document, "exec"), namespace)
         expected = following[2] if following is not None and following[0] == "text" else ""
         assert printed.getvalue() == expected, f"{document}, line {line}"
+
+
+def test_the_table_of_defects_is_what_is_measured():
+    table = DEFECTS.search((ROOT / "docs/PYTHON.md").read_text())[1]
+    assert table == defects.markdown() + "\n", "run crates/eigenspace-py/tests/defects.py for the table"
 
 
 def modules():

@@ -45,15 +45,19 @@ def test_svd_sees_singular_values_down_to_epsilon(rows):
 
 
 @pytest.mark.parametrize("method", ["auto", "svd", "covariance", "gram"])
-@pytest.mark.parametrize("seed", [0, 50627])
-def test_the_direction_of_two_rows_is_their_difference(method, seed):
-    rng = np.random.default_rng(seed)
-    n, d, rank = rng.integers(2, 40), rng.integers(2, 60), rng.integers(1, 4)
-    rows = (rng.normal(size=(n, rank)) @ rng.normal(size=(rank, d)))[:2]
-    direction = rows[0] - rows[1]
-    direction /= np.linalg.norm(direction)
-    found = EigenspaceModel.from_rows(rows, method=method).components[0]
-    assert np.linalg.norm(found - direction * np.sign(found @ direction)) <= 4 * EPS * (16 + d)
+def test_rows_on_a_line_have_its_direction(method):
+    worst = 0.0
+    for seed in range(2400, 2600):
+        rng = np.random.default_rng(seed)
+        along, line = rng.normal(size=20), rng.normal(size=40)
+        rows = np.outer(along, line)
+        expected = truth(rows)
+        found = EigenspaceModel.from_rows(rows, method=method).components[0]
+        away = np.linalg.norm(found - line * (found @ line) / (line @ line))
+        # Householder's bidiagonalisation of m x n cells is exact for rows that differ from these by c m n eps / 2 of
+        # their norm at most (Higham, Accuracy and Stability of Numerical Algorithms, section 19.3), c a small number.
+        worst = max(worst, away / (EPS * 2 * rows.size + 4 * expected.far / expected.values[0]))
+    assert worst <= 1
 
 
 @given(cut_tables())

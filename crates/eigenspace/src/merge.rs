@@ -62,7 +62,12 @@ impl EigenspaceModel {
         let by_weight = other.weight().total_cmp(&self.weight());
         let by_mean = || compare(self.mean(), other.mean());
         let by_spectrum = || compare(self.singular_values(), other.singular_values());
-        by_weight.then_with(by_mean).then_with(by_spectrum).is_le()
+        let by_scatter = || compare(self.feature_scatter(), other.feature_scatter());
+        let by_basis = || {
+            let rows = self.basis().into_iter().zip(other.basis());
+            rows.map(|(a, b)| b.total_cmp(a)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        by_weight.then_with(by_mean).then_with(by_spectrum).then_with(by_scatter).then_with(by_basis).is_le()
     }
 
     /// The model of the rows of all, merged as a balanced tree: neighbours in pairs, then pairs of

@@ -20,6 +20,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, ArrayViewMut2};
 
+use crate::block::Block;
 use crate::certificate::Bound;
 use crate::error::Error;
 use crate::linalg::{self, Real};
@@ -109,9 +110,7 @@ impl EigenspaceModel {
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
     pub fn fill_missing(&self, mut rows: ArrayViewMut2<'_, f64>) -> Result<u64, Error> {
-        if rows.ncols() != self.features() {
-            return Err(Error::WidthMismatch { expected: self.features(), found: rows.ncols() });
-        }
+        Block::from(rows.view()).admit(self.features(), Missing::Impute)?;
         let holes = holes(&rows);
         let guess = Guess::of(self, Components::Number(self.n_components().max(1)));
         holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));

@@ -26,8 +26,8 @@ use crate::reduce::{Route, reduce};
 use crate::sparse::SparseRows;
 use crate::truncation::Truncation;
 
-/// A difference of feature scatters below this share of the total is rounding.
-const ROUNDING: f64 = 1e-10;
+/// The norm of a rounding error against the sum of the magnitudes on its diagonal.
+const BESIDE: f64 = 4.0;
 
 /// A model seen with its features multiplied by scales.
 ///
@@ -96,14 +96,25 @@ impl EigenspaceModel {
         let scaled = |sign: f64| -> f64 {
             missing.iter().zip(scales).map(|(gap, scale)| (sign * gap).max(0.0) * scale * scale).sum()
         };
-        let total: f64 = self.feature_scatter().iter().zip(scales).map(|(q, scale)| q * scale * scale).sum();
         let (lacking, excess) = (scaled(1.0), scaled(-1.0));
-        if lacking + excess <= ROUNDING * total {
-            return bound;
+        let turned = self.turning(scales);
+        if bound.lost == 0.0 {
+            // Nothing was dropped, so that the gaps are rounding, of either sign. What they are on the diagonal they
+            // are beside it.
+            return bound.noisier(BESIDE * (lacking + excess) + turned);
         }
         let rounding = 4.0 * f64::EPSILON * (self.features() as f64 + 16.0) * self.spectrum.largest().powi(2);
         let lost = (bound.lost + rounding * largest).min(lacking + excess);
-        Bound { lost, ..bound }.noisier(excess)
+        Bound { lost, ..bound }.noisier(BESIDE * excess + turned)
+    }
+
+    /// What the rounding of s V can be in M_σ: |δ| ≤ c ε s₁ in every column, also where the feature is small, so that
+    /// ‖(Aᵀδ + δᵀA)_σ‖ ≤ 2 ‖A_σ‖ c ε s₁ max σ.
+    fn turning(&self, scales: ArrayView1<'_, f64>) -> f64 {
+        let live = || self.feature_scatter().into_iter().zip(scales).filter(|(q, _)| **q > 0.0);
+        let largest = live().fold(0.0_f64, |a, (_, scale)| a.max(*scale));
+        let total: f64 = live().map(|(q, scale)| q * scale * scale).sum();
+        8.0 * f64::EPSILON * self.spectrum.largest() * largest * total.sqrt()
     }
 }
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._core import Certificate, EigenspaceError
 from ._model import EigenspaceModel, components_of
 from ._note import note_of
-from ._rows import array_of, is_sparse, rows_of
+from ._rows import array_of, is_sparse, unmasked
 from ._sklearn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -111,10 +111,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The rows that have these coordinates: (n, n_features)."""
         view = self._view()
         Z = array_of(X, "the coordinates")
-        Z = Z.toarray() if is_sparse(Z) else Z
         if Z.shape[1] != view.shown:
             raise EigenspaceError(f"the coordinates have {Z.shape[1]} columns, there are {view.shown} components")
-        return view.reconstruct(rows_of(Z), whiten=self.whiten)
+        return view.reconstruct(Z, whiten=self.whiten)
 
     def get_covariance(self) -> Floats:
         """The covariance of the features as the model knows it (of standardised rows, when standardised)."""
@@ -127,7 +126,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def score_samples(self, X: Any) -> Floats:
         """The log-likelihood of each row under probabilistic PCA."""
         view = self._view()
-        X = self._checked(X, reset=False)
+        X = self._checked(X, reset=False, least=1)
         return view.log_likelihood(X.toarray() if is_sparse(X) else X)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -136,10 +135,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
         """A checked array of rows."""
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32)
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32) and len(X) >= least
         if plain and not reset and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return X  # nothing that could be found wrong here
-        return validated(self, X, reset=reset, least=least)
+        return array_of(validated(self, unmasked(X), reset=reset, least=least))
 
     def _components(self, features: int) -> int | float | None:
         """The setting, once it is found good."""

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from ._core import EigenspaceError, Stream
 from ._estimator import Estimator, nothing_to_fit
-from ._model import EigenspaceModel, settings
+from ._model import EigenspaceModel, model_of, rank_of, settings
 from ._note import is_standardized
-from ._rows import array_of, piece_rows, pieces_of, weights_of
+from ._rows import array_of, piece_rows, pieces_of, weights_of, whole_of
 from ._seen import Seen
 from ._view import View
 
@@ -105,7 +105,7 @@ class IncrementalPCA(Estimator):
         >>> IncrementalPCA.from_model(model, n_components=2).partial_fit(np.ones((1, 4))).n_samples_seen_
         5
         """
-        params.setdefault("n_components", model._core.shown)
+        params.setdefault("n_components", model_of(model, "model")._core.shown)
         params.setdefault("standardize", is_standardized(model.note))
         estimator = cls(**params)
         chosen = estimator._settings(model.n_features)
@@ -169,13 +169,20 @@ class IncrementalPCA(Estimator):
 
     def _settings(self, features: int) -> dict[str, Any]:
         n_components = self._components(features)
-        if isinstance(n_components, int) and isinstance(self.max_rank, int) and self.max_rank < n_components:
+        max_rank = rank_of(self.max_rank)
+        if isinstance(n_components, int) and max_rank is not None and max_rank < n_components:
             raise EigenspaceError(f"max_rank={self.max_rank} keeps fewer directions than n_components={n_components}")
         return settings(n_components, self.max_rank, self.truncation, forgetting=self.forgetting, missing=self.missing)
 
     def _batch_size(self, features: int) -> int:
         if self.batch_size is None:
             return 5 * features
-        if self.batch_size < 1:
-            raise EigenspaceError(f"batch_size={self.batch_size} must be at least 1")
-        return int(self.batch_size)
+        return whole_of(self.batch_size, "batch_size")
+
+    def __copy__(self) -> IncrementalPCA:
+        """A copy that goes its own way."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if hasattr(self, "_seen"):
+            twin._seen = Seen(self._seen.stream.copy(), self._seen.settings, self._seen.narrow)
+        return twin

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._core import EigenspaceError
 from ._model import EigenspaceModel
-from ._rows import array_of, is_sparse, pieces_of
+from ._rows import array_of, is_sparse, pieces_of, rows_of
 
 
 def principal_angles(A: Any, B: Any) -> NDArray[np.float64]:
@@ -45,16 +45,32 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
         other = array_of(other, "the reconstruction")
         if other.shape != X.shape:
             raise EigenspaceError(f"the rows have shape {X.shape}, the reconstruction has {other.shape}")
-    total = 0.0
+    total, largest = 0.0, 0.0
     for start, end, _ in pieces_of(X):
         rows = X[start:end].toarray() if is_sparse(X) else np.asarray(X[start:end])
         if hasattr(other, "inverse_transform"):
             again = other.inverse_transform(other.transform(rows))
         else:
             again = other[start:end].toarray() if is_sparse(other) else np.asarray(other[start:end])
-        total += float(np.square(np.subtract(rows, again, dtype=np.float64)).sum())
+        with np.errstate(over="ignore"):
+            rows, again = np.asarray(rows, dtype=np.float64), np.asarray(again, dtype=np.float64)
+        for table, name in ((rows, "X"), (again, "the reconstruction")):
+            bad = np.argwhere(~np.isfinite(table))
+            if len(bad):
+                row, column = bad[0]
+                value = table[row, column]
+                raise EigenspaceError(
+                    f"row {start + row}, column {column} of {name}: the value is {value}, expected a finite number"
+                )
+        lost = np.abs(rows - again)
+        most = float(lost.max(initial=0.0))
+        if most > largest:  # squares are taken of what is at most 1, so that they do not overflow
+            total *= (largest / most) ** 2
+            largest = most
+        if largest > 0:
+            total += float(np.square(lost / largest).sum())
     cells = X.shape[0] * X.shape[1]
-    return float(np.sqrt(total / cells if kind == "rmse" and cells else total))
+    return float(largest * np.sqrt(total / cells if kind == "rmse" and cells else total))
 
 
 def _directions(of: Any, name: str) -> NDArray[np.float64]:
@@ -63,4 +79,4 @@ def _directions(of: Any, name: str) -> NDArray[np.float64]:
     of = getattr(of, "components_", of)
     if is_sparse(of):
         of = of.toarray()
-    return np.ascontiguousarray(array_of(of, name), dtype=np.float64)
+    return np.asarray(rows_of(array_of(of, name)), dtype=np.float64)

@@ -7,13 +7,23 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from . import _html
-from ._core import Certificate, Model, Stream
+from ._core import Certificate, EigenspaceError, Model, NotAPartError, Stream
 from ._interrupt import interruptibly
 from ._note import check_same_columns, columns_of
-from ._rows import array_of, dense_pieces_of, is_sparse, pieces_of, rows_of, weights_of
+from ._rows import (
+    CELLS,
+    array_of,
+    dense_pieces_of,
+    is_sparse,
+    numbers_of,
+    pieces_of,
+    rows_of,
+    weights_of,
+    whole_of,
+)
 
 Floats = NDArray[np.float64]
 
@@ -82,11 +92,11 @@ class EigenspaceModel:
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
         """The model of the rows of all, merged as a balanced tree."""
-        models = list(models)
+        models = [model_of(model, "a model to merge") for model in models]
         for model in models[1:]:
             check_same_columns(models[0]._note, model._note, model.n_features)
         core = Model.merge_all([model._core for model in models], _rule(max_rank))
-        return cls._of(core, models[0]._note)
+        return cls._of(core, models[0]._note)  # an empty list was refused
 
     def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
         """The model of the rows before and these. For many small blocks use :class:`IncrementalPCA`."""
@@ -97,18 +107,23 @@ class EigenspaceModel:
 
     def merge(self, other: EigenspaceModel, max_rank: int | None = None) -> EigenspaceModel:
         """The model of the rows of both."""
-        check_same_columns(self._note, other._note, self.n_features)
+        check_same_columns(self._note, model_of(other, "other")._note, self.n_features)
         return self._with(self._core.merge(other._core, _rule(max_rank)))
 
     def split(self, part: EigenspaceModel) -> EigenspaceModel:
         """The model of the rows that are not in the part, which must have been in this one."""
-        check_same_columns(self._note, part._note, self.n_features)
+        check_same_columns(self._note, model_of(part, "part")._note, self.n_features)
         return self._with(self._core.split(part._core))
 
     def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
         """The model of the rows before without these."""
         X = array_of(X)
-        return self._with(self._core.remove(rows_of(X), weights_of(weights, X.shape[0])))
+        weights = weights_of(weights, X.shape[0])
+        n = X.shape[0] if weights is None else int(np.count_nonzero(weights))
+        if n > self.count:
+            raise NotAPartError(f"cannot remove {n} rows from a model of {self.count}")
+        rows = rows_of(X)
+        return self._with(interruptibly(lambda: self._core.remove(rows, weights), X.shape[0] * X.shape[1]))
 
     def truncate(self, max_rank: int | str) -> EigenspaceModel:
         """The same model with fewer directions: a number, or a rule such as 'energy:0.99'."""
@@ -231,9 +246,12 @@ class EigenspaceModel:
         """The variance of each feature, exact whatever was truncated."""
         return self._core.feature_variance(ddof)
 
-    def variance_along(self, direction: ArrayLike, ddof: float = 1) -> float:
+    def variance_along(self, direction: Any, ddof: float = 1) -> float:
         """The variance of the rows along a direction of any length."""
-        return self._core.variance_along(np.ascontiguousarray(direction, dtype=np.float64).ravel(), ddof)
+        direction = numbers_of(np.asarray(direction), "the direction")
+        if direction.ndim != 1:
+            raise EigenspaceError(f"the direction has {direction.ndim} dimensions, expected a number for each feature")
+        return self._core.variance_along(np.array(direction, dtype=np.float64), ddof)
 
     def covariance(self) -> Floats:
         """The covariance of the features as the model knows it, with noise along what is not shown."""
@@ -266,15 +284,14 @@ class EigenspaceModel:
     def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
         """The rows that have these coordinates; fewer columns than components are taken as the first ones."""
         Z = array_of(coordinates, "the coordinates")
-        if whiten:
-            Z = (
-                Z
-                * np.sqrt(self.explained_variance()).astype(Z.dtype if Z.dtype.kind == "f" else np.float64)[
-                    : Z.shape[1]
-                ]
+        if not whiten:
+            return reconstructed(self._core.reconstruct, Z, self.n_features)
+        if Z.shape[1] > self.n_components:
+            raise EigenspaceError(
+                f"the coordinates have {Z.shape[1]} columns, there are {self.n_components} components"
             )
-        rows: NDArray[Any] = self._core.reconstruct(rows_of(Z))
-        return rows
+        deviation = np.sqrt(self.explained_variance())[: Z.shape[1]]
+        return reconstructed(lambda Z: self._core.reconstruct(Z * deviation.astype(Z.dtype)), Z, self.n_features)
 
     def hotelling(self, X: Any) -> Floats:
         """T² of each row: how unusual it is inside the subspace."""
@@ -286,6 +303,8 @@ class EigenspaceModel:
 
     def _of_each_row(self, measure: Callable[[Floats], Floats], X: Any) -> Floats:
         X = array_of(X)
+        if X.shape[0] == 0:
+            measure(np.empty(X.shape))  # the width is looked at all the same
         values = np.empty(X.shape[0])
         for start, end, rows in dense_pieces_of(X):
             values[start:end] = measure(rows)
@@ -298,18 +317,21 @@ class EigenspaceModel:
     def fill_missing(self, X: Any) -> Floats:
         """A copy of the rows in which cells that are not a number hold the model's estimate."""
         X = array_of(X)
-        if is_sparse(X):
-            X = X.toarray()  # what is returned is dense
-        return self._core.fill_missing(np.asarray(rows_of(X), dtype=np.float64))
+        if X.shape[0] == 0:
+            return self._core.fill_missing(np.empty(X.shape))
+        filled = np.empty(X.shape)
+        for start, end, rows in dense_pieces_of(X):
+            filled[start:end] = self._core.fill_missing(rows)
+        return filled
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
         return self._core.to_bytes(self._note)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> EigenspaceModel:
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> EigenspaceModel:
         """The model of these bytes."""
-        return cls._of(*Model.from_bytes(data))
+        return cls._of(*Model.from_bytes(bytes(memoryview(data))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file (safetensors), whole or not at all."""
@@ -343,19 +365,42 @@ class EigenspaceModel:
         return _html.of(self)
 
 
+def reconstructed(reconstruct: Callable[[NDArray[Any]], NDArray[Any]], Z: Any, features: int) -> NDArray[Any]:
+    """The rows of coordinates, a piece at a time, in the precision of the coordinates."""
+    if is_sparse(Z):
+        Z = Z.toarray()
+    step = max(1, CELLS // max(features, 1))
+    if Z.shape[0] <= step:
+        return reconstruct(rows_of(Z))
+    rows = np.empty((Z.shape[0], features), dtype=np.float32 if Z.dtype == np.float32 else np.float64)
+    for start in range(0, Z.shape[0], step):
+        rows[start : start + step] = reconstruct(rows_of(Z[start : start + step]))
+    return rows
+
+
+def model_of(model: Any, name: str) -> EigenspaceModel:
+    """A model, or the estimator's where one was passed in its place."""
+    if not isinstance(model, EigenspaceModel):
+        hint = "; pass its model_" if hasattr(model, "model_") else ""
+        raise TypeError(f"{name} must be an EigenspaceModel, and this is {type(model).__name__}{hint}")
+    return model
+
+
 def _rule(max_rank: int | None) -> str:
-    return "none" if max_rank is None else f"rank:{int(max_rank)}"
+    return "none" if max_rank is None else f"rank:{whole_of(max_rank, 'max_rank')}"
 
 
 def components_of(n_components: Any) -> int | float | None:
-    """The setting as the native part takes it; 2 and 2.0 are different things."""
+    """The setting as the native part takes it; 1 and 1.0 are different things."""
     if n_components is None:
         return None
-    if isinstance(n_components, (bool, np.bool_)):
-        raise TypeError("n_components is a number, a share of variance or None, and this is a truth value")
-    if isinstance(n_components, (int, np.integer)):
-        return int(n_components)
-    return float(n_components)
+    if isinstance(n_components, (float, np.floating)):
+        return float(n_components)
+    try:
+        return whole_of(n_components, "n_components")
+    except TypeError:
+        what = "a whole number, a share of variance such as 0.95, or None"
+        raise TypeError(f"n_components={n_components!r} must be {what}") from None
 
 
 def settings(
@@ -369,7 +414,7 @@ def settings(
     """The settings of a stream, in the words of the native part."""
     return {
         "components": components,
-        "max_rank": (1 << 64) - 1 if max_rank == "all" else max_rank,
+        "max_rank": rank_of(max_rank),
         "truncation": "none" if truncation is None else truncation,
         "engine": engine,
         "block_rows": None,
@@ -377,3 +422,15 @@ def settings(
         "missing": missing,
         "centred": True,
     }
+
+
+def rank_of(max_rank: Any) -> int | None:
+    """A rank to keep as the native part takes it: the largest number means all."""
+    if max_rank is None:
+        return None
+    most = (1 << 64) - 1
+    if isinstance(max_rank, str):
+        if max_rank == "all":
+            return most
+        raise EigenspaceError(f"max_rank={max_rank!r} must be a whole number, 'all' or None")
+    return min(whole_of(max_rank, "max_rank"), most)

@@ -7,6 +7,7 @@ sparse                compressed sparse rows, never made dense
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,20 +27,35 @@ def is_sparse(X: Any) -> bool:
 
 def array_of(X: Any, name: str = "X") -> Any:
     """A two-dimensional array of real numbers, or compressed sparse rows; nothing is copied if it need not be."""
-    X = X.tocsr() if is_sparse(X) else np.asarray(X)
+    X = X.tocsr() if is_sparse(X) else np.asarray(unmasked(X))
+    X = numbers_of(X, name)
+    if X.ndim != 2:
+        row = "; one row is X.reshape(1, -1)" if X.ndim == 1 else ""
+        raise EigenspaceError(f"{name} has {X.ndim} dimensions, expected a row for each observation{row}")
+    return X
+
+
+def numbers_of(X: Any, name: str) -> Any:
+    """An array of real numbers, or the reason why it is none."""
     if X.dtype.kind == "O":
         try:
             X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise EigenspaceError(f"{name} holds something that is not a number: {error}") from None
     if X.dtype.kind == "c":
         raise EigenspaceError(f"{name} is complex, and PCA is for real numbers. Complex data not supported")
     if X.dtype.kind not in "fiub":
         raise EigenspaceError(f"{name} has the type {X.dtype}, expected numbers")
-    if X.ndim != 2:
-        row = "; one row is X.reshape(1, -1)" if X.ndim == 1 else ""
-        raise EigenspaceError(f"{name} has {X.ndim} dimensions, expected a row for each observation{row}")
     return X
+
+
+def unmasked(X: Any) -> Any:
+    """The masked cells of a masked array are missing."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if not np.ma.is_masked(X) or X.dtype.kind not in "fiub":
+        return X.data
+    return np.ma.filled(X.astype(np.float32 if X.dtype == np.float32 else np.float64), np.nan)
 
 
 def rows_of(X: Any) -> Any:
@@ -90,7 +106,7 @@ def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
     """One number for each row."""
     if weights is None:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
+    weights = numbers_of(np.asarray(unmasked(weights)), "sample_weight").astype(np.float64, copy=False)
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.ndim != 1:
@@ -98,3 +114,16 @@ def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
     if len(weights) != n:
         raise EigenspaceError(f"there are {len(weights)} weights for {n} rows")
     return np.ascontiguousarray(weights)
+
+
+def whole_of(value: Any, name: str, least: int = 1) -> int:
+    """A whole number that is not too small."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r} must be a whole number") from None
+    if number < least:
+        raise EigenspaceError(f"{name}={number} must be at least {least}")
+    return number

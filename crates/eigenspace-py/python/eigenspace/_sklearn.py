@@ -23,9 +23,12 @@ def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
     Numbers are left as they are: whether they are finite is seen when they are read.
     """
     if validate_data is not None:
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=least
-        )
+        try:
+            return validate_data(
+                estimator, X, reset=reset, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=least
+            )
+        except OverflowError as error:
+            raise EigenspaceError(f"X holds something that is not a number: {error}") from None
     names = [name for name in getattr(X, "columns", []) if isinstance(name, str)]
     X = array_of(X)
     if X.shape[0] < least:

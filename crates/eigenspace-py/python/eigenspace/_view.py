@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Model
+from ._model import reconstructed
 from ._rows import is_sparse, pieces_of
 
 Floats = NDArray[np.float64]
@@ -121,15 +122,19 @@ class View:
         Z[skipped] = np.nan
         return Z
 
-    def reconstruct(self, Z: NDArray[Any], *, whiten: bool) -> NDArray[Any]:
+    def reconstruct(self, Z: Any, *, whiten: bool) -> NDArray[Any]:
         """The rows that have these coordinates, in their precision."""
         engine = self.model if self.scaled is None else self.scaled
-        if whiten:
-            Z = Z * self.deviation.astype(Z.dtype)
-        rows: NDArray[Any] = engine.reconstruct(Z[:, : self.real])
-        if self.real < self.shown:
-            rows += (Z[:, self.real :] @ (self.idle * self.scale)).astype(rows.dtype)
-        return rows
+
+        def reconstruct(Z: NDArray[Any]) -> NDArray[Any]:
+            if whiten:
+                Z = Z * self.deviation.astype(Z.dtype)
+            rows = engine.reconstruct(Z[:, : self.real])
+            if self.real < self.shown:
+                rows += (Z[:, self.real :] @ (self.idle * self.scale)).astype(rows.dtype)
+            return rows
+
+        return reconstructed(reconstruct, Z, self.features)
 
     def covariance(self) -> Floats:
         components = np.vstack([self.model.basis()[: self.real], self.idle])
