@@ -235,8 +235,8 @@ def error(value):
 
 
 def rounding(value):
-    """The power of ten that is at least ten times as large."""
-    return f"< 1e{math.ceil(math.log10(max(value, EPS))) + 1}"
+    """A power of ten that is ten times as large, or more, so that it is the same on every machine."""
+    return f"< 1e{math.ceil(math.log10(max(value, 1e-11))) + 1}"
 
 
 def markdown():
