@@ -43,6 +43,12 @@ pub(crate) enum Failure {
     NoData,
     #[error("`{}` holds {faces} pictures, not 40 or more of several people in a folder each", folder.display())]
     FewFaces { folder: PathBuf, faces: usize },
+    #[error("`{}` holds no folder of pictures for each person", folder.display())]
+    NoPeople { folder: PathBuf },
+    #[error("whose pictures are these: `{}` is no folder", path.display())]
+    NoPerson { path: PathBuf },
+    #[error("`{}` is a recogniser, and would lose its people", path.display())]
+    IsRecognizer { path: PathBuf },
     #[error("there is no row {row}")]
     NoRow { row: u64 },
     #[error("the file `{}` would have no known format", path.display())]
@@ -78,6 +84,11 @@ impl Failure {
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
             Self::FewFaces { .. } => "faces lie as person/picture.pgm; without --faces the ORL faces are fetched",
+            Self::NoPeople { .. } => "pictures lie as person/picture.pgm in it; the folder's name is the person's",
+            Self::NoPerson { .. } => "name the person with --person, or put the pictures into a folder of that name",
+            Self::IsRecognizer { .. } => {
+                "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
+            }
             Self::NoRow { .. } => "rows are counted from 0",
             Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
             Self::NoComponent { .. } => "components are counted from 1; show more with -k",

@@ -46,24 +46,15 @@ impl Recognizer {
     pub fn forget(&self, person: &str) -> Result<Self, Error> {
         let theirs: Vec<usize> = (0..self.pictures.len()).filter(|&i| self.pictures[i].person == person).collect();
         if theirs.is_empty() {
-            let people = self.people().into_iter().map(str::to_owned).collect();
-            return Err(FaceError::UnknownPerson { person: person.into(), people }.into());
+            return Err(self.no_picture(person, ""));
         }
         self.without(&theirs)
     }
 
     /// The recogniser that never saw this picture.
     pub fn forget_picture(&self, person: &str, picture: &str) -> Result<Self, Error> {
-        let theirs = |p: &&Enrolled| p.person == person;
-        let found = self.pictures.iter().position(|p| theirs(&p) && p.name == picture);
-        let Some(found) = found else {
-            let pictures: Vec<String> = self.pictures.iter().filter(theirs).map(|p| p.name.clone()).collect();
-            let people = self.people().into_iter().map(str::to_owned).collect();
-            return Err(match pictures.is_empty() {
-                true => FaceError::UnknownPerson { person: person.into(), people }.into(),
-                false => FaceError::UnknownPicture { person: person.into(), picture: picture.into(), pictures }.into(),
-            });
-        };
+        let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
+        let found = found.ok_or_else(|| self.no_picture(person, picture))?;
         self.without(&[found])
     }
 

@@ -127,7 +127,7 @@ fn known(what: &str) -> Option<&'static str> {
         "metric" => "one of euclidean, cosine, mahalanobis, mahalanobis-cosine",
         "way to take pixels" => "one of raw, standardized",
         "threshold" => "a positive number, `learnt`, or `none`",
-        "share of faces to accept" => "above 0 and at most 1, for example 0.99",
+        "share of faces to accept" => "above 0 and at most 1, for example 0.95",
         "protocol" => {
             "one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures"
         }

@@ -11,7 +11,7 @@
 //!
 //! ```text
 //! "faces": {"version": 1, "people": ["ann", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
-//!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.99, "max_rank": null, "seed": 0}
+//!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.95, "max_rank": null, "seed": 0}
 //! ```
 //!
 //! Everything is under the checksum of the model file, so any reader of models reads a recogniser, as the model of all its faces.

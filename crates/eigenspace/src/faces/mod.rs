@@ -43,7 +43,7 @@ mod threshold;
 
 use std::cmp::Ordering;
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use sha2::{Digest, Sha256};
 
 use crate::batch::Method;
@@ -191,6 +191,25 @@ impl Recognizer {
         }
         let model = self.model.with_components(options.components)?;
         Ok(Self { model, options, ..self.clone() })
+    }
+
+    /// An enrolled picture, from its coordinates: all its pixels while no direction was dropped, as the model takes them
+    /// ([`Pixels`]). So whoever has the recogniser has the pictures.
+    pub fn picture(&self, person: &str, picture: &str) -> Result<Array1<f64>, Error> {
+        let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
+        let found = found.ok_or_else(|| self.no_picture(person, picture))?;
+        Ok(self.rows_of(&[found])?.index_axis_move(Axis(0), 0))
+    }
+
+    /// What to say of a person or a picture that is not there.
+    pub(crate) fn no_picture(&self, person: &str, picture: &str) -> Error {
+        let theirs = self.pictures.iter().filter(|p| p.person == person);
+        let pictures: Vec<String> = theirs.map(|p| p.name.clone()).collect();
+        if pictures.is_empty() {
+            let people = self.people().into_iter().map(str::to_owned).collect();
+            return FaceError::UnknownPerson { person: person.into(), people }.into();
+        }
+        FaceError::UnknownPicture { person: person.into(), picture: picture.into(), pictures }.into()
     }
 
     /// The number of the person of every picture.

@@ -1,7 +1,7 @@
 //! Settings of a recogniser, and their texts: the same in its file and on a command line.
 //!
 //! ```text
-//! k = 40 components · cosine · 1 nearest neighbour · pixels as they are · thresholds that 99 % of faces pass
+//! k = 40 components · cosine · 1 nearest neighbour · pixels as they are · thresholds that 95 % of faces pass
 //! ```
 
 use std::fmt;
@@ -127,7 +127,7 @@ impl Default for FaceOptions {
             pixels: Pixels::default(),
             unknown: Threshold::default(),
             not_a_face: Threshold::default(),
-            accept: 0.99,
+            accept: 0.95,
             seed: 0,
             size: None,
         }
