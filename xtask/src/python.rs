@@ -1,5 +1,5 @@
-//! The Python tests: what a reader without this library sees in a model file, and the command on files that
-//! other software wrote.
+//! The Python tests: what a reader without this library sees in a model file, the command on files that
+//! other software wrote, and the recogniser against scikit-learn.
 //!
 //! They run in `target/venv`, made again whenever `tests/python/requirements.txt` or the
 //! interpreter changes.
@@ -18,6 +18,7 @@ const TESTS: &str = "tests/python";
 const BENCHMARKS: &str = "bench";
 
 pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
+    let faces = crate::orl::available(runner)?;
     let python = environment(runner)?;
     let module = |name, arguments: &[&str]| Step::new(name, &python).with(["-m"]).with(arguments);
     runner.run(module("ruff check", &["ruff", "check", TESTS, BENCHMARKS]))?;
@@ -25,6 +26,7 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(rust::build_command())?;
     // Without its cache pytest leaves nothing behind in the source tree.
     let tests = module("pytest", &["pytest", "-q", "-p", "no:cacheprovider", TESTS]);
+    let tests = tests.variable("EIGENSPACE_ORL", faces);
     runner.run(tests.variable("EIGENSPACE", runner.target().join("debug/eigenspace")))
 }
 

@@ -49,6 +49,8 @@ pub(crate) enum Failure {
     NoPerson { path: PathBuf },
     #[error("`{}` is a recogniser, and would lose its people", path.display())]
     IsRecognizer { path: PathBuf },
+    #[error("{deviation} is no deviation of noise")]
+    Noise { deviation: f64 },
     #[error("there is no row {row}")]
     NoRow { row: u64 },
     #[error("the file `{}` would have no known format", path.display())]
@@ -89,6 +91,7 @@ impl Failure {
             Self::IsRecognizer { .. } => {
                 "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
             }
+            Self::Noise { .. } => "a number of grey values, 0 or more, such as 25",
             Self::NoRow { .. } => "rows are counted from 0",
             Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
             Self::NoComponent { .. } => "components are counted from 1; show more with -k",

@@ -27,7 +27,7 @@ pub struct Outcome {
     pub distance: f64,
     /// The distance to the nearest picture of anybody else: what a stranger with this face would have.
     pub stranger_distance: f64,
-    /// Whose picture is nearest, and its number among all.
+    /// The number of the best person's nearest picture among all.
     pub nearest: usize,
 }
 
@@ -131,7 +131,7 @@ fn recognise(
             picture,
             distance: found.candidates.first().map_or(f64::INFINITY, |best| best.distance),
             stranger_distance: others.map(|other| other.distance).fold(f64::INFINITY, f64::min),
-            nearest: found.matches.first().map_or(picture, |near| number(&near.person, &near.picture)),
+            nearest: found.candidates.first().map_or(picture, |best| number(&best.person, &best.picture)),
             ranking: found.candidates.into_iter().map(|candidate| candidate.person).collect(),
         }
     };

@@ -40,6 +40,8 @@ pub struct Candidate {
     pub score: f64,
     /// The distance to the person's nearest picture, by the metric.
     pub distance: f64,
+    /// The name of that picture.
+    pub picture: String,
 }
 
 /// An enrolled picture that is near.
@@ -141,14 +143,20 @@ impl Matcher<'_> {
     }
 
     fn recognition(&self, scores: &[f64], distances: &[f64], face_distance: f64) -> Recognition {
-        let mut nearest = vec![f64::INFINITY; self.people.len()];
-        for (&person, &distance) in self.person.iter().zip(distances) {
-            nearest[person] = nearest[person].min(distance);
+        let mut nearest = vec![(f64::INFINITY, 0); self.people.len()];
+        for (i, (&person, &distance)) in self.person.iter().zip(distances).enumerate() {
+            if distance < nearest[person].0 {
+                nearest[person] = (distance, i);
+            }
         }
         let mut order: Vec<usize> = (0..self.people.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        let candidate =
-            |&p: &usize| Candidate { person: self.people[p].into(), score: scores[p], distance: nearest[p] };
+        let candidate = |&p: &usize| Candidate {
+            person: self.people[p].into(),
+            score: scores[p],
+            distance: nearest[p].0,
+            picture: self.recognizer.pictures[nearest[p].1].name.clone(),
+        };
         let candidates: Vec<Candidate> = order.iter().map(candidate).collect();
         let mut near: Vec<usize> = (0..distances.len()).collect();
         near.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));

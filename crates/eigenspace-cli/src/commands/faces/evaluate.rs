@@ -5,10 +5,13 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
+use eigenspace::Error;
 use eigenspace::faces::{self, Classifier, Evaluation, FaceOptions, Metric, Pixels, Protocol, Split, Step, Summary};
 use serde_json::{Value, json};
 
 use crate::commands::faces::read::{self, People};
+use crate::commands::faces::{pictures, quality};
+use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{number, percent, table};
 use crate::{args, output};
@@ -17,6 +20,8 @@ use crate::{args, output};
 const RANKS: usize = 5;
 /// Shares of known faces that are turned away in a reject curve.
 const REJECTED: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
+/// The same, for the drawing.
+const DRAWN: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
 /// Mistakes that are listed.
 const LISTED: usize = 5;
 
@@ -71,35 +76,74 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "WxH")]
     resize: Option<String>,
 
-    /// Print the result as JSON, with the splits and every decision.
+    /// Also measure compression: bytes per face against PGM, and how like the original what they keep is.
+    #[arg(long)]
+    compression: bool,
+
+    /// Also measure denoising, of noise with this deviation; 25 grey values if none is given.
+    #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25")]
+    denoising: Option<f64>,
+
+    /// Draw curves and the worst mistakes into this folder.
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+
+    /// Print the result as JSON, with the splits and every mistake.
     #[arg(long)]
     json: bool,
 }
 
 /// One setting under one protocol.
-struct Found {
-    options: FaceOptions,
+pub(super) struct Found {
+    pub(super) options: FaceOptions,
     evaluation: Evaluation,
-    summary: Summary,
+    pub(super) summary: Summary,
 }
 
 impl Evaluate {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let settings = self.settings()?;
         let protocols: Vec<Protocol> = self.protocol.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+        if let Some(deviation) = self.denoising.filter(|deviation| !(*deviation >= 0.0 && deviation.is_finite())) {
+            return Err(Failure::Noise { deviation }.into());
+        }
+        if let Some(folder) = &self.output {
+            let failed = |source| Error::Io { action: "make", path: folder.clone(), source };
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut described = Vec::new();
+        let mut first: Option<Split> = None;
         for protocol in protocols {
             let context = || format!("could not run the protocol {protocol} on `{}`", self.data[0].display());
             let splits = protocol.splits(&read.people, self.repeats.into(), self.seed).with_context(context)?;
+            first.get_or_insert_with(|| splits[0].clone());
             if let Protocol::Incremental(_) = protocol {
                 described.push(self.incremental(&read, protocol, &splits[0], &settings)?);
             } else {
                 described.push(self.run_one(&read, protocol, &splits, &settings)?);
             }
         }
+        let (folder, split) = (self.output.as_deref(), first.unwrap_or(Split { train: Vec::new(), test: Vec::new() }));
+        let compression = match self.compression {
+            true => quality::compression(&read, &split, folder, self.json)?,
+            false => Value::Null,
+        };
+        let denoising = match self.denoising {
+            Some(deviation) => quality::denoising(&read, &split, deviation, self.seed, folder, self.json)?,
+            None => Value::Null,
+        };
+        if let Some(folder) = folder {
+            output::talk(&format!("pictures in `{}`", folder.display()));
+        }
         if self.json {
-            let described = json!({ "seed": self.seed, "pictures": read.rows.nrows(), "protocols": described });
+            let described = json!({
+                "seed": self.seed,
+                "pictures": read.rows.nrows(),
+                "protocols": described,
+                "compression": compression,
+                "denoising": denoising,
+            });
             output::data(&serde_json::to_string_pretty(&described)?)?;
         }
         Ok(())
@@ -151,38 +195,20 @@ impl Evaluate {
                 Found { options, evaluation, summary }
             })
             .collect();
+        let best = results.iter().reduce(|a, b| if b.summary.accuracy > a.summary.accuracy { b } else { a });
+        if let (Some(folder), Some(best)) = (&self.output, best) {
+            pictures::write(folder, &format!("{protocol}-ranks"), &pictures::ranks(&results))?;
+            let curve = best.evaluation.rejections(&read.people, &DRAWN);
+            pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
+            if let Some(drawing) = pictures::mistakes(read, &best.evaluation) {
+                pictures::write(folder, &format!("{protocol}-mistakes"), &drawing)?;
+            }
+        }
         if self.json {
             return Ok(described(read, protocol, splits, &results));
         }
-        self.say(read, protocol, splits, &results)?;
+        say(read, protocol, splits, &results, best)?;
         Ok(Value::Null)
-    }
-
-    fn say(&self, read: &People, protocol: Protocol, splits: &[Split], results: &[Found]) -> anyhow::Result<()> {
-        let (times, first) = (splits.len(), &splits[0]);
-        let repeated = if times > 1 { format!(", {times} times") } else { String::new() };
-        let (learnt, tested) = (first.train.len(), first.test.len());
-        let mut text = format!("{protocol}: {learnt} pictures learnt, {tested} recognised{repeated}\n\n");
-        let row = |result: &Found| {
-            let Found { options, summary, .. } = result;
-            let mut cells = vec![
-                options.classifier.to_string(),
-                options.metric.to_string(),
-                components(options),
-                percent(summary.accuracy),
-                percent(summary.deviation),
-            ];
-            cells.extend(summary.ranks.iter().skip(1).map(|rank| percent(*rank)));
-            cells
-        };
-        let rows: Vec<Vec<String>> = results.iter().map(row).collect();
-        let headings = ["classifier", "metric", "k", "accuracy", "deviation", "rank 2", "rank 3", "rank 4", "rank 5"];
-        text += &table(&headings, &rows);
-        let best = results.iter().reduce(|a, b| if b.summary.accuracy > a.summary.accuracy { b } else { a });
-        if let Some(best) = best {
-            text += &of_the_best(read, best);
-        }
-        output::data(&text)
     }
 
     fn incremental(
@@ -192,7 +218,7 @@ impl Evaluate {
         split: &Split,
         settings: &[FaceOptions],
     ) -> anyhow::Result<Value> {
-        let mut described = Vec::new();
+        let (mut described, mut curves) = (Vec::new(), Vec::new());
         for options in settings {
             let people = read.people.iter().collect::<std::collections::HashSet<_>>().len() as u64;
             let progress = Mutex::new(Progress::of("people", &protocol.to_string(), 0, Some(people)));
@@ -227,11 +253,48 @@ impl Evaluate {
                     "coordinates off by",
                 ];
                 text += &table(&headings, &rows);
-                output::data(&text)?;
+                output::data(&(text + "\n"))?;
             }
+            curves.push((format!("{} {}", options.classifier, options.metric), steps));
+        }
+        if let Some(folder) = &self.output {
+            pictures::write(folder, &protocol.to_string(), &pictures::arrivals(&curves))?;
         }
         Ok(json!({ "protocol": protocol.to_string(), "splits": [split_of(read, split)], "settings": described }))
     }
+}
+
+/// Prints the results of one protocol.
+fn say(
+    read: &People,
+    protocol: Protocol,
+    splits: &[Split],
+    results: &[Found],
+    best: Option<&Found>,
+) -> anyhow::Result<()> {
+    let (times, first) = (splits.len(), &splits[0]);
+    let repeated = if times > 1 { format!(", {times} times") } else { String::new() };
+    let (learnt, tested) = (first.train.len(), first.test.len());
+    let mut text = format!("{protocol}: {learnt} pictures learnt, {tested} recognised{repeated}\n\n");
+    let row = |result: &Found| {
+        let Found { options, summary, .. } = result;
+        let mut cells = vec![
+            options.classifier.to_string(),
+            options.metric.to_string(),
+            components(options),
+            percent(summary.accuracy),
+            percent(summary.deviation),
+        ];
+        cells.extend(summary.ranks.iter().skip(1).map(|rank| percent(*rank)));
+        cells
+    };
+    let rows: Vec<Vec<String>> = results.iter().map(row).collect();
+    let headings = ["classifier", "metric", "k", "accuracy", "deviation", "rank 2", "rank 3", "rank 4", "rank 5"];
+    text += &table(&headings, &rows);
+    if let Some(best) = best {
+        text += &of_the_best(read, best);
+    }
+    output::data(&text)
 }
 
 /// Every step of a few, some of many.
@@ -263,7 +326,7 @@ fn described_step(step: &Step) -> Value {
     })
 }
 
-fn components(options: &FaceOptions) -> String {
+pub(super) fn components(options: &FaceOptions) -> String {
     match options.components {
         eigenspace::Components::Number(k) => k.to_string(),
         eigenspace::Components::Share(share) => share.to_string(),

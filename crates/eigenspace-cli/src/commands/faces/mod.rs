@@ -2,6 +2,8 @@
 
 mod commands;
 mod evaluate;
+mod pictures;
+mod quality;
 mod read;
 mod recognize;
 mod report;

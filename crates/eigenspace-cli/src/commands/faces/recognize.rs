@@ -7,10 +7,11 @@ use clap::{Args, ValueHint};
 use eigenspace::faces::{Recognition, Recognizer, Verdict};
 use serde_json::{Value, json};
 
-use crate::commands::faces::read;
 use crate::commands::faces::settings::Settings;
-use crate::output;
+use crate::commands::faces::{pictures, read};
+use crate::commands::plot::Format;
 use crate::table::{number, table};
+use crate::{output, rows};
 
 /// Tell whom pictures show.
 #[derive(Args)]
@@ -34,6 +35,10 @@ pub(crate) struct Recognize {
     #[arg(long, value_name = "N", default_value_t = 3)]
     matches: usize,
 
+    /// Draw the pictures with their closest matches, as .svg or .png.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
     #[command(flatten)]
     settings: Settings,
 
@@ -44,13 +49,21 @@ pub(crate) struct Recognize {
 
 impl Recognize {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let format = self.output.as_deref().map(Format::of).transpose()?;
         let recognizer = Recognizer::load(&self.recognizer)?;
+        if let Some(output) = &self.output {
+            rows::try_output(output)?;
+        }
         let options = self.settings.over(recognizer.options().clone())?;
         let recognizer = recognizer.with_options(options)?;
         let read = read::pictures(&self.data, self.resize.as_deref(), recognizer.options().size)?;
         let matcher = recognizer.matcher()?;
         let context = || format!("could not recognise `{}`", self.data[0].display());
         let found = matcher.recognize(read.rows.view()).with_context(context)?;
+        if let (Some(format), Some(path)) = (format, &self.output) {
+            format.write(&pictures::matches(&recognizer, &read, &found, self.matches)?, path)?;
+            output::talk(&format!("`{}`", path.display()));
+        }
         if self.json {
             let thresholds = matcher.thresholds();
             let rows = read.paths.iter().zip(&found).map(|(path, found)| described(path, found, self.matches));
@@ -89,8 +102,7 @@ fn cells(path: &Path, found: &Recognition, matches: usize) -> Vec<String> {
 }
 
 fn described(path: &Path, found: &Recognition, matches: usize) -> Value {
-    let candidate =
-        |c: &eigenspace::faces::Candidate| json!({ "person": c.person, "score": c.score, "distance": c.distance });
+    let candidate = |c: &eigenspace::faces::Candidate| json!({ "person": c.person, "score": c.score, "distance": c.distance, "picture": c.picture });
     let near =
         |m: &eigenspace::faces::Match| json!({ "person": m.person, "picture": m.picture, "distance": m.distance });
     json!({
