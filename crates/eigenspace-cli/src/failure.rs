@@ -45,7 +45,7 @@ pub(crate) enum Failure {
     FewFaces { folder: PathBuf, faces: usize },
     #[error("`{}` holds no folder of pictures for each person", folder.display())]
     NoPeople { folder: PathBuf },
-    #[error("whose pictures are these: `{}` is no folder", path.display())]
+    #[error("`{}` lies in nobody's folder", path.display())]
     NoPerson { path: PathBuf },
     #[error("`{}` is a recogniser, and would lose its people", path.display())]
     IsRecognizer { path: PathBuf },
@@ -87,7 +87,9 @@ impl Failure {
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
             Self::FewFaces { .. } => "faces lie as person/picture.pgm; without --faces the ORL faces are fetched",
             Self::NoPeople { .. } => "pictures lie as person/picture.pgm in it; the folder's name is the person's",
-            Self::NoPerson { .. } => "name the person with --person, or put the pictures into a folder of that name",
+            Self::NoPerson { .. } => {
+                "put it into a folder that is named as the person; `faces enroll` also takes --person"
+            }
             Self::IsRecognizer { .. } => {
                 "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
             }

@@ -2,9 +2,9 @@
 
 mod commands;
 mod evaluate;
-mod pictures;
+pub(crate) mod pictures;
 mod quality;
-mod read;
+pub(crate) mod read;
 mod recognize;
 mod report;
 mod settings;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use eigenspace::AtomicFile;
 use eigenspace::faces::{Evaluation, Recognition, Recognizer, Rejection, Step, Verdict};
-use ndarray::ArrayView1;
+use ndarray::{ArrayView1, ArrayView2};
 
 use crate::commands::faces::evaluate::Found;
-use crate::commands::faces::read::{People, Pictures};
+use crate::commands::faces::read::People;
 use crate::draw::{self, Drawing, Gallery, Lines, PictureSize, Range, Series, Tile};
 
 /// Mistakes that are drawn.
@@ -27,9 +27,10 @@ pub(super) fn write(folder: &Path, name: &str, drawing: &Drawing) -> anyhow::Res
 }
 
 /// Each probe, what the components keep of it, and the enrolled pictures that are nearest.
-pub(super) fn matches(
+pub(crate) fn matches(
     recognizer: &Recognizer,
-    read: &Pictures,
+    rows: ArrayView2<'_, f64>,
+    size: (usize, usize),
     found: &[Recognition],
     listed: usize,
 ) -> anyhow::Result<Drawing> {
@@ -37,7 +38,7 @@ pub(super) fn matches(
     let mut tiles = Vec::new();
     let columns = found.iter().map(|found| found.matches.len().min(listed)).max().unwrap_or(0) + 2;
     for (i, found) in found.iter().enumerate().take(PROBES) {
-        let row = read.rows.row(i);
+        let row = rows.row(i);
         let caption = match &found.verdict {
             Verdict::Person(person) => person.clone(),
             Verdict::Unknown => "unknown".into(),
@@ -51,7 +52,7 @@ pub(super) fn matches(
             tiles.push(Tile { pixels, caption: format!("{}: {}", near.person, short(near.distance)) });
         }
     }
-    let size = grey(read.size);
+    let size = grey(size);
     Ok(draw::gallery(&Gallery { title: "", tiles: &tiles, size, columns, range: Range::Own }))
 }
 

@@ -61,7 +61,8 @@ impl Recognize {
         let context = || format!("could not recognise `{}`", self.data[0].display());
         let found = matcher.recognize(read.rows.view()).with_context(context)?;
         if let (Some(format), Some(path)) = (format, &self.output) {
-            format.write(&pictures::matches(&recognizer, &read, &found, self.matches)?, path)?;
+            let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, self.matches)?;
+            format.write(&drawing, path)?;
             output::talk(&format!("`{}`", path.display()));
         }
         if self.json {
