@@ -32,9 +32,9 @@ pub(crate) fn picture(person: usize, picture: usize) -> Vec<u8> {
 
 /// `folder/ada/1.pgm` and so on, for the first so many people.
 pub(crate) fn write(folder: &Folder, root: &str, people: usize, pictures: std::ops::RangeInclusive<usize>) {
-    for person in 0..people {
+    for (person, name) in NAMES.iter().enumerate().take(people) {
         for number in pictures.clone() {
-            folder.write(&format!("{root}/{}/{number}.pgm", NAMES[person]), picture(person, number));
+            folder.write(&format!("{root}/{name}/{number}.pgm"), picture(person, number));
         }
     }
 }

@@ -22,6 +22,8 @@ const RANKS: usize = 5;
 const REJECTED: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
 /// The same, for the drawing.
 const DRAWN: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
+/// Coordinates that differ by less are called the same; how much less depends on the machine.
+const SAME: f64 = 1e-9;
 /// Mistakes that are listed.
 const LISTED: usize = 5;
 
@@ -283,7 +285,7 @@ fn say(
             options.metric.to_string(),
             components(options),
             percent(summary.accuracy),
-            percent(summary.deviation),
+            deviation(splits, summary),
         ];
         cells.extend(summary.ranks.iter().skip(1).map(|rank| percent(*rank)));
         cells
@@ -295,6 +297,11 @@ fn say(
         text += &of_the_best(read, best);
     }
     output::data(&text)
+}
+
+/// A single trial has none.
+fn deviation(splits: &[Split], summary: &Summary) -> String {
+    if splits.len() > 1 { percent(summary.deviation) } else { "-".into() }
 }
 
 /// Every step of a few, some of many.
@@ -310,7 +317,7 @@ fn step_cells(step: &Step) -> Vec<String> {
         step.tested.to_string(),
         percent(step.correct as f64 / (step.tested as f64).max(1.0)),
         step.differing.to_string(),
-        format!("{:.0e}", step.difference),
+        if step.difference < SAME { format!("at most {SAME:e}") } else { format!("{:.0e}", step.difference) },
     ]
 }
 
