@@ -24,7 +24,7 @@
 //! | train, enrol, forget | [`Recognizer::train`], [`enroll`](Recognizer::enroll), [`forget`](Recognizer::forget) |
 //! | recognise | [`Recognizer::matcher`], [`Matcher::recognize`] |
 //! | keep | [`Recognizer::save`], [`Recognizer::load`] |
-//! | measure | [`Protocol`], [`evaluate`], [`psnr`], [`ssim`] |
+//! | measure | [`Protocol`], [`evaluate()`], [`psnr`], [`ssim`] |
 
 mod carry;
 mod classify;
@@ -94,14 +94,16 @@ impl Enrolled {
 /// A model of faces, and the people in it.
 ///
 /// ```
-/// use eigenspace::faces::{FaceOptions, Faces, Recognizer, Threshold, Verdict};
+/// use eigenspace::faces::{FaceOptions, Faces, Recognizer, Threshold};
 /// use ndarray::array;
 ///
 /// let rows = array![[9.0, 1.0, 0.0], [8.0, 1.0, 1.0], [0.0, 1.0, 9.0], [1.0, 0.0, 8.0]];
 /// let people = ["ann", "ann", "bob", "bob"].map(String::from);
 /// let pictures = ["1", "2", "1", "2"].map(String::from);
 /// let faces = Faces { rows: rows.view(), people: &people, pictures: &pictures };
-/// let recognizer = Recognizer::train(faces, FaceOptions { unknown: Threshold::None, ..FaceOptions::default() })?;
+/// // Four pictures are too few to learn from which distance on a face is unknown, or no face.
+/// let open = FaceOptions { unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() };
+/// let recognizer = Recognizer::train(faces, open)?;
 /// let found = recognizer.matcher()?.recognize(array![[7.0, 2.0, 0.0]].view())?;
 /// assert_eq!(found[0].person(), Some("ann"));
 ///

@@ -306,7 +306,7 @@ fn deviation(splits: &[Split], summary: &Summary) -> String {
 
 /// Every step of a few, some of many.
 fn told(step: &Step, steps: usize) -> bool {
-    steps <= 12 || step.people == 1 || step.people % 5 == 0 || step.people == steps
+    steps <= 12 || step.people == 1 || step.people.is_multiple_of(5) || step.people == steps
 }
 
 fn step_cells(step: &Step) -> Vec<String> {

@@ -151,9 +151,12 @@ pub(super) fn arrivals(all: &[(String, Vec<Step>)]) -> Drawing {
     draw::lines(&Lines { series: &series, x_title: titles.0, y_title: titles.1, ..Lines::default() })
 }
 
+/// A name, points over the number of components, and whether they are joined by dashes.
+pub(super) type Curve<'a> = (&'a str, Vec<(f64, f64)>, bool);
+
 /// Curves over the number of components.
-pub(super) fn over_k(series: &[(&str, Vec<(f64, f64)>, bool)], title: &str) -> Drawing {
-    let series: Vec<Series> = series
+pub(super) fn over_k(curves: &[Curve<'_>], title: &str) -> Drawing {
+    let series: Vec<Series> = curves
         .iter()
         .map(|(name, points, dashed)| Series { name: (*name).into(), points: points.clone(), dashed: *dashed })
         .collect();
