@@ -8,7 +8,7 @@ use eigenspace::source::{Format, ReadOptions};
 use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing};
 
 use crate::commands::{
-    compare, completions, data, demo, fit, inspect, merge, plot, project, reconstruct, split, update,
+    compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
 };
 use crate::failure::Failure;
 
@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Inspect(inspect::Inspect),
     Compare(compare::Compare),
     Plot(plot::Plot),
+    Faces(faces::Faces),
     Data(data::Data),
     Demo(demo::Demo),
     Completions(completions::Completions),

@@ -41,6 +41,14 @@ pub(crate) enum Failure {
     NoData,
     #[error("`{}` holds {faces} pictures, not 40 or more of several people in a folder each", folder.display())]
     FewFaces { folder: PathBuf, faces: usize },
+    #[error("`{}` holds no folder of pictures for each person", folder.display())]
+    NoPeople { folder: PathBuf },
+    #[error("`{}` lies in nobody's folder", path.display())]
+    NoPerson { path: PathBuf },
+    #[error("`{}` is a recogniser, and would lose its people", path.display())]
+    IsRecognizer { path: PathBuf },
+    #[error("{deviation} is no deviation of noise")]
+    Noise { deviation: f64 },
     #[error("there is no row {row}")]
     NoRow { row: u64 },
     #[error("the file `{}` would have no known format", path.display())]
@@ -75,6 +83,14 @@ impl Failure {
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
             Self::FewFaces { .. } => "faces lie as person/picture.pgm; without --faces the ORL faces are fetched",
+            Self::NoPeople { .. } => "pictures lie as person/picture.pgm in it; the folder's name is the person's",
+            Self::NoPerson { .. } => {
+                "put it into a folder that is named as the person; `faces enroll` also takes --person"
+            }
+            Self::IsRecognizer { .. } => {
+                "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
+            }
+            Self::Noise { .. } => "a number of grey values, 0 or more, such as 25",
             Self::NoRow { .. } => "rows are counted from 0",
             Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
             Self::NoComponent { .. } => "components are counted from 1; show more with -k",

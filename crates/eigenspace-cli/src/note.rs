@@ -12,15 +12,17 @@ pub(crate) struct Note {
     pub(crate) names: Option<Vec<String>>,
     /// The picture that a row is.
     pub(crate) picture: Option<Picture>,
+    /// Whether the file is a recogniser of faces. Models that are written of it are none.
+    pub(crate) faces: bool,
 }
 
 impl Note {
     pub(crate) fn of(columns: &Columns, standardize: bool) -> Self {
-        Self { standardize, names: columns.names.clone(), picture: columns.picture }
+        Self { standardize, names: columns.names.clone(), picture: columns.picture, faces: false }
     }
 
     pub(crate) fn to_text(&self) -> String {
-        if *self == Self::default() {
+        if (Self { faces: false, ..self.clone() }) == Self::default() {
             return String::new();
         }
         let picture = self.picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels }));
@@ -43,6 +45,7 @@ impl Note {
             standardize: json["standardize"].as_bool().unwrap_or(false),
             names: names.filter(|names| names.len() == features),
             picture: picture.filter(|picture| cells(picture) == Some(features)),
+            faces: json["faces"].is_object(),
         }
     }
 
@@ -52,6 +55,7 @@ impl Note {
             standardize: self.standardize && other.standardize,
             names: self.names.clone().filter(|_| self.names == other.names),
             picture: self.picture.filter(|_| self.picture == other.picture),
+            faces: false,
         }
     }
 

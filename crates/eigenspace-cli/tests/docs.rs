@@ -2,7 +2,7 @@
 //!
 //! A block that begins with ```` ```csv NAME ```` is a file. In a `console` block a line with `$` is a command, a line
 //! `? N` its exit code if that is not 0, and the rest what it prints, standard error first. A line `...` stands for
-//! any lines. Commands of other programs are left alone.
+//! any lines. Commands of other programs are left alone. `orl_faces` is the folder that `EIGENSPACE_ORL` names.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -69,10 +69,28 @@ fn matches(expected: &[String], found: &[String]) -> bool {
     }
 }
 
+/// A folder of folders of files.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
 /// Runs every example of a document; returns how many there were.
 fn check(document: &str) -> usize {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document)).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    if text.contains("orl_faces") {
+        let faces = std::env::var("EIGENSPACE_ORL").expect("EIGENSPACE_ORL names the folder of the ORL faces");
+        copy(Path::new(&faces), &folder.path().join("orl_faces"));
+    }
     let mut run = 0;
     for example in read(&text, folder.path()) {
         let words = words(&example.command);
@@ -98,6 +116,11 @@ fn check(document: &str) -> usize {
 #[test]
 fn the_examples_of_the_command_page_do_what_it_says() {
     assert!(check("docs/COMMAND.md") >= 18);
+}
+
+#[test]
+fn the_examples_of_the_page_on_faces_do_what_it_says() {
+    assert!(check("docs/FACES.md") >= 12);
 }
 
 #[test]

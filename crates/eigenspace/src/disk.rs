@@ -33,11 +33,16 @@ impl EigenspaceModel {
     /// Reads a file and the note in it, which is empty if there is none.
     pub fn load_with_note(path: impl AsRef<Path>) -> Result<(Self, String), Error> {
         let path = path.as_ref();
-        let bytes = read_announced(path)
-            .map_err(|source| Error::Io { action: "read", path: path.into(), source })?
-            .map_err(|source| Error::File { path: path.into(), source })?;
+        let bytes = read(path)?;
         parse(&bytes).map_err(|source| Error::File { path: path.into(), source })
     }
+}
+
+/// The bytes of a file, if it has as many as it announces.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    read_announced(path)
+        .map_err(|source| Error::Io { action: "read", path: path.into(), source })?
+        .map_err(|source| Error::File { path: path.into(), source })
 }
 
 /// Reads no more than the header announces, and refuses a file of another length.

@@ -60,7 +60,7 @@ impl EigenspaceModel {
     }
 
     /// Q and z of each row.
-    fn distances<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array2<f64>), Error> {
+    pub(crate) fn distances<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array2<f64>), Error> {
         block::check(rows, self.features())?;
         let components = self.components();
         let mut q = Array1::zeros(rows.nrows());

@@ -241,6 +241,10 @@ pub enum Error {
         columns: usize,
     },
 
+    /// A recogniser refuses its pictures or people.
+    #[error(transparent)]
+    Faces(#[from] crate::faces::FaceError),
+
     // ---- the model's bytes are unusable ----
     /// The bytes are not an acceptable model.
     #[error("not a usable model: {0}")]
@@ -371,6 +375,9 @@ pub enum FormatError {
         /// Which numbers.
         what: &'static str,
     },
+    /// A model of anything, but no recogniser.
+    #[error("a model, but not a recogniser: it knows no people")]
+    NoRecognizer,
     /// Not a checkpoint, or a broken one.
     #[error("these bytes are not a checkpoint of this version")]
     NoCheckpoint,
@@ -413,6 +420,7 @@ impl Error {
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Format(source) | Self::File { source, .. } => return source.hint(),
             Self::Source { source, .. } => return source.hint(),
+            Self::Faces(error) => return error.hint(),
             Self::Sink { .. } => "rows are written to files that end in .npy, .csv, .tsv or .parquet".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
             Self::UnknownWord { expected, .. } => format!("one of {expected}"),
@@ -430,6 +438,7 @@ impl FormatError {
             Self::NoCheckpoint => {
                 "begin anew without it; a checkpoint can be taken up only by the version that wrote it"
             }
+            Self::NoRecognizer => "train one on pictures of people, in a folder for each",
             Self::Header(_) | Self::Metadata { .. } => "is this the file that eigenspace wrote?",
             _ => "fit the model again; this file was not written by eigenspace, or was changed since",
         };

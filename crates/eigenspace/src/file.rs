@@ -23,6 +23,9 @@
 //! (shape as `[3, 5]` or `[]`). It may have a `note` too, any text for whoever reads it (the command keeps
 //! the names of the columns there), which then ends the sum as "note " + note. The same bytes are written for the same model, always. Any
 //! safetensors reader can read the tensors. Version 1 will be read for ever.
+//!
+//! A file may hold further tensors, under the same sum, for whoever put them there: a recogniser is a model file with some more
+//! (`faces/file.rs`), and every command that reads a model reads it too.
 
 use ndarray::{Array1, Array2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -47,6 +50,14 @@ pub(crate) const HEADER_LIMIT: u64 = 1 << 24;
 /// A basis further from orthonormal than this was not written by us.
 const ORTHONORMAL: f64 = 1e-9;
 
+/// A tensor on its way to the file: name, type, shape, bytes.
+pub(crate) type Tensor = (&'static str, Dtype, Vec<usize>, Vec<u8>);
+
+/// Numbers as the bytes of a tensor.
+pub(crate) fn floats<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<u8> {
+    values.flat_map(|value| value.to_le_bytes()).collect()
+}
+
 impl EigenspaceModel {
     /// The model as bytes: the content of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -55,21 +66,27 @@ impl EigenspaceModel {
 
     /// The same with a note: any text, kept in the bytes for whoever reads it.
     pub fn to_bytes_with_note(&self, note: &str) -> Vec<u8> {
+        self.to_bytes_with(note, Vec::new())
+    }
+
+    /// The same with further tensors, whose names are none of the model's.
+    pub(crate) fn to_bytes_with(&self, note: &str, more: Vec<Tensor>) -> Vec<u8> {
         let (rank, features) = (self.rank(), self.features());
-        let floats = |values: &mut dyn Iterator<Item = f64>| values.flat_map(f64::to_le_bytes).collect::<Vec<u8>>();
         let scalar = |value: f64| value.to_le_bytes().to_vec();
-        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 10] = [
-            ("basis", Dtype::F64, vec![rank, features], floats(&mut self.basis().iter().copied())),
+        let mut tensors: Vec<Tensor> = vec![
+            ("basis", Dtype::F64, vec![rank, features], floats(self.basis().iter())),
             ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec()),
-            ("feature_scatter", Dtype::F64, vec![features], floats(&mut self.feature_scatter().iter().copied())),
+            ("feature_scatter", Dtype::F64, vec![features], floats(self.feature_scatter().iter())),
             ("imputed", Dtype::U64, vec![], self.imputed().to_le_bytes().to_vec()),
             ("lost", Dtype::F64, vec![], scalar(self.bound.lost)),
-            ("mean", Dtype::F64, vec![features], floats(&mut self.mean().iter().copied())),
+            ("mean", Dtype::F64, vec![features], floats(self.mean().iter())),
             ("noise", Dtype::F64, vec![], scalar(self.bound.noise)),
-            ("singular_values", Dtype::F64, vec![rank], floats(&mut self.singular_values().iter().copied())),
+            ("singular_values", Dtype::F64, vec![rank], floats(self.singular_values().iter())),
             ("surplus", Dtype::F64, vec![], scalar(self.bound.surplus)),
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
         ];
+        tensors.extend(more);
+        tensors.sort_by_key(|tensor| tensor.0);
         let components = write_components(self.components);
         let centre = if self.is_centred() { "mean" } else { "origin" };
         let sum = checksum(
@@ -119,6 +136,12 @@ pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, String), FormatError> {
+    let (model, note, _) = parse_with(bytes)?;
+    Ok((model, note))
+}
+
+/// The model, the note, and all tensors.
+pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeTensors<'_>), FormatError> {
     let announced = announced_length(bytes)?;
     if announced != bytes.len() as u64 {
         return Err(FormatError::Truncated { expected: announced, found: bytes.len() as u64 });
@@ -174,7 +197,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, String), FormatErr
         components,
     };
     check_sense(&model)?;
-    Ok((model, note.to_owned()))
+    let note = note.to_owned();
+    Ok((model, note, file))
 }
 
 /// Numbers that must fit together in any model.
@@ -213,7 +237,11 @@ fn sorted(values: Vec<f64>) -> Result<Vec<f64>, FormatError> {
     }
 }
 
-fn shape_of(file: &SafeTensors<'_>, name: &'static str, dimensions: usize) -> Result<Vec<usize>, FormatError> {
+pub(crate) fn shape_of(
+    file: &SafeTensors<'_>,
+    name: &'static str,
+    dimensions: usize,
+) -> Result<Vec<usize>, FormatError> {
     let found = file.tensor(name).map_err(|_| FormatError::MissingTensor { name })?.shape().to_vec();
     if found.len() == dimensions {
         return Ok(found);
@@ -238,7 +266,7 @@ fn bytes_of<'a>(
     Ok(tensor.data())
 }
 
-fn floats_of(
+pub(crate) fn floats_of(
     file: &SafeTensors<'_>,
     name: &'static str,
     shape: &[usize],
@@ -250,6 +278,12 @@ fn floats_of(
         Some(index) => Err(FormatError::Value { name, index, value: values[index] }),
         None => Ok(values),
     }
+}
+
+/// A list of whole numbers.
+pub(crate) fn integers_of(file: &SafeTensors<'_>, name: &'static str, length: usize) -> Result<Vec<u64>, FormatError> {
+    let data = bytes_of(file, name, Dtype::U64, &[length])?;
+    Ok(data.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
 }
 
 fn integer_of(file: &SafeTensors<'_>, name: &'static str) -> Result<u64, FormatError> {

@@ -22,6 +22,7 @@
 //! | look | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
 //! | watch | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor) |
 //! | compare | [`principal_angles`], [`subspace_distance`] |
+//! | recognise faces | [`faces::Recognizer`] |
 //! | keep | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
 //!
 //! # Conventions
@@ -51,6 +52,7 @@ mod disk;
 mod distance;
 mod element;
 mod error;
+pub mod faces;
 mod factor;
 mod file;
 mod fit;

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
+pub(crate) mod faces;
 pub(crate) mod fit;
 pub(crate) mod inspect;
 pub(crate) mod merge;
@@ -39,6 +40,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Answer> {
         Command::Inspect(command) => command.run(),
         Command::Compare(command) => return command.run(),
         Command::Plot(command) => command.run(),
+        Command::Faces(command) => command.run(),
         Command::Data(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Completions(command) => command.run(),

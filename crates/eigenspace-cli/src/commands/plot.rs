@@ -129,13 +129,13 @@ impl Plot {
 
 /// What a picture is written as.
 #[derive(Clone, Copy)]
-enum Format {
+pub(crate) enum Format {
     Svg,
     Png,
 }
 
 impl Format {
-    fn of(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
         match path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
             Some("svg") => Ok(Self::Svg),
             Some("png") => Ok(Self::Png),
@@ -143,7 +143,7 @@ impl Format {
         }
     }
 
-    fn write(self, drawing: &Drawing, path: &Path) -> anyhow::Result<()> {
+    pub(crate) fn write(self, drawing: &Drawing, path: &Path) -> anyhow::Result<()> {
         match self {
             Self::Svg => AtomicFile::write(path, drawing.svg().as_bytes())?,
             Self::Png => AtomicFile::write(path, &drawing.png()?)?,

@@ -7,6 +7,7 @@ use eigenspace::EigenspaceModel;
 
 use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
+use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows};
 
@@ -43,6 +44,9 @@ pub(crate) struct Update {
 impl Update {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let before = Opened::load(&self.model)?;
+        if self.output.as_ref().is_none_or(|output| *output == self.model) && before.note.faces {
+            return Err(Failure::IsRecognizer { path: self.model.clone() }.into());
+        }
         let components = match &self.components {
             Some(text) => args::components(text)?,
             None => before.raw.components_setting(),

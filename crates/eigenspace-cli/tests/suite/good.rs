@@ -2,6 +2,7 @@
 
 mod coordinates;
 mod data;
+mod faces;
 mod formats;
 mod help;
 mod models;

@@ -8,6 +8,7 @@ mod files;
 mod good;
 mod memory;
 mod oracle;
+mod people;
 mod plot;
 mod resume;
 mod support;

@@ -75,7 +75,7 @@ pub use prefetch::Prefetch;
 pub use weighted::Weighted;
 
 use crate::error::Error;
-use natural::natural;
+pub(crate) use natural::natural;
 
 /// Rows from somewhere, in order, a block at a time.
 pub trait RowSource: Send {

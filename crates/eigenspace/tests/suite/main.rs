@@ -7,6 +7,7 @@ mod batch;
 mod certificate;
 mod checkpoint;
 mod errors;
+mod faces;
 mod file;
 mod forgetting;
 mod hard;

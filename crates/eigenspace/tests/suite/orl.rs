@@ -14,7 +14,7 @@ use crate::support::cut;
 const PIXELS: usize = 92 * 112;
 
 /// One face per row: people in order, pictures in order.
-fn faces() -> &'static Array2<f64> {
+pub(crate) fn faces() -> &'static Array2<f64> {
     static FACES: OnceLock<Array2<f64>> = OnceLock::new();
     FACES.get_or_init(|| {
         let folder = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from);

@@ -2,6 +2,7 @@
 
 mod faces;
 mod page;
+mod recogniser;
 mod story;
 mod synthetic;
 
@@ -13,7 +14,7 @@ use eigenspace::Error;
 
 use crate::output;
 
-/// Show what eigenspace does: stream 400 faces, merge, split, and draw.
+/// Show what eigenspace does: stream 400 faces, merge, split, recognise, and draw.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// The folder to write pictures, models and the page into.
@@ -61,6 +62,7 @@ fn next_steps(faces: &Path, folder: &Path) -> String {
   {program} inspect {folder}/whole.safetensors
   {program} fit {faces} -k 0.9 -o {folder}/my.safetensors
   {program} project {folder}/whole.safetensors {faces} -o {folder}/coordinates.csv
+  {program} faces recognize {folder}/people.safetensors {faces}
   {program} plot strip {folder}/whole.safetensors {faces} --row 123 -o {folder}/another.png
   {program} --help
 and with a table of yours: fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors"

@@ -19,7 +19,7 @@ const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
 /// Writes pictures and page; returns the page.
 pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Result<PathBuf> {
     let whole = &story.whole;
-    let drawings = [
+    let mut drawings = vec![
         (
             "eigenfaces",
             pictures::gallery(whole, 24, "")?,
@@ -48,6 +48,13 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
             "Adding a batch and reading the model, against computing the batch PCA of all rows so far anew.",
         ),
     ];
+    if let Some(probes) = &story.probes {
+        drawings.push((
+            "recognised",
+            probes.clone(),
+            "Held-out faces, whom they were found to show, what the components keep of them, and the learnt pictures nearest to them with their distances.",
+        ));
+    }
     let headings: Vec<String> = Batch::HEADINGS.map(String::from).to_vec();
     let rows: Vec<Vec<String>> = story.batches.iter().map(Batch::cells).collect();
     let mut page = Page::new("eigenspace: what it does with faces")
@@ -67,7 +74,8 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
     }
     let path = folder.join("index.html");
     AtomicFile::write(&path, page.html().as_bytes())?;
-    let names = drawings.map(|(name, ..)| name).join(", ");
+    let names: Vec<&str> = drawings.iter().map(|(name, ..)| *name).collect();
+    let names = names.join(", ");
     output::data(&format!("\n{}. Pictures. {names}, as .svg and .png.", story.findings.len() + 2))?;
     Ok(path)
 }

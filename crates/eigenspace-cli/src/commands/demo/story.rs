@@ -8,6 +8,8 @@ use eigenspace::{EigenspaceModel, FitOptions, Method, Truncation, principal_angl
 use ndarray::{ArrayView2, Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
+use crate::commands::demo::recogniser;
+use crate::draw::Drawing;
 use crate::note::Note;
 use crate::opened::Opened;
 use crate::output;
@@ -51,7 +53,7 @@ impl Batch {
     }
 }
 
-fn milliseconds(seconds: f64) -> String {
+pub(super) fn milliseconds(seconds: f64) -> String {
     format!("{:.1} ms", 1e3 * seconds)
 }
 
@@ -59,8 +61,10 @@ fn milliseconds(seconds: f64) -> String {
 pub(super) struct Story {
     pub(super) batches: Vec<Batch>,
     pub(super) whole: Opened,
-    /// Sentences about merging, splitting and the lean stream.
+    /// Sentences about merging, splitting, the lean stream and the recogniser.
     pub(super) findings: Vec<(&'static str, String)>,
+    /// Held-out faces and their closest matches, where there are any.
+    pub(super) probes: Option<Drawing>,
 }
 
 pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
@@ -125,12 +129,22 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         ),
     )?;
 
+    let recogniser = recogniser::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::Error>() {
+        // Folders of one's own may hold a picture twice.
+        Ok(eigenspace::Error::Faces(error)) => Ok(recogniser::Shown::refused(&error)),
+        Ok(error) => Err(error.into()),
+        Err(error) => Err(error),
+    })?;
+    for (heading, text) in &recogniser.findings {
+        say(heading, text.clone())?;
+    }
+
     let note = Note::of(&Columns { count: d, names: None, picture: Some(faces.picture) }, false);
     for (model, name) in [(&whole, "whole"), (&part, "person"), (&rest, "without")] {
         model.save_with_note(folder.join(format!("{name}.safetensors")), &note.to_text())?;
     }
     let whole = Opened::new(&folder.join("whole.safetensors"), whole, note)?;
-    Ok(Story { batches, whole, findings })
+    Ok(Story { batches, whole, findings, probes: recogniser.probes })
 }
 
 /// Lines of at most a hundred characters.
@@ -210,7 +224,7 @@ fn quarters(faces: &Faces, shown: usize) -> anyhow::Result<Vec<EigenspaceModel>>
 }
 
 /// The sine of the largest angle between the first k directions.
-fn distance(a: &EigenspaceModel, b: &EigenspaceModel, k: usize) -> anyhow::Result<f64> {
+pub(super) fn distance(a: &EigenspaceModel, b: &EigenspaceModel, k: usize) -> anyhow::Result<f64> {
     fn first(model: &EigenspaceModel, k: usize) -> ArrayView2<'_, f64> {
         model.basis().slice_axis_move(Axis(0), Slice::from(..k))
     }

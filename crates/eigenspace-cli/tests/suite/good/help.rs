@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::support::Folder;
 
 /// Every command but those of pictures, and the options that it must explain.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 19] = [
     ("fit", "--components --output --standardize --uncentred --checkpoint --every --json"),
     ("update", "--components --output --json"),
     ("merge", "--components --output --max-rank --truncation --json"),
@@ -15,6 +15,15 @@ const OPTIONS: [(&str, &str); 13] = [
     ("inspect", "--json --all --components --loadings"),
     ("compare", "--components --within --json"),
     ("plot", "--components --output --axes --row --steps --tiles --shape --confidence --title --missing"),
+    ("faces train", "--output --resize --pixels --max-rank --json"),
+    ("faces recognize", "--resize --matches --output --json"),
+    ("faces enroll", "--person --resize --output --json"),
+    ("faces forget", "--picture --output --json"),
+    ("faces list", "--pictures --json"),
+    (
+        "faces evaluate",
+        "--protocol --classifier --metric --components --pixels --repeats --seed --resize --compression --denoising --output --json",
+    ),
     ("data orl", "--check"),
     ("demo", "--output --faces --synthetic"),
     ("completions", ""),
@@ -22,6 +31,7 @@ const OPTIONS: [(&str, &str); 13] = [
 ];
 const INPUT: &str = "--columns --exclude --label --weight-column --weights --header --no-header --delimiter --key \
                      --resize --colour --format";
+const RECOGNISER: &str = "--components --classifier --metric --unknown --not-a-face --accept --seed";
 const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting --half-life --missing";
 
 #[test]
@@ -44,8 +54,9 @@ fn the_help_shows_every_command() {
       inspect      Look at a model: rows, rank, variances, certificate
       compare      Compare two models: angles between their subspaces, variances, means
       plot         Draw a model, or rows in it, as SVG or PNG
+      faces        Recognise faces: train, enroll and forget people, recognize, evaluate
       data         Get data to try things on
-      demo         Show what eigenspace does: stream 400 faces, merge, split, and draw
+      demo         Show what eigenspace does: stream 400 faces, merge, split, recognise, and draw
       completions  Print completions for a shell
       man          Write the manual pages into a folder
       help         Print this message or the help of the given subcommand(s)
@@ -68,7 +79,8 @@ fn the_help_of_every_command_explains_its_options() {
         let help = folder.done(&format!("{command} --help"));
         let input = if ["fit", "update", "project", "reconstruct", "plot"].contains(&command) { INPUT } else { "" };
         let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
-        let mut expected: Vec<&str> = [own, input, model, "--help --quiet --threads"]
+        let recogniser = if ["faces train", "faces recognize"].contains(&command) { RECOGNISER } else { "" };
+        let mut expected: Vec<&str> = [own, input, model, recogniser, "--help --quiet --threads"]
             .iter()
             .flat_map(|options| options.split_whitespace())
             .collect();

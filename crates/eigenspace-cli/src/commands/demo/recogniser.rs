@@ -1,0 +1,170 @@
+//! What the demo shows of recognising: held-out faces, a person forgotten and back again.
+
+use std::path::Path;
+use std::time::Instant;
+
+use eigenspace::faces::{FaceError, FaceOptions, Faces as Album, Recognition, Recognizer, Threshold};
+use ndarray::{Array2, Axis};
+
+use crate::commands::demo::faces::Faces;
+use crate::commands::demo::story::{distance, milliseconds};
+use crate::commands::faces::pictures;
+use crate::draw::Drawing;
+use crate::table::percent;
+
+/// Classifiers that are tried, the best first.
+const CLASSIFIERS: [&str; 4] = ["svm", "subspace", "knn", "centroid"];
+/// Held-out faces that are drawn, and matches of each.
+const DRAWN: usize = 6;
+
+/// What was found, and a drawing of it.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) findings: Vec<(&'static str, String)>,
+    pub(super) probes: Option<Drawing>,
+}
+
+impl Shown {
+    /// Says why there is nothing to see.
+    pub(super) fn refused(error: &FaceError) -> Self {
+        Self { findings: vec![("Recognising", format!("Not with these pictures: {error}."))], probes: None }
+    }
+}
+
+/// Some of the faces.
+struct Part {
+    rows: Array2<f64>,
+    people: Vec<String>,
+    pictures: Vec<String>,
+}
+
+impl Part {
+    fn of(faces: &Faces, numbers: &[usize], chosen: &[usize]) -> Self {
+        Self {
+            rows: faces.rows.select(Axis(0), chosen),
+            people: chosen.iter().map(|&i| faces.people[i].clone()).collect(),
+            pictures: chosen.iter().map(|&i| format!("{}", numbers[i])).collect(),
+        }
+    }
+
+    fn album(&self) -> Album<'_> {
+        Album { rows: self.rows.view(), people: &self.people, pictures: &self.pictures }
+    }
+
+    fn without(&self, person: &str) -> Vec<usize> {
+        (0..self.people.len()).filter(|&i| self.people[i] != person).collect()
+    }
+
+    fn some(&self, chosen: &[usize]) -> Self {
+        let names = |names: &[String]| chosen.iter().map(|&i| names[i].clone()).collect();
+        Self { rows: self.rows.select(Axis(0), chosen), people: names(&self.people), pictures: names(&self.pictures) }
+    }
+}
+
+/// Whom the faces show, whatever their distance.
+fn decide(recognizer: &Recognizer, classifier: &str, rows: &Array2<f64>) -> anyhow::Result<Vec<Recognition>> {
+    let options = FaceOptions { classifier: classifier.parse()?, ..recognizer.options().clone() };
+    Ok(recognizer.with_options(options)?.matcher()?.recognize(rows.view())?)
+}
+
+pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
+    // Half of every person's pictures are learnt, the first half.
+    let count = |person: &String| faces.people.iter().filter(|other| *other == person).count();
+    let numbers: Vec<usize> = (0..faces.people.len())
+        .map(|i| faces.people[..=i].iter().filter(|other| **other == faces.people[i]).count())
+        .collect();
+    let (learnt, held): (Vec<usize>, Vec<usize>) =
+        (0..faces.people.len()).partition(|&i| 2 * (numbers[i] - 1) < count(&faces.people[i]));
+    if held.is_empty() {
+        return Ok(Shown::default());
+    }
+    let (learnt, held) = (Part::of(faces, &numbers, &learnt), Part::of(faces, &numbers, &held));
+    let options = FaceOptions {
+        unknown: Threshold::None,
+        not_a_face: Threshold::None,
+        size: Some((faces.picture.width, faces.picture.height)),
+        ..FaceOptions::default()
+    };
+    let start = Instant::now();
+    let recognizer = Recognizer::train(learnt.album(), options)?;
+    let training = start.elapsed().as_secs_f64();
+
+    let right = |found: &[Recognition]| {
+        let same = found.iter().zip(&held.people).filter(|(found, person)| found.person() == Some(person));
+        same.count() as f64 / held.people.len() as f64
+    };
+    let mut shares = Vec::new();
+    for classifier in CLASSIFIERS {
+        shares.push(format!("{} {classifier}", percent(right(&decide(&recognizer, classifier, &held.rows)?))));
+    }
+    let recognising = format!(
+        "{} pictures of {} people are learnt in {}, and the {} others recognised by their first {} coordinates, by the angle \
+         between them. Right are: {}.",
+        learnt.people.len(),
+        recognizer.people().len(),
+        milliseconds(training),
+        held.people.len(),
+        recognizer.model().n_components(),
+        shares.join(", ")
+    );
+
+    let person = learnt.people.last().cloned().unwrap_or_default();
+    let others = learnt.without(&person);
+    let theirs: Vec<usize> = (0..learnt.people.len()).filter(|i| !others.contains(i)).collect();
+    let forgetting = if others.is_empty() {
+        String::new()
+    } else {
+        let start = Instant::now();
+        let without = recognizer.forget(&person)?;
+        let forgot = start.elapsed().as_secs_f64();
+        let never = Recognizer::train(learnt.some(&others).album(), recognizer.options().clone())?;
+        let start = Instant::now();
+        let back = without.enroll(learnt.some(&theirs).album())?;
+        let enrolled = start.elapsed().as_secs_f64();
+        let decisions = |recognizer: &Recognizer| -> anyhow::Result<Vec<Option<String>>> {
+            let found = decide(recognizer, CLASSIFIERS[0], &held.rows)?;
+            Ok(found.iter().map(|found| found.person().map(str::to_owned)).collect())
+        };
+        let k = without.model().n_components();
+        let same = |a: bool| if a { "decides" } else { "does not decide" };
+        format!(
+            "{person} is forgotten in {}, without a picture of anybody: the recogniser that is left {} as one that was trained \
+             without {person} does, and its directions are {:.0e} from that one's. Enrolled again in {}, it {} as before.",
+            milliseconds(forgot),
+            same(decisions(&without)? == decisions(&never)?),
+            distance(without.model(), never.model(), k)?,
+            milliseconds(enrolled),
+            same(decisions(&back)? == decisions(&recognizer)?),
+        )
+    };
+
+    // The one that is kept turns away whom it does not know.
+    let kept = FaceOptions {
+        classifier: CLASSIFIERS[0].parse()?,
+        unknown: Threshold::Learnt,
+        not_a_face: Threshold::Learnt,
+        ..recognizer.options().clone()
+    };
+    recognizer.with_options(kept)?.save(folder.join("people.safetensors"))?;
+    let found = decide(&recognizer, CLASSIFIERS[0], &held.rows)?;
+    let shown = drawn(&found, &held.people);
+    let chosen: Vec<Recognition> = shown.iter().map(|&i| found[i].clone()).collect();
+    let size = (faces.picture.width, faces.picture.height);
+    let probes = pictures::matches(&recognizer, held.some(&shown).rows.view(), size, &chosen, 5)?;
+    let mut findings = vec![("Recognising", recognising)];
+    if !forgetting.is_empty() {
+        findings.push(("Forgetting and enrolling", forgetting));
+    }
+    Ok(Shown { findings, probes: Some(probes) })
+}
+
+/// Some that were recognised and some that were not, where there are such.
+fn drawn(found: &[Recognition], people: &[String]) -> Vec<usize> {
+    let (right, wrong): (Vec<usize>, Vec<usize>) =
+        (0..found.len()).partition(|&i| found[i].person() == Some(&people[i]));
+    let wrong: Vec<usize> = wrong.into_iter().take(DRAWN / 2).collect();
+    let step = (right.len() / DRAWN).max(1);
+    let mut shown: Vec<usize> = right.into_iter().step_by(step).take(DRAWN - wrong.len()).collect();
+    shown.extend(wrong);
+    shown
+}

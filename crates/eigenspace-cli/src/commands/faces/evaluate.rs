@@ -1,0 +1,422 @@
+//! `eigenspace faces evaluate`: how well faces are recognised that were not learnt.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use anyhow::Context;
+use clap::{Args, ValueHint};
+use eigenspace::Error;
+use eigenspace::faces::{self, Classifier, Evaluation, FaceOptions, Metric, Pixels, Protocol, Split, Step, Summary};
+use serde_json::{Value, json};
+
+use crate::commands::faces::read::{self, People};
+use crate::commands::faces::{pictures, quality};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::table::{number, percent, table};
+use crate::{args, output};
+
+/// Ranks that are told.
+const RANKS: usize = 5;
+/// Shares of known faces that are turned away in a reject curve.
+const REJECTED: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
+/// The same, for the drawing.
+const DRAWN: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
+/// Coordinates that differ by less are called the same; how much less depends on the machine.
+const SAME: f64 = 1e-9;
+/// Mistakes that are listed.
+const LISTED: usize = 5;
+
+/// Measure how well faces are recognised that were not learnt.
+#[derive(Args)]
+#[command(after_help = "Protocols:
+  first-N        of every person the first N pictures are learnt, the others recognised
+  random-N       the same with N drawn at random, --repeats times
+  leave-one-out  every picture is recognised by a recogniser of all others
+  incremental    people arrive one by one, with 5 pictures each (incremental-N: N)
+
+The eigenspace is made of the pictures to learn alone. Deviations have the divisor (repeats - 1).")]
+pub(crate) struct Evaluate {
+    /// Folders that hold a folder of pictures for each person.
+    #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    data: Vec<PathBuf>,
+
+    /// Protocols to run.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "first-5,random-5,random-9")]
+    protocol: Vec<String>,
+
+    /// Classifiers to try; see `eigenspace faces train --help`. Separated by spaces or semicolons.
+    #[arg(
+        long,
+        value_name = "NAME;…",
+        value_delimiter = ';',
+        default_value = "knn;centroid;subspace;svm;svm-rbf;perceptron"
+    )]
+    classifier: Vec<String>,
+
+    /// Metrics to try each with.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "euclidean")]
+    metric: Vec<String>,
+
+    /// Numbers of components to try each with.
+    #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "40")]
+    components: Vec<String>,
+
+    /// What is done to the pixels of each picture first: raw, or standardized (mean 0, deviation 1).
+    #[arg(long, value_name = "WAY", default_value = "raw")]
+    pixels: String,
+
+    /// Times that a random protocol is run.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    repeats: u16,
+
+    /// Draws the splits, and orders the pictures for the perceptron.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Bring pictures to this size.
+    #[arg(long, value_name = "WxH")]
+    resize: Option<String>,
+
+    /// Also measure compression: bytes per face against PGM, and how like the original what they keep is.
+    #[arg(long)]
+    compression: bool,
+
+    /// Also measure denoising, of noise with this deviation; 25 grey values if none is given.
+    #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25")]
+    denoising: Option<f64>,
+
+    /// Draw curves and the worst mistakes into this folder.
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+
+    /// Print the result as JSON, with the splits and every mistake.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One setting under one protocol.
+pub(super) struct Found {
+    pub(super) options: FaceOptions,
+    evaluation: Evaluation,
+    pub(super) summary: Summary,
+}
+
+impl Evaluate {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let settings = self.settings()?;
+        let protocols: Vec<Protocol> = self.protocol.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
+        if let Some(deviation) = self.denoising.filter(|deviation| !(*deviation >= 0.0 && deviation.is_finite())) {
+            return Err(Failure::Noise { deviation }.into());
+        }
+        if let Some(folder) = &self.output {
+            let failed = |source| Error::Io { action: "make", path: folder.clone(), source };
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let read = read::people(&self.data, self.resize.as_deref())?;
+        let mut described = Vec::new();
+        let mut first: Option<Split> = None;
+        for protocol in protocols {
+            let context = || format!("could not run the protocol {protocol} on `{}`", self.data[0].display());
+            let splits = protocol.splits(&read.people, self.repeats.into(), self.seed).with_context(context)?;
+            first.get_or_insert_with(|| splits[0].clone());
+            if let Protocol::Incremental(_) = protocol {
+                described.push(self.incremental(&read, protocol, &splits[0], &settings)?);
+            } else {
+                described.push(self.run_one(&read, protocol, &splits, &settings)?);
+            }
+        }
+        let (folder, split) = (self.output.as_deref(), first.unwrap_or(Split { train: Vec::new(), test: Vec::new() }));
+        let compression = match self.compression {
+            true => quality::compression(&read, &split, folder, self.json)?,
+            false => Value::Null,
+        };
+        let denoising = match self.denoising {
+            Some(deviation) => quality::denoising(&read, &split, deviation, self.seed, folder, self.json)?,
+            None => Value::Null,
+        };
+        if let Some(folder) = folder {
+            output::talk(&format!("pictures in `{}`", folder.display()));
+        }
+        if self.json {
+            let described = json!({
+                "seed": self.seed,
+                "pictures": read.rows.nrows(),
+                "protocols": described,
+                "compression": compression,
+                "denoising": denoising,
+            });
+            output::data(&serde_json::to_string_pretty(&described)?)?;
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> anyhow::Result<Vec<FaceOptions>> {
+        let pixels: Pixels = self.pixels.parse()?;
+        let mut settings = Vec::new();
+        for k in &self.components {
+            for metric in &self.metric {
+                for classifier in self.classifier.iter().flat_map(|list| list.split_whitespace()) {
+                    settings.push(FaceOptions {
+                        components: args::components(k)?,
+                        metric: metric.parse::<Metric>()?,
+                        classifier: classifier.parse::<Classifier>()?,
+                        pixels,
+                        seed: self.seed,
+                        ..FaceOptions::default()
+                    });
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn run_one(
+        &self,
+        read: &People,
+        protocol: Protocol,
+        splits: &[Split],
+        settings: &[FaceOptions],
+    ) -> anyhow::Result<Value> {
+        let progress = Mutex::new(Progress::of("trials", &protocol.to_string(), 0, Some(splits.len() as u64)));
+        let done = || {
+            if let Ok(mut progress) = progress.lock() {
+                progress.add(1);
+            }
+        };
+        let evaluations = faces::evaluate(read.faces(), splits, settings, &done)?;
+        if let Ok(progress) = progress.into_inner() {
+            progress.finish();
+        }
+        let results: Vec<Found> = settings
+            .iter()
+            .cloned()
+            .zip(evaluations)
+            .map(|(options, evaluation)| {
+                let summary = evaluation.summary(&read.people, RANKS);
+                Found { options, evaluation, summary }
+            })
+            .collect();
+        let best = results.iter().reduce(|a, b| if b.summary.accuracy > a.summary.accuracy { b } else { a });
+        if let (Some(folder), Some(best)) = (&self.output, best) {
+            pictures::write(folder, &format!("{protocol}-ranks"), &pictures::ranks(&results))?;
+            let curve = best.evaluation.rejections(&read.people, &DRAWN);
+            pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
+            if let Some(drawing) = pictures::mistakes(read, &best.evaluation) {
+                pictures::write(folder, &format!("{protocol}-mistakes"), &drawing)?;
+            }
+        }
+        if self.json {
+            return Ok(described(read, protocol, splits, &results));
+        }
+        say(read, protocol, splits, &results, best)?;
+        Ok(Value::Null)
+    }
+
+    fn incremental(
+        &self,
+        read: &People,
+        protocol: Protocol,
+        split: &Split,
+        settings: &[FaceOptions],
+    ) -> anyhow::Result<Value> {
+        let (mut described, mut curves) = (Vec::new(), Vec::new());
+        for options in settings {
+            let people = read.people.iter().collect::<std::collections::HashSet<_>>().len() as u64;
+            let progress = Mutex::new(Progress::of("people", &protocol.to_string(), 0, Some(people)));
+            let done = || {
+                if let Ok(mut progress) = progress.lock() {
+                    progress.add(1);
+                }
+            };
+            let steps = faces::incremental(read.faces(), split, options, &done)?;
+            if let Ok(progress) = progress.into_inner() {
+                progress.finish();
+            }
+            if self.json {
+                described.push(json!({
+                    "classifier": options.classifier.to_string(),
+                    "metric": options.metric.to_string(),
+                    "k": components(options),
+                    "steps": steps.iter().map(described_step).collect::<Vec<_>>(),
+                }));
+            } else {
+                let (classifier, metric) = (&options.classifier, &options.metric);
+                let mut text = format!("{protocol}: {classifier}, {metric}, people arriving one by one\n\n");
+                let rows: Vec<Vec<String>> =
+                    steps.iter().filter(|step| told(step, steps.len())).map(step_cells).collect();
+                let headings = [
+                    "people",
+                    "enrolled",
+                    "kept",
+                    "tested",
+                    "accuracy",
+                    "other than from scratch",
+                    "coordinates off by",
+                ];
+                text += &table(&headings, &rows);
+                output::data(&(text + "\n"))?;
+            }
+            curves.push((format!("{} {}", options.classifier, options.metric), steps));
+        }
+        if let Some(folder) = &self.output {
+            pictures::write(folder, &protocol.to_string(), &pictures::arrivals(&curves))?;
+        }
+        Ok(json!({ "protocol": protocol.to_string(), "splits": [split_of(read, split)], "settings": described }))
+    }
+}
+
+/// Prints the results of one protocol.
+fn say(
+    read: &People,
+    protocol: Protocol,
+    splits: &[Split],
+    results: &[Found],
+    best: Option<&Found>,
+) -> anyhow::Result<()> {
+    let (times, first) = (splits.len(), &splits[0]);
+    let repeated = if times > 1 { format!(", {times} times") } else { String::new() };
+    let (learnt, tested) = (first.train.len(), first.test.len());
+    let mut text = format!("{protocol}: {learnt} pictures learnt, {tested} recognised{repeated}\n\n");
+    let row = |result: &Found| {
+        let Found { options, summary, .. } = result;
+        let mut cells = vec![
+            options.classifier.to_string(),
+            options.metric.to_string(),
+            components(options),
+            percent(summary.accuracy),
+            deviation(splits, summary),
+        ];
+        cells.extend(summary.ranks.iter().skip(1).map(|rank| percent(*rank)));
+        cells
+    };
+    let rows: Vec<Vec<String>> = results.iter().map(row).collect();
+    let headings = ["classifier", "metric", "k", "accuracy", "deviation", "rank 2", "rank 3", "rank 4", "rank 5"];
+    text += &table(&headings, &rows);
+    if let Some(best) = best {
+        text += &of_the_best(read, best);
+    }
+    output::data(&text)
+}
+
+/// A single trial has none.
+fn deviation(splits: &[Split], summary: &Summary) -> String {
+    if splits.len() > 1 { percent(summary.deviation) } else { "-".into() }
+}
+
+/// Every step of a few, some of many.
+fn told(step: &Step, steps: usize) -> bool {
+    steps <= 12 || step.people == 1 || step.people.is_multiple_of(5) || step.people == steps
+}
+
+fn step_cells(step: &Step) -> Vec<String> {
+    vec![
+        step.people.to_string(),
+        step.enrolled.to_string(),
+        step.rank.to_string(),
+        step.tested.to_string(),
+        percent(step.correct as f64 / (step.tested as f64).max(1.0)),
+        step.differing.to_string(),
+        if step.difference < SAME { format!("at most {SAME:e}") } else { format!("{:.0e}", step.difference) },
+    ]
+}
+
+fn described_step(step: &Step) -> Value {
+    json!({
+        "people": step.people,
+        "enrolled": step.enrolled,
+        "rank": step.rank,
+        "tested": step.tested,
+        "correct": step.correct,
+        "differing": step.differing,
+        "difference": step.difference,
+    })
+}
+
+pub(super) fn components(options: &FaceOptions) -> String {
+    match options.components {
+        eigenspace::Components::Number(k) => k.to_string(),
+        eigenspace::Components::Share(share) => share.to_string(),
+        eigenspace::Components::All => "all".into(),
+    }
+}
+
+/// Mistakes and rejections of the best setting.
+fn of_the_best(read: &People, best: &Found) -> String {
+    let Found { options, evaluation, summary } = best;
+    let mut text = format!(
+        "\nBest: {}, {}, k = {}: {} of {} right.\n",
+        options.classifier,
+        options.metric,
+        components(options),
+        summary.correct,
+        summary.tested
+    );
+    if !summary.confusions.is_empty() {
+        let most = summary.confusions.iter().take(LISTED);
+        let list: Vec<String> = most.map(|(who, whom, times)| format!("{who} for {whom} ({times})")).collect();
+        text += &format!("Most often taken for another: {}.\n", list.join(", "));
+    }
+    let row = |r: &faces::Rejection| {
+        vec![percent(r.rejected), number(r.threshold), percent(r.accuracy), percent(r.strangers)]
+    };
+    let rows: Vec<Vec<String>> = evaluation.rejections(&read.people, &REJECTED).iter().map(row).collect();
+    text += "\n";
+    text += &table(&["turned away", "threshold", "accuracy of the others", "strangers let in"], &rows);
+    text += "\n";
+    text
+}
+
+/// The names of the pictures to learn and to recognise.
+fn split_of(read: &People, split: &Split) -> Value {
+    let names = |list: &[usize]| -> Vec<String> {
+        list.iter().map(|&i| format!("{}/{}", read.people[i], read.names[i])).collect()
+    };
+    json!({ "train": names(&split.train), "test": names(&split.test) })
+}
+
+fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Found]) -> Value {
+    let name = |i: usize| format!("{}/{}", read.people[i], read.names[i]);
+    let result = |result: &Found| {
+        let Found { options, evaluation, summary } = result;
+        let trial = |trial: &faces::Trial| {
+            let right = trial.outcomes.iter().filter(|o| o.ranking.first() == Some(&read.people[o.picture])).count();
+            let mistakes: Vec<Value> = trial
+                .outcomes
+                .iter()
+                .filter(|o| o.ranking.first() != Some(&read.people[o.picture]))
+                .map(|o| json!({ "picture": name(o.picture), "taken_for": o.ranking.first(), "distance": o.distance }))
+                .collect();
+            json!({ "accuracy": right as f64 / (trial.outcomes.len() as f64).max(1.0), "mistakes": mistakes })
+        };
+        let rejections: Vec<Value> = evaluation
+            .rejections(&read.people, &REJECTED)
+            .iter()
+            .map(|r| json!({ "threshold": r.threshold, "rejected": r.rejected, "accuracy": r.accuracy, "strangers": r.strangers }))
+            .collect();
+        json!({
+            "classifier": options.classifier.to_string(),
+            "metric": options.metric.to_string(),
+            "pixels": options.pixels.to_string(),
+            "k": components(options),
+            "accuracy": summary.accuracy,
+            "deviation": summary.deviation,
+            "tested": summary.tested,
+            "correct": summary.correct,
+            "ranks": summary.ranks,
+            "confusions": summary.confusions.iter().map(|(a, b, n)| json!([a, b, n])).collect::<Vec<_>>(),
+            "rejections": rejections,
+            "trials": evaluation.trials.iter().map(trial).collect::<Vec<_>>(),
+        })
+    };
+    // The splits of leave-one-out say nothing that their number does not.
+    let splits: Vec<Value> = match protocol {
+        Protocol::LeaveOneOut => Vec::new(),
+        _ => splits.iter().map(|split| split_of(read, split)).collect(),
+    };
+    json!({
+        "protocol": protocol.to_string(),
+        "splits": splits,
+        "settings": results.iter().map(result).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,215 @@
+//! Compression and denoising: what so many numbers keep of a face.
+//!
+//! ```text
+//! z = V_k (x − μ), rounded to 32 bits     x̂ = μ + V_kᵀz          4 k bytes in the place of a picture
+//! x + noise  ─►  z  ─►  x̂                 what no face has, noise among it, is left out
+//! ```
+
+use std::path::Path;
+
+use eigenspace::faces::{Split, add_noise, psnr, ssim};
+use eigenspace::{EigenspaceModel, Truncation};
+use ndarray::{Array2, ArrayView2, Axis};
+use serde_json::{Value, json};
+
+use crate::commands::faces::pictures::{self, decibels, drawn};
+use crate::commands::faces::read::People;
+use crate::draw::{self, PictureSize, Range, Strip, StripRow};
+use crate::output;
+use crate::table::table;
+
+/// Numbers of components.
+const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
+
+/// How like the originals some pictures are: means of PSNR and SSIM.
+#[derive(Clone, Copy)]
+struct Likeness {
+    psnr: f64,
+    ssim: f64,
+}
+
+fn likeness(originals: ArrayView2<'_, f64>, others: ArrayView2<'_, f64>, width: usize) -> Likeness {
+    let range = if originals.iter().any(|pixel| *pixel > 255.0) { 65535.0 } else { 255.0 };
+    let n = (originals.nrows() as f64).max(1.0);
+    let pairs = || originals.rows().into_iter().zip(others.rows());
+    Likeness {
+        psnr: pairs().map(|(x, y)| psnr(x, y, range)).sum::<f64>() / n,
+        ssim: pairs().map(|(x, y)| ssim(x, y, width, range)).sum::<f64>() / n,
+    }
+}
+
+/// A model of the pictures to learn, and both sets of pictures.
+struct Ground {
+    model: EigenspaceModel,
+    learnt: Array2<f64>,
+    new: Array2<f64>,
+    size: (usize, usize),
+    steps: Vec<usize>,
+}
+
+impl Ground {
+    fn new(read: &People, split: &Split) -> anyhow::Result<Self> {
+        let (learnt, new) = (read.rows.select(Axis(0), &split.train), read.rows.select(Axis(0), &split.test));
+        let most = STEPS[STEPS.len() - 1];
+        let model = EigenspaceModel::batch(learnt.view())?.truncate(Truncation::Rank(most))?;
+        let mut steps: Vec<usize> = STEPS.iter().map(|&k| k.min(model.rank())).filter(|k| *k > 0).collect();
+        steps.dedup();
+        Ok(Self { model, learnt, new, size: read.size, steps })
+    }
+
+    /// Pictures from their first k coordinates, each kept in 32 bits.
+    fn through(&self, rows: &Array2<f64>, k: usize) -> anyhow::Result<Array2<f64>> {
+        let model = self.model.with_components(k)?;
+        let kept = model.project(rows.view())?.mapv(|z| f64::from(z as f32));
+        Ok(model.reconstruct(kept.view())?)
+    }
+
+    /// Rows of pictures over the number of components, of the first new one.
+    fn strip(&self, rows: Vec<StripRow>) -> draw::Drawing {
+        let columns: Vec<String> = self.steps.iter().map(|k| format!("k = {k}")).collect();
+        let size = PictureSize { width: self.size.0, height: self.size.1, channels: 1 };
+        draw::strip(&Strip { title: "", columns: &columns, rows: &rows, size })
+    }
+}
+
+/// The first of some rows.
+fn first(rows: &Array2<f64>) -> Vec<f64> {
+    rows.rows().into_iter().next().map(|row| row.to_vec()).unwrap_or_default()
+}
+
+const PIXELS: Range = Range::Unit(0.0, 255.0);
+
+/// Bytes per face, and what they keep.
+pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, as_json: bool) -> anyhow::Result<Value> {
+    let ground = Ground::new(read, split)?;
+    let (width, height) = ground.size;
+    let pgm = format!("P5\n{width} {height}\n255\n").len() + width * height;
+    let (mut rows, mut values, mut rebuilt) = (Vec::new(), Vec::new(), Vec::new());
+    for &k in &ground.steps {
+        let new = ground.through(&ground.new, k)?;
+        let old = ground.through(&ground.learnt, k)?;
+        let [old, fresh] =
+            [(&ground.learnt, &old), (&ground.new, &new)].map(|(x, y)| likeness(x.view(), y.view(), width));
+        let own = 4 * k;
+        // The mean and the directions, shared by all pictures of the set.
+        let shared = 4 * (k + 1) * width * height;
+        let each = own as f64 + shared as f64 / read.rows.nrows() as f64;
+        rows.push(vec![
+            k.to_string(),
+            own.to_string(),
+            format!("{:.0}x", pgm as f64 / own as f64),
+            format!("{each:.0}"),
+            decibels(old.psnr),
+            format!("{:.3}", old.ssim),
+            decibels(fresh.psnr),
+            format!("{:.3}", fresh.ssim),
+        ]);
+        values.push((k, own, each, old, fresh));
+        rebuilt.push(first(&new));
+    }
+    if let Some(folder) = folder {
+        let curve = |value: fn(&(usize, usize, f64, Likeness, Likeness)) -> f64| -> Vec<(f64, f64)> {
+            values.iter().map(|point| (point.0 as f64, value(point))).collect()
+        };
+        let decibels =
+            [("learnt faces", curve(|p| drawn(p.3.psnr)), true), ("new faces", curve(|p| drawn(p.4.psnr)), false)];
+        pictures::write(folder, "compression-psnr", &pictures::over_k(&decibels, "PSNR, dB"))?;
+        let alike = [("learnt faces", curve(|p| p.3.ssim), true), ("new faces", curve(|p| p.4.ssim), false)];
+        pictures::write(folder, "compression-ssim", &pictures::over_k(&alike, "SSIM"))?;
+        let original = first(&ground.new);
+        let strip = vec![
+            StripRow { heading: "new face".into(), tiles: vec![original; ground.steps.len()], range: PIXELS },
+            StripRow { heading: "from k numbers".into(), tiles: rebuilt, range: PIXELS },
+        ];
+        pictures::write(folder, "compression-strip", &ground.strip(strip))?;
+    }
+    if as_json {
+        let row = |(k, own, each, old, new): &(usize, usize, f64, Likeness, Likeness)| {
+            json!({ "k": k, "bytes": own, "bytes_with_directions": each, "pgm_bytes": pgm,
+                "learnt": described(*old), "new": described(*new) })
+        };
+        return Ok(values.iter().map(row).collect());
+    }
+    let headings = ["k", "bytes", "of PGM", "with directions", "PSNR learnt", "SSIM learnt", "PSNR new", "SSIM new"];
+    output::data(&format!(
+        "compression: {} faces learnt, {} new, {pgm} bytes each as PGM\n\n{}\n",
+        ground.learnt.nrows(),
+        ground.new.nrows(),
+        table(&headings, &rows)
+    ))?;
+    Ok(Value::Null)
+}
+
+/// Noise that is taken off new faces by going through their coordinates.
+pub(super) fn denoising(
+    read: &People,
+    split: &Split,
+    deviation: f64,
+    seed: u64,
+    folder: Option<&Path>,
+    as_json: bool,
+) -> anyhow::Result<Value> {
+    let ground = Ground::new(read, split)?;
+    let width = ground.size.0;
+    let noisy = |rows: &Array2<f64>, seed: u64| {
+        let mut rows = rows.clone();
+        add_noise(&mut rows, deviation, seed);
+        rows
+    };
+    let (old, new) = (noisy(&ground.learnt, seed), noisy(&ground.new, seed.wrapping_add(1)));
+    let before = [(&ground.learnt, &old), (&ground.new, &new)].map(|(x, y)| likeness(x.view(), y.view(), width));
+    let line = |name: String, [old, new]: [Likeness; 2]| {
+        vec![name, decibels(old.psnr), format!("{:.3}", old.ssim), decibels(new.psnr), format!("{:.3}", new.ssim)]
+    };
+    let mut rows = vec![line("noisy".into(), before)];
+    let (mut values, mut cleaned) = (Vec::new(), Vec::new());
+    for &k in &ground.steps {
+        let clean = ground.through(&new, k)?;
+        let after = [
+            likeness(ground.learnt.view(), ground.through(&old, k)?.view(), width),
+            likeness(ground.new.view(), clean.view(), width),
+        ];
+        rows.push(line(k.to_string(), after));
+        values.push((k, after));
+        cleaned.push(first(&clean));
+    }
+    if let Some(folder) = folder {
+        let curve = |value: &dyn Fn(&[Likeness; 2]) -> f64| -> Vec<(f64, f64)> {
+            values.iter().map(|(k, after)| (*k as f64, value(after))).collect()
+        };
+        let series = [
+            ("learnt faces", curve(&|after| drawn(after[0].psnr)), true),
+            ("new faces", curve(&|after| drawn(after[1].psnr)), false),
+            ("noisy", curve(&|_| before[1].psnr), true),
+        ];
+        pictures::write(folder, "denoising-psnr", &pictures::over_k(&series, "PSNR, dB"))?;
+        let copies = |rows: &Array2<f64>| vec![first(rows); ground.steps.len()];
+        let strip = vec![
+            StripRow { heading: "new face".into(), tiles: copies(&ground.new), range: PIXELS },
+            StripRow { heading: "with noise".into(), tiles: copies(&new), range: PIXELS },
+            StripRow { heading: "from k numbers".into(), tiles: cleaned, range: PIXELS },
+        ];
+        pictures::write(folder, "denoising-strip", &ground.strip(strip))?;
+    }
+    if as_json {
+        let row = |(k, [old, new]): &(usize, [Likeness; 2])| json!({ "k": k, "learnt": described(*old), "new": described(*new) });
+        return Ok(json!({
+            "deviation": deviation,
+            "noisy": { "learnt": described(before[0]), "new": described(before[1]) },
+            "components": values.iter().map(row).collect::<Vec<_>>(),
+        }));
+    }
+    let headings = ["k", "PSNR learnt", "SSIM learnt", "PSNR new", "SSIM new"];
+    output::data(&format!(
+        "denoising: noise of deviation {deviation} on {} learnt faces and {} new ones\n\n{}\n",
+        ground.learnt.nrows(),
+        ground.new.nrows(),
+        table(&headings, &rows)
+    ))?;
+    Ok(Value::Null)
+}
+
+/// Numbers that are not finite, of equal or of tiny pictures, are null.
+fn described(likeness: Likeness) -> Value {
+    json!({ "psnr": likeness.psnr, "ssim": likeness.ssim })
+}

@@ -1,0 +1,121 @@
+//! `eigenspace faces recognize`: who pictures show.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueHint};
+use eigenspace::faces::{Recognition, Recognizer, Verdict};
+use serde_json::{Value, json};
+
+use crate::commands::faces::settings::Settings;
+use crate::commands::faces::{pictures, read};
+use crate::commands::plot::Format;
+use crate::table::{number, table};
+use crate::{output, rows};
+
+/// Tell whom pictures show.
+#[derive(Args)]
+#[command(
+    after_help = "A picture that is far from every face is called `not a face`, one that is far from every known face `unknown`."
+)]
+pub(crate) struct Recognize {
+    /// The recogniser.
+    #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
+    recognizer: PathBuf,
+
+    /// Pictures, folders of them, or patterns.
+    #[arg(required = true, value_name = "PICTURES", value_hint = ValueHint::AnyPath)]
+    data: Vec<PathBuf>,
+
+    /// Bring pictures to this size.
+    #[arg(long, value_name = "WxH")]
+    resize: Option<String>,
+
+    /// Closest matches to list for each picture, up to 10.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    matches: usize,
+
+    /// Draw the pictures with their closest matches, as .svg or .png.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Recognize {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let format = self.output.as_deref().map(Format::of).transpose()?;
+        let recognizer = Recognizer::load(&self.recognizer)?;
+        if let Some(output) = &self.output {
+            rows::try_output(output)?;
+        }
+        let options = self.settings.over(recognizer.options().clone())?;
+        let recognizer = recognizer.with_options(options)?;
+        let read = read::pictures(&self.data, self.resize.as_deref(), recognizer.options().size)?;
+        let matcher = recognizer.matcher()?;
+        let context = || format!("could not recognise `{}`", self.data[0].display());
+        let found = matcher.recognize(read.rows.view()).with_context(context)?;
+        if let (Some(format), Some(path)) = (format, &self.output) {
+            let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, self.matches)?;
+            format.write(&drawing, path)?;
+            output::talk(&format!("`{}`", path.display()));
+        }
+        if self.json {
+            let thresholds = matcher.thresholds();
+            let rows = read.paths.iter().zip(&found).map(|(path, found)| described(path, found, self.matches));
+            return output::data(&serde_json::to_string_pretty(&json!({
+                "recognizer": self.recognizer.to_string_lossy(),
+                "unknown": thresholds.unknown,
+                "not_a_face": thresholds.not_a_face,
+                "pictures": rows.collect::<Vec<_>>(),
+            }))?);
+        }
+        let rows: Vec<Vec<String>> =
+            read.paths.iter().zip(&found).map(|(path, found)| cells(path, found, self.matches)).collect();
+        output::data(&table(&["picture", "person", "score", "distance", "to face space", "closest matches"], &rows))
+    }
+}
+
+fn verdict(found: &Recognition) -> &str {
+    match &found.verdict {
+        Verdict::Person(person) => person,
+        Verdict::Unknown => "unknown",
+        Verdict::NotAFace => "not a face",
+    }
+}
+
+fn cells(path: &Path, found: &Recognition, matches: usize) -> Vec<String> {
+    let best = found.candidates.first();
+    let near = found.matches.iter().take(matches).map(|near| format!("{}/{}", near.person, near.picture));
+    vec![
+        path.display().to_string(),
+        verdict(found).to_owned(),
+        best.map_or_else(String::new, |best| number(best.score)),
+        best.map_or_else(String::new, |best| number(best.distance)),
+        number(found.face_distance),
+        near.collect::<Vec<_>>().join(" "),
+    ]
+}
+
+fn described(path: &Path, found: &Recognition, matches: usize) -> Value {
+    let candidate = |c: &eigenspace::faces::Candidate| json!({ "person": c.person, "score": c.score, "distance": c.distance, "picture": c.picture });
+    let near =
+        |m: &eigenspace::faces::Match| json!({ "person": m.person, "picture": m.picture, "distance": m.distance });
+    json!({
+        "picture": path.to_string_lossy(),
+        "person": found.person(),
+        "verdict": match found.verdict {
+            Verdict::Person(_) => "person",
+            Verdict::Unknown => "unknown",
+            Verdict::NotAFace => "not a face",
+        },
+        "face_distance": found.face_distance,
+        "candidates": found.candidates.iter().take(matches.max(1)).map(candidate).collect::<Vec<_>>(),
+        "matches": found.matches.iter().take(matches).map(near).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,91 @@
+//! What is known of a recogniser, for people and for programs.
+
+use std::path::Path;
+
+use eigenspace::faces::{Recognizer, Threshold, Thresholds};
+use serde_json::{Value, json};
+
+use crate::output;
+use crate::table::{count, facts, number, percent, table};
+
+/// Prints a recogniser that has been made or changed.
+pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyhow::Result<()> {
+    let thresholds = recognizer.matcher()?.thresholds();
+    if as_json {
+        return output::data(&serde_json::to_string_pretty(&description(path, recognizer, thresholds))?);
+    }
+    let (model, options) = (recognizer.model(), recognizer.options());
+    let certificate = model.certificate();
+    let exact = if certificate.is_exact() {
+        "exact: nothing was dropped".to_owned()
+    } else {
+        format!("off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
+    };
+    let size = options.size.map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
+    let captured: f64 = model.explained_variance_ratio().sum();
+    output::data(&facts(&[
+        ("recogniser", path.display().to_string()),
+        ("people", count(recognizer.people().len() as u64)),
+        ("pictures", format!("{}{size}", count(model.count()))),
+        ("components", format!("{} shown, {} kept", model.n_components(), model.rank())),
+        ("captured", format!("{} of the variance", percent(captured))),
+        ("certificate", exact),
+        ("classifier", format!("{}, {} distance, {} pixels", options.classifier, options.metric, options.pixels)),
+        ("unknown", threshold(options.unknown, thresholds.unknown, "from the nearest picture")),
+        ("not a face", threshold(options.not_a_face, thresholds.not_a_face, "from face space")),
+    ]))
+}
+
+fn threshold(setting: Threshold, value: Option<f64>, from: &str) -> String {
+    let learnt = if setting == Threshold::Learnt { ", learnt" } else { "" };
+    match value {
+        Some(value) => format!("beyond {} {from}{learnt}", number(value)),
+        None if setting == Threshold::Learnt => "never: too few pictures to learn from".into(),
+        None => "never".into(),
+    }
+}
+
+fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds) -> Value {
+    let (model, options) = (recognizer.model(), recognizer.options());
+    let certificate = model.certificate();
+    json!({
+        "file": path.to_string_lossy(),
+        "people": recognizer.people(),
+        "pictures": model.count(),
+        "size": options.size.map(|(width, height)| [width, height]),
+        "n_components": model.n_components(),
+        "rank": model.rank(),
+        "classifier": options.classifier.to_string(),
+        "metric": options.metric.to_string(),
+        "pixels": options.pixels.to_string(),
+        "unknown": thresholds.unknown,
+        "not_a_face": thresholds.not_a_face,
+        "exact": certificate.is_exact(),
+        "relative_error_bound": certificate.relative_error_bound(),
+        "worst_distance": recognizer.worst_distance(),
+    })
+}
+
+/// Prints who is in a recogniser.
+pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: bool) -> anyhow::Result<()> {
+    let of = |person: &str| -> Vec<&str> {
+        recognizer.pictures().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()
+    };
+    if as_json {
+        let people: Vec<Value> =
+            recognizer.people().into_iter().map(|person| json!({ "person": person, "pictures": of(person) })).collect();
+        let described = json!({ "file": path.to_string_lossy(), "people": people });
+        return output::data(&serde_json::to_string_pretty(&described)?);
+    }
+    let row = |person: &str| {
+        let pictures = of(person);
+        let mut cells = vec![person.to_owned(), pictures.len().to_string()];
+        if names {
+            cells.push(pictures.join(" "));
+        }
+        cells
+    };
+    let rows: Vec<Vec<String>> = recognizer.people().into_iter().map(row).collect();
+    let headings: &[&str] = if names { &["person", "pictures", "names"] } else { &["person", "pictures"] };
+    output::data(&table(headings, &rows))
+}

@@ -1,0 +1,282 @@
+//! What recognisers refuse, with every file left as it was.
+
+use insta::assert_snapshot;
+
+use crate::files::pgm;
+use crate::people;
+use crate::support::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    people::write(&folder, "known", 3, 1..=3);
+    folder
+}
+
+fn trained() -> Folder {
+    let folder = folder();
+    folder.done("faces train known -k 4 -o r.safetensors -q");
+    folder
+}
+
+#[test]
+fn pictures_of_another_size_are_refused_and_resized_when_told() {
+    let folder = trained();
+    folder.write("large/1.pgm", pgm(18, 16, |at| (at % 251) as u8));
+    assert_snapshot!(folder.refused("faces recognize r.safetensors large/1.pgm"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `large/1.pgm`
+      cause: the picture is 18x16, and those before are 9x8
+
+    hint: bring all pictures to one size with --resize 9x8
+    ");
+    assert_snapshot!(folder.refused("faces enroll r.safetensors large --person eva"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `large`
+      cause: the picture is 18x16, and those before are 9x8
+
+    hint: bring all pictures to one size with --resize 9x8
+    ");
+    folder.done("faces recognize r.safetensors large/1.pgm --resize 9x8 -q");
+    folder.done("faces enroll r.safetensors large --person eva --resize 9x8 -q");
+    folder.write("known/ada/9.pgm", pgm(18, 16, |at| (at % 251) as u8));
+    assert_snapshot!(folder.refused("faces train known -o s.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `known/ada/9.pgm`
+      cause: the picture is 18x16, and those before are 9x8
+
+    hint: bring all pictures to one size with --resize 9x8
+    ");
+    folder.done("faces train known --resize 9x8 -o s.safetensors -q");
+}
+
+#[test]
+fn damaged_pictures() {
+    let folder = trained();
+    let whole = people::picture(0, 9);
+    folder.write("new/ada/9.pgm", &whole[..whole.len() - 5]);
+    assert_snapshot!(folder.refused("faces enroll r.safetensors new"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `new/ada/9.pgm`
+      cause: it announces 72 bytes of pixels and has 67
+
+    hint: it was cut short, or its newlines were converted, in the pixels too; take the original file
+    ");
+    folder.write("new/ada/9.pgm", b"no picture at all");
+    assert_snapshot!(folder.refused("faces recognize r.safetensors new/ada/9.pgm"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `new/ada/9.pgm`
+      cause: it is no readable picture: it begins as none of PGM, PPM, PNG and JPEG do
+
+    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
+    ");
+}
+
+#[test]
+fn folders_without_people() {
+    let folder = folder();
+    folder.write("empty/nothing.txt", "");
+    assert_snapshot!(folder.refused("faces train empty -o r.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `empty`
+      cause: there is nothing to read
+
+    hint: check the spelling of the pattern or the folder; patterns stand in quotation marks
+    ");
+    assert_snapshot!(folder.refused("faces train known/ada -o r.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `known/ada` holds no folder of pictures for each person
+
+    hint: pictures lie as person/picture.pgm in it; the folder's name is the person's
+    ");
+    folder.write("known/stray.pgm", people::picture(5, 1));
+    assert_snapshot!(folder.refused("faces train known -o r.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `known/stray.pgm` lies in nobody's folder
+
+    hint: put it into a folder that is named as the person; `faces enroll` also takes --person
+    ");
+    assert_snapshot!(folder.refused("faces train nowhere -o r.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read `nowhere`
+      cause: No such file or directory (os error 2)
+
+    hint: check the spelling of the path, and the folder that you are in
+    ");
+}
+
+#[test]
+fn people_who_are_not_there_or_there_already() {
+    let folder = trained();
+    assert_snapshot!(folder.refused("faces forget r.safetensors zoe"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not forget `zoe` in `r.safetensors`
+      cause: nobody is called `zoe`
+
+    hint: there are: `ada`, `ben`, `cleo`
+    ");
+    assert_snapshot!(folder.refused("faces forget r.safetensors ada --picture 7.pgm"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not forget `ada` in `r.safetensors`
+      cause: `ada` has no picture `7.pgm`
+
+    hint: there are: `1.pgm`, `2.pgm`, `3.pgm`
+    ");
+    assert_snapshot!(folder.refused("faces forget r.safetensors ada ben cleo"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not forget `cleo` in `r.safetensors`
+      cause: nobody would be left
+
+    hint: a recogniser knows at least one person; remove its file instead
+    ");
+    assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not enroll `known/ben` in `r.safetensors`
+      cause: the picture `1.pgm` of `ben` is enrolled already, as `1.pgm` of `ben`
+
+    hint: every picture counts once: leave it out, or forget the other first
+    ");
+    assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not enroll `known/ben/1.pgm` in `r.safetensors`
+      cause: the picture `1.pgm` of `zoe` is enrolled already, as `1.pgm` of `ben`
+
+    hint: every picture counts once: leave it out, or forget the other first
+    ");
+    folder.write("loose.pgm", people::picture(4, 1));
+    assert_snapshot!(folder.refused("faces enroll r.safetensors loose.pgm"), @"
+    exit: 2
+    ----- stderr -----
+    error: `loose.pgm` lies in nobody's folder
+
+    hint: put it into a folder that is named as the person; `faces enroll` also takes --person
+    ");
+}
+
+#[test]
+fn one_picture_of_each_and_one_person_only() {
+    let folder = Folder::new();
+    people::write(&folder, "single", 3, 1..=1);
+    assert_snapshot!(folder.done("faces train single -o r.safetensors -q"), @"
+    recogniser   r.safetensors
+    people       3
+    pictures     3 of 9x8
+    components   2 shown, 2 kept
+    captured     100.00 % of the variance
+    certificate  exact: nothing was dropped
+    classifier   knn, cosine distance, raw pixels
+    unknown      never: too few pictures to learn from
+    not a face   beyond 397.745 from face space, learnt
+    ");
+    assert_snapshot!(folder.refused("faces evaluate single --protocol first-1"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not run the protocol first-1 on `single`
+      cause: `ada` has 1 pictures, and the protocol first-1 needs 2
+
+    hint: add pictures of them, leave them out, or train on fewer
+    ");
+    people::write(&folder, "lonely", 1, 1..=4);
+    folder.done("faces train lonely -o one.safetensors -q");
+    assert_snapshot!(folder.refused("faces evaluate lonely --protocol first-2"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not run the protocol first-2 on `lonely`
+      cause: all pictures are of one person, and there is nobody to take them for
+
+    hint: evaluate with pictures of two people or more
+    ");
+}
+
+#[test]
+fn settings_that_mean_nothing() {
+    let folder = trained();
+    assert_snapshot!(folder.refused("faces train known --classifier forest -o s.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `forest` is no classifier
+
+    hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace
+    ");
+    assert_snapshot!(folder.refused("faces recognize r.safetensors known --metric taxicab"), @"
+    exit: 2
+    ----- stderr -----
+    error: `taxicab` is no metric
+
+    hint: one of euclidean, cosine, mahalanobis, mahalanobis-cosine
+    ");
+    assert_snapshot!(folder.refused("faces recognize r.safetensors known --unknown -3"), @"
+    exit: 2
+    ----- stderr -----
+    error: unexpected argument '-3' found
+
+      tip: to pass '-3' as a value, use '-- -3'
+
+    Usage: eigenspace faces recognize [OPTIONS] <RECOGNIZER> <PICTURES>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(folder.refused("faces train known --accept 2 -o s.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not learn the faces in `known`
+      cause: `2` is no share of faces to accept
+
+    hint: above 0 and at most 1, for example 0.95
+    ");
+    assert_snapshot!(folder.refused("faces evaluate known --protocol sixth"), @"
+    exit: 2
+    ----- stderr -----
+    error: `sixth` is no protocol
+
+    hint: one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures
+    ");
+    assert_snapshot!(folder.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
+    exit: 2
+    ----- stderr -----
+    error: -1 is no deviation of noise
+
+    hint: a number of grey values, 0 or more, such as 25
+    ");
+    assert_snapshot!(folder.refused("faces recognize r.safetensors known -o near.jpg"), @"
+    exit: 2
+    ----- stderr -----
+    error: the file `near.jpg` would have no known format
+
+    hint: pictures are written to files that end in .svg or .png
+    ");
+}
+
+#[test]
+fn files_that_are_no_recognisers() {
+    let folder = trained();
+    let mut bytes = folder.read("r.safetensors");
+    let middle = bytes.len() - 9;
+    bytes[middle] ^= 1;
+    folder.write("turned.safetensors", &bytes);
+    assert_snapshot!(folder.refused("faces list turned.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `turned.safetensors` is not a usable model
+      cause: the checksum does not match: some byte was changed after writing
+
+    hint: copy the file again from where it was written
+    ");
+    folder.write("short.safetensors", &bytes[..bytes.len() / 2]);
+    let said = folder.refused("faces recognize short.safetensors known");
+    assert!(said.err.contains("the header announces"), "{said}");
+    assert!(folder.refused("faces forget known/ada/1.pgm ada").err.contains("is not a usable model"));
+}

@@ -1,0 +1,223 @@
+//! Recognisers from outside.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::people::{self, NAMES};
+use crate::support::Folder;
+
+/// Four people with four pictures each, and two new ones of each.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    people::write(&folder, "known", 4, 1..=4);
+    people::write(&folder, "new", 4, 5..=6);
+    folder
+}
+
+fn verdicts(found: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    found["pictures"].as_array().unwrap().iter().map(|p| (text(&p["picture"]), text(&p["person"]))).collect()
+}
+
+#[test]
+fn a_recogniser_is_trained_and_recognises_new_pictures() {
+    let folder = folder();
+    assert_snapshot!(folder.run("faces train known -k 5 -o r.safetensors"), @"
+    exit: 0
+    ----- stdout -----
+    recogniser   r.safetensors
+    people       4
+    pictures     16 of 9x8
+    components   5 shown, 15 kept
+    captured     95.69 % of the variance
+    certificate  exact: nothing was dropped
+    classifier   knn, cosine distance, raw pixels
+    unknown      beyond 0.0240433 from the nearest picture, learnt
+    not a face   beyond 355.825 from face space, learnt
+    ");
+    let found = folder.json("faces recognize r.safetensors new --json --unknown none --not-a-face none");
+    for (picture, person) in verdicts(&found) {
+        assert_eq!(picture.split('/').nth(1), Some(person.as_str()), "{picture}");
+    }
+    assert_eq!(verdicts(&found).len(), 8);
+    assert_snapshot!(folder.done("faces recognize r.safetensors new/ada/5.pgm known/ben/2.pgm --unknown none --not-a-face none"), @"
+            picture  person    score   distance  to face space                closest matches
+      new/ada/5.pgm     ada  1.98388  0.0163849        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
+    known/ben/2.pgm     ben  2.00000          0        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
+    ");
+    assert_snapshot!(folder.done("faces list r.safetensors --pictures"), @"
+    person  pictures                    names
+       ada         4  1.pgm 2.pgm 3.pgm 4.pgm
+       ben         4  1.pgm 2.pgm 3.pgm 4.pgm
+      cleo         4  1.pgm 2.pgm 3.pgm 4.pgm
+       dov         4  1.pgm 2.pgm 3.pgm 4.pgm
+    ");
+}
+
+#[test]
+fn the_nearest_pictures_are_those_that_loops_find() {
+    let folder = folder();
+    folder.done("faces train known -k all --metric euclidean -o r.safetensors -q");
+    let found = folder.json("faces recognize r.safetensors new --matches 10 --json");
+    for probe in found["pictures"].as_array().unwrap() {
+        let name = probe["picture"].as_str().unwrap();
+        let person = NAMES.iter().position(|person| name.contains(person)).unwrap();
+        let number: usize = name.rsplit('/').next().unwrap().trim_end_matches(".pgm").parse().unwrap();
+        let probe_pixels = people::pixels(person, number);
+        // With all directions, distances in face space differ from those of pixels by the same part outside of it.
+        let outside = probe["face_distance"].as_f64().unwrap().powi(2);
+        for near in probe["matches"].as_array().unwrap() {
+            let who = NAMES.iter().position(|person| near["person"] == *person).unwrap();
+            let which: usize = near["picture"].as_str().unwrap().trim_end_matches(".pgm").parse().unwrap();
+            let apart: f64 = probe_pixels
+                .iter()
+                .zip(people::pixels(who, which))
+                .map(|(a, b)| (f64::from(*a) - f64::from(b)).powi(2))
+                .sum();
+            let distance = near["distance"].as_f64().unwrap();
+            assert!((distance * distance + outside - apart).abs() < 1e-6 * apart, "{name} {near}");
+        }
+    }
+}
+
+#[test]
+fn enrolling_and_forgetting_is_training_on_what_is_left() {
+    let folder = folder();
+    people::write(&folder, "all", 5, 1..=4);
+    folder.done("faces train known -k 6 -o r.safetensors -q");
+    // One that comes, in two ways; one that goes; one that comes back with one picture less.
+    folder.write("more/1.pgm", people::picture(4, 1));
+    folder.write("more/2.pgm", people::picture(4, 2));
+    let said = folder.run("faces enroll r.safetensors more/1.pgm more/2.pgm --person eva");
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(said.err.contains("enrolled 2 pictures"), "{said}");
+    people::write(&folder, "late", 5, 3..=4);
+    folder.done("faces enroll r.safetensors late/eva -q");
+    folder.done("faces forget r.safetensors ben -q");
+    folder.done("faces enroll r.safetensors known/ben -o back.safetensors -q");
+    folder.done("faces forget back.safetensors ben --picture 4.pgm -q");
+
+    std::fs::remove_file(folder.path("all/ben/4.pgm")).unwrap();
+    folder.done("faces train all -k 6 -o scratch.safetensors -q");
+    folder.done("compare back.safetensors scratch.safetensors --within 1e-9");
+    let people = |name: &str| folder.json(&format!("faces list {name}.safetensors --json"))["people"].clone();
+    assert_eq!(people("back"), people("scratch"));
+    for classifier in ["knn", "knn:3", "centroid", "subspace", "svm", "svm-rbf", "perceptron"] {
+        let ask = |name: &str| {
+            folder.json(&format!("faces recognize {name}.safetensors new late --classifier {classifier} --json"))
+        };
+        let (ours, theirs) = (ask("back"), ask("scratch"));
+        assert_eq!(verdicts(&ours), verdicts(&theirs), "{classifier}");
+        let threshold = |found: &Value| found["unknown"].as_f64().unwrap();
+        assert!((threshold(&ours) - threshold(&theirs)).abs() < 1e-9, "{classifier}");
+    }
+    assert_eq!(people("r").as_array().unwrap().len(), 4, "-o leaves the first as it was");
+}
+
+#[test]
+fn a_recogniser_is_a_model_and_update_does_not_take_its_people_away() {
+    let folder = folder();
+    folder.done("faces train known -k 5 -o r.safetensors -q");
+    folder.done("plot gallery r.safetensors -o eigenfaces.png");
+    folder.done("plot strip r.safetensors new --steps 5,10,20,50,100,200 -o strip.png");
+    assert_eq!(folder.json("inspect r.safetensors --json")["picture"]["width"], people::WIDTH);
+    folder.done("update r.safetensors new -o model.safetensors -q");
+    assert_eq!(folder.json("inspect model.safetensors --json")["count"], 24);
+    assert_snapshot!(folder.refused("update r.safetensors new"), @"
+    exit: 2
+    ----- stderr -----
+    error: `r.safetensors` is a recogniser, and would lose its people
+
+    hint: add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o
+    ");
+    assert_snapshot!(folder.refused("faces list model.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `model.safetensors` is not a usable model
+      cause: a model, but not a recogniser: it knows no people
+
+    hint: train one on pictures of people, in a folder for each
+    ");
+}
+
+#[test]
+fn the_closest_matches_of_a_probe_are_drawn() {
+    let folder = folder();
+    folder.done("faces train known -k 5 -o r.safetensors -q");
+    let said = folder.run("faces recognize r.safetensors new -o near.png");
+    assert!(said.code == Some(0) && said.err.contains("`near.png`"), "{said}");
+    assert!(folder.read("near.png").starts_with(b"\x89PNG"));
+    folder.done("faces recognize r.safetensors new/ada -o near.svg --matches 2 -q");
+    // Two probes, each with what the components keep of it and two matches.
+    assert_eq!(folder.text("near.svg").matches("<image").count(), 2 * 4);
+}
+
+#[test]
+fn pictures_in_colour_are_taken_as_grey_and_that_is_said() {
+    let folder = folder();
+    folder.done("faces train known -k 5 -o r.safetensors -q");
+    let pixels = people::pixels(1, 2);
+    let mut ppm = format!("P6\n{} {}\n255\n", people::WIDTH, people::HEIGHT).into_bytes();
+    ppm.extend(pixels.iter().flat_map(|&pixel| [pixel; 3]));
+    folder.write("red/1.ppm", ppm);
+    let said = folder.run("faces recognize r.safetensors red/1.ppm --json");
+    assert_eq!(said.err, "1 of 1 pictures is in colour, and taken as grey\n");
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(found["pictures"][0]["matches"][0]["person"], "ben");
+    assert!(found["pictures"][0]["matches"][0]["distance"].as_f64().unwrap() < 1e-9, "the same pixels");
+}
+
+#[test]
+fn an_evaluation_with_a_seed_says_the_same_again() {
+    let folder = folder();
+    people::write(&folder, "known", 4, 5..=6);
+    let line = "faces evaluate known --protocol first-3,random-3,leave-one-out,incremental-3 --repeats 3 -k 5 --seed 4 \
+                --classifier knn;svm --json -q";
+    let found = folder.json(line);
+    assert_eq!(found, folder.json(line));
+    let protocols = found["protocols"].as_array().unwrap();
+    let names: Vec<&str> = protocols.iter().map(|p| p["protocol"].as_str().unwrap()).collect();
+    assert_eq!(names, ["first-3", "random-3", "leave-one-out", "incremental-3"]);
+    assert_eq!(protocols[1]["splits"].as_array().unwrap().len(), 3);
+    assert_eq!(protocols[1]["splits"][0]["train"].as_array().unwrap().len(), 12);
+    for setting in protocols[0]["settings"].as_array().unwrap() {
+        let mistakes = setting["trials"][0]["mistakes"].as_array().unwrap().len();
+        assert_eq!(setting["correct"].as_u64().unwrap() as usize + mistakes, 12);
+        assert_eq!(setting["ranks"].as_array().unwrap().len(), 5);
+        assert_eq!(setting["ranks"][3], 1.0, "there are four people");
+    }
+    let steps = protocols[3]["settings"][0]["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 4);
+    assert!(steps.iter().all(|step| step["differing"] == 0 && step["difference"].as_f64().unwrap() < 1e-9));
+}
+
+#[test]
+fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
+    let folder = folder();
+    people::write(&folder, "known", 4, 5..=6);
+    let out = folder.done(
+        "faces evaluate known --protocol first-3,incremental-3 -k 5 --classifier knn;centroid --compression --denoising 10 -o drawn -q",
+    );
+    for word in
+        ["first-3: 12 pictures learnt, 12 recognised", "turned away", "incremental-3", "compression", "denoising"]
+    {
+        assert!(out.contains(word), "{word}:\n{out}");
+    }
+    for name in ["first-3-ranks", "first-3-reject", "incremental-3", "compression-psnr", "compression-ssim"] {
+        assert!(folder.exists(&format!("drawn/{name}.svg")) && folder.exists(&format!("drawn/{name}.png")), "{name}");
+    }
+    for name in ["compression-strip", "denoising-psnr", "denoising-strip"] {
+        assert!(folder.exists(&format!("drawn/{name}.svg")), "{name}");
+    }
+    let found = folder
+        .json("faces evaluate known --protocol first-3 -k 5 --classifier knn --compression --denoising 10 --json -q");
+    let rows = found["compression"].as_array().unwrap();
+    assert_eq!(rows[0]["bytes"], 20);
+    let header = format!("P5\n{} {}\n255\n", people::WIDTH, people::HEIGHT).len();
+    assert_eq!(rows[0]["pgm_bytes"], header + people::WIDTH * people::HEIGHT);
+    let psnr = |row: &Value| row["learnt"]["psnr"].as_f64().unwrap();
+    assert!(rows.windows(2).all(|pair| psnr(&pair[0]) < psnr(&pair[1])), "more numbers keep more");
+    // Noise of deviation 10 has a PSNR of 20 log10(255 / 10) = 28.1 dB.
+    let noisy = found["denoising"]["noisy"]["new"]["psnr"].as_f64().unwrap();
+    assert!((noisy - 28.13).abs() < 0.5, "{noisy}");
+}

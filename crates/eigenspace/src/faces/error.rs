@@ -1,0 +1,141 @@
+//! What a recogniser refuses.
+
+/// Why faces cannot be trained on, enrolled, forgotten or evaluated.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaceError {
+    /// No pictures at all.
+    #[error("there are no pictures")]
+    NoPictures,
+    /// Another number of names than of pictures.
+    #[error("there are {names} names of {what} for {pictures} pictures")]
+    NameCount {
+        /// Pictures given.
+        pictures: usize,
+        /// Names given.
+        names: usize,
+        /// Whose names: `people` or `pictures`.
+        what: &'static str,
+    },
+    /// A person or a picture without a name.
+    #[error("picture {picture} has an empty name, or that of nobody")]
+    NoName {
+        /// Picture, from 0.
+        picture: usize,
+    },
+    /// The same pixels a second time.
+    #[error("the picture `{picture}` of `{person}` is enrolled already, as `{as_picture}` of `{as_person}`")]
+    AlreadyEnrolled {
+        /// Whose it is said to be.
+        person: String,
+        /// The picture that was given.
+        picture: String,
+        /// Who has it.
+        as_person: String,
+        /// Under this name.
+        as_picture: String,
+    },
+    /// Another picture under a name that is taken.
+    #[error("`{person}` has another picture `{picture}` already")]
+    NameTaken {
+        /// The person.
+        person: String,
+        /// The name.
+        picture: String,
+    },
+    /// Nobody of that name.
+    #[error("nobody is called `{person}`")]
+    UnknownPerson {
+        /// Who was asked for.
+        person: String,
+        /// Who is there.
+        people: Vec<String>,
+    },
+    /// No picture of that name.
+    #[error("`{person}` has no picture `{picture}`")]
+    UnknownPicture {
+        /// The person.
+        person: String,
+        /// What was asked for.
+        picture: String,
+        /// What is there.
+        pictures: Vec<String>,
+    },
+    /// Nobody would be left.
+    #[error("nobody would be left")]
+    NobodyLeft,
+    /// A width and height that do not make the pixels.
+    #[error("pictures of {}x{} do not have {features} pixels", size.0, size.1)]
+    PictureSize {
+        /// Width and height.
+        size: (usize, usize),
+        /// Columns of the rows.
+        features: usize,
+    },
+    /// A setting whose text says nothing.
+    #[error("`{text}` is no {what}")]
+    Setting {
+        /// What it should have been.
+        what: &'static str,
+        /// What it is.
+        text: String,
+    },
+    /// A protocol that needs more pictures of somebody.
+    #[error("`{person}` has {found} pictures, and the protocol {protocol} needs {needed}")]
+    TooFewPictures {
+        /// The protocol.
+        protocol: String,
+        /// The first person with too few.
+        person: String,
+        /// Pictures there.
+        found: usize,
+        /// Pictures needed.
+        needed: usize,
+    },
+    /// A protocol that needs somebody to take a person for.
+    #[error("all pictures are of one person, and there is nobody to take them for")]
+    OnePerson,
+}
+
+impl FaceError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::NoPictures => "pass at least one picture of one person".into(),
+            Self::NameCount { .. } | Self::NoName { .. } => "name the person and the picture of every row".into(),
+            Self::AlreadyEnrolled { .. } => "every picture counts once: leave it out, or forget the other first".into(),
+            Self::NameTaken { .. } => "give it another name, or forget the other first".into(),
+            Self::UnknownPerson { people: names, .. } | Self::UnknownPicture { pictures: names, .. } => {
+                format!("there are: {}", some(names))
+            }
+            Self::NobodyLeft => "a recogniser knows at least one person; remove its file instead".into(),
+            Self::PictureSize { .. } => "width times height, times 3 for colours, must be the number of pixels".into(),
+            Self::Setting { what, .. } => return known(what).map(str::to_owned),
+            Self::TooFewPictures { .. } => "add pictures of them, leave them out, or train on fewer".into(),
+            Self::OnePerson => "evaluate with pictures of two people or more".into(),
+        };
+        Some(text)
+    }
+}
+
+/// The texts that a setting may have.
+fn known(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "classifier" => {
+            "one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace"
+        }
+        "metric" => "one of euclidean, cosine, mahalanobis, mahalanobis-cosine",
+        "way to take pixels" => "one of raw, standardized",
+        "threshold" => "a positive number, `learnt`, or `none`",
+        "share of faces to accept" => "above 0 and at most 1, for example 0.95",
+        "protocol" => {
+            "one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures"
+        }
+        _ => return None,
+    })
+}
+
+fn some(names: &[String]) -> String {
+    let shown = names.iter().take(20).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
+}

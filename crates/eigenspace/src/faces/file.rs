@@ -1,0 +1,151 @@
+//! The bytes of a recogniser: those of its model, and some more.
+//!
+//! | tensor | type | shape | |
+//! |---|---|---|---|
+//! | `faces.coordinates` | F64 | n, r | of every picture, in all directions |
+//! | `faces.digest` | U64 | n | of every picture's pixels, to know it again |
+//! | `faces.outside` | F64 | n | how far a picture can be from its coordinates |
+//! | `faces.person` | U64 | n | its person's number, never falling, from 0 |
+//!
+//! The note of the file (`file.rs`) is a JSON object with `picture`, the size as the command writes it too, and
+//!
+//! ```text
+//! "faces": {"version": 1, "people": ["ann", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
+//!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.95, "max_rank": null, "seed": 0}
+//! ```
+//!
+//! Everything is under the checksum of the model file, so any reader of models reads a recogniser, as the model of all its faces.
+
+use std::path::Path;
+
+use ndarray::Array2;
+use safetensors::tensor::Dtype;
+use serde_json::{Value, json};
+
+use crate::atomic::AtomicFile;
+use crate::disk;
+use crate::error::{Error, FormatError};
+use crate::faces::options::FaceOptions;
+use crate::faces::{Enrolled, Recognizer};
+use crate::file::{Tensor, floats, floats_of, integers_of, parse_with, shape_of};
+
+/// The version written.
+const VERSION: u64 = 1;
+
+impl Recognizer {
+    /// The recogniser as bytes: the content of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let n = self.pictures.len();
+        let whole = |values: &mut dyn Iterator<Item = u64>| values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>();
+        let persons = self.persons();
+        let more: Vec<Tensor> = vec![
+            ("faces.coordinates", Dtype::F64, vec![n, self.coordinates.ncols()], floats(self.coordinates.iter())),
+            ("faces.digest", Dtype::U64, vec![n], whole(&mut self.pictures.iter().map(|p| p.digest))),
+            ("faces.outside", Dtype::F64, vec![n], floats(self.pictures.iter().map(|p| &p.outside))),
+            ("faces.person", Dtype::U64, vec![n], whole(&mut persons.iter().map(|&person| person as u64))),
+        ];
+        let o = &self.options;
+        let mut note = json!({ "faces": {
+            "version": VERSION,
+            "people": self.people(),
+            "pictures": self.pictures.iter().map(|p| &p.name).collect::<Vec<_>>(),
+            "classifier": o.classifier.to_string(),
+            "metric": o.metric.to_string(),
+            "pixels": o.pixels.to_string(),
+            "unknown": o.unknown.to_string(),
+            "not_a_face": o.not_a_face.to_string(),
+            "accept": o.accept,
+            "max_rank": o.max_rank,
+            "seed": o.seed,
+        }});
+        if let Some((width, height)) = o.size {
+            let channels = self.model.features() / (width * height).max(1);
+            note["picture"] = json!({ "width": width, "height": height, "channels": channels });
+        }
+        self.model.to_bytes_with(&note.to_string(), more)
+    }
+
+    /// The recogniser that these bytes hold, after every check that can be made.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(parse(bytes)?)
+    }
+
+    /// Writes the file whole or not at all, as [`EigenspaceModel::save`](crate::EigenspaceModel::save) does.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        AtomicFile::write(path, &self.to_bytes())
+    }
+
+    /// Reads a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        parse(&disk::read(path)?).map_err(|source| Error::File { path: path.into(), source })
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
+    let (model, note, file) = parse_with(bytes)?;
+    let note: Value = serde_json::from_str(&note).unwrap_or_default();
+    let faces = note.get("faces").ok_or(FormatError::NoRecognizer)?;
+    let found = faces["version"].as_u64().ok_or(FormatError::Metadata { key: "faces.version" })?;
+    if found > VERSION || found == 0 {
+        return Err(FormatError::Version { found, supported: VERSION });
+    }
+    let options = options(&note, faces, model.features())?;
+    let options = FaceOptions { components: model.components_setting(), ..options };
+    options.check().map_err(|_| FormatError::Inconsistent { what: "the settings" })?;
+
+    let (people, names) = (names(faces, "people")?, names(faces, "pictures")?);
+    let n = names.len();
+    let coordinates = floats_of(&file, "faces.coordinates", &[n, model.rank()], false)?;
+    let wrong = |what| FormatError::Inconsistent { what };
+    let coordinates = Array2::from_shape_vec((n, model.rank()), coordinates)
+        .map_err(|_| wrong("the shape and the length of the coordinates"))?;
+    let digests = integers_of(&file, "faces.digest", shape_of(&file, "faces.digest", 1)?[0])?;
+    let persons = integers_of(&file, "faces.person", n)?;
+    let outside = floats_of(&file, "faces.outside", &[n], true)?;
+    if digests.len() != n || model.count() != n as u64 {
+        return Err(wrong("the numbers of pictures"));
+    }
+    let mut pictures = Vec::with_capacity(n);
+    for (i, name) in names.into_iter().enumerate() {
+        let person = usize::try_from(persons[i]).ok().and_then(|person| people.get(person)).cloned();
+        let person = person.ok_or(wrong("the numbers of people"))?;
+        pictures.push(Enrolled { person, name, digest: digests[i], outside: outside[i] });
+    }
+    let recognizer = Recognizer { model, options, pictures, coordinates };
+    let ordered = recognizer.pictures.windows(2).all(|pair| pair[0].order(&pair[1]).is_lt());
+    if !ordered || recognizer.people() != people || n == 0 {
+        return Err(wrong("the names of people and pictures"));
+    }
+    Ok(recognizer)
+}
+
+/// The settings but k, which is the model's.
+fn options(note: &Value, faces: &Value, features: usize) -> Result<FaceOptions, FormatError> {
+    fn text<T: std::str::FromStr>(faces: &Value, key: &'static str) -> Result<T, FormatError> {
+        faces[key].as_str().and_then(|text| text.parse().ok()).ok_or(FormatError::Metadata { key })
+    }
+    let size = |key: &str| note["picture"][key].as_u64().and_then(|size| usize::try_from(size).ok());
+    let pixels = |(width, height): &(usize, usize)| width.checked_mul(*height);
+    let fits = |size: &(usize, usize)| {
+        pixels(size).is_some_and(|p| p > 0 && (p == features || p.checked_mul(3) == Some(features)))
+    };
+    Ok(FaceOptions {
+        classifier: text(faces, "classifier")?,
+        metric: text(faces, "metric")?,
+        pixels: text(faces, "pixels")?,
+        unknown: text(faces, "unknown")?,
+        not_a_face: text(faces, "not_a_face")?,
+        accept: faces["accept"].as_f64().ok_or(FormatError::Metadata { key: "accept" })?,
+        max_rank: faces["max_rank"].as_u64().and_then(|rank| usize::try_from(rank).ok()),
+        seed: faces["seed"].as_u64().ok_or(FormatError::Metadata { key: "seed" })?,
+        size: size("width").zip(size("height")).filter(fits),
+        ..FaceOptions::default()
+    })
+}
+
+fn names(faces: &Value, key: &'static str) -> Result<Vec<String>, FormatError> {
+    let list = faces[key].as_array().ok_or(FormatError::Metadata { key })?;
+    let name = |name: &Value| name.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+    list.iter().map(name).collect::<Option<_>>().ok_or(FormatError::Metadata { key })
+}

@@ -1,0 +1,176 @@
+//! Recognising: from a picture to a person, `unknown`, or `no face`.
+//!
+//! ```text
+//! z = V_k (x − μ),   Q = ‖x − μ − V_kᵀz‖²
+//! √Q > t_Q                                 no face
+//! d(z, nearest picture of the best) > t    unknown
+//! otherwise                                the person with the best score
+//! ```
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::block;
+use crate::element::Element;
+use crate::error::Error;
+use crate::faces::Recognizer;
+use crate::faces::classify::{Gallery, Trained};
+use crate::faces::threshold::{self, Thresholds};
+use crate::model::EigenspaceModel;
+
+/// Matches that are listed with a recognition.
+const LISTED: usize = 10;
+
+/// What a picture was found to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// A picture of this person.
+    Person(String),
+    /// A face, but of nobody enrolled.
+    Unknown,
+    /// No face.
+    NotAFace,
+}
+
+/// A person that a picture may show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The name.
+    pub person: String,
+    /// The classifier's score; larger is better, and what it measures depends on the classifier.
+    pub score: f64,
+    /// The distance to the person's nearest picture, by the metric.
+    pub distance: f64,
+    /// The name of that picture.
+    pub picture: String,
+}
+
+/// An enrolled picture that is near.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Match {
+    /// Whose it is.
+    pub person: String,
+    /// Its name.
+    pub picture: String,
+    /// How far it is, by the metric.
+    pub distance: f64,
+}
+
+/// All that was found of one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recognition {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Everybody, the best first.
+    pub candidates: Vec<Candidate>,
+    /// The nearest pictures, whoever they show.
+    pub matches: Vec<Match>,
+    /// The distance to face space, √Q.
+    pub face_distance: f64,
+}
+
+impl Recognition {
+    /// The person, if it is one that is known.
+    pub fn person(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Person(person) => Some(person),
+            Verdict::Unknown | Verdict::NotAFace => None,
+        }
+    }
+}
+
+/// A recogniser that has learnt its classifier and its thresholds.
+pub struct Matcher<'a> {
+    recognizer: &'a Recognizer,
+    people: Vec<&'a str>,
+    person: Vec<usize>,
+    features: Array2<f64>,
+    deviations: Vec<f64>,
+    trained: Trained,
+    thresholds: Thresholds,
+}
+
+impl Recognizer {
+    /// Learns the classifier and the thresholds from the coordinates.
+    pub fn matcher(&self) -> Result<Matcher<'_>, Error> {
+        let person = self.persons();
+        let people = self.people();
+        let k = self.model.n_components();
+        let deviations = deviations(&self.model)?;
+        let shown = self.coordinates.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..k)).to_owned();
+        let features = self.options.metric.features(shown, &deviations);
+        let gallery =
+            Gallery { features: &features, person: &person, people: people.len(), metric: self.options.metric };
+        let trained = Trained::new(&self.options, &gallery);
+        let thresholds = threshold::learn(self)?;
+        Ok(Matcher { recognizer: self, people, person, features, deviations, trained, thresholds })
+    }
+}
+
+/// Standard deviations of the k coordinates; none for a model without directions.
+pub(crate) fn deviations(model: &EigenspaceModel) -> Result<Vec<f64>, Error> {
+    if model.rank() == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(model.explained_variance(1.0)?.iter().map(|variance| variance.sqrt()).collect())
+}
+
+impl Matcher<'_> {
+    /// The thresholds in use.
+    pub fn thresholds(&self) -> Thresholds {
+        self.thresholds
+    }
+
+    /// The people that can be recognised.
+    pub fn people(&self) -> &[&str] {
+        &self.people
+    }
+
+    /// Who these pictures show.
+    pub fn recognize<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Vec<Recognition>, Error> {
+        let model = &self.recognizer.model;
+        block::check(rows, model.features())?;
+        let rows = self.recognizer.options.pixels.apply(block::widened(rows));
+        let (q, coordinates) = model.distances(rows.view())?;
+        let metric = self.recognizer.options.metric;
+        let features = metric.features(coordinates, &self.deviations);
+        let gallery = Gallery { features: &self.features, person: &self.person, people: self.people.len(), metric };
+        let found = features.rows().into_iter().zip(&q).map(|(x, q)| {
+            let distances: Vec<f64> = self.features.rows().into_iter().map(|row| metric.distance(x, row)).collect();
+            let scores = self.trained.scores(x, &distances, &gallery);
+            self.recognition(&scores, &distances, q.sqrt())
+        });
+        Ok(found.collect())
+    }
+
+    fn recognition(&self, scores: &[f64], distances: &[f64], face_distance: f64) -> Recognition {
+        let mut nearest = vec![(f64::INFINITY, 0); self.people.len()];
+        for (i, (&person, &distance)) in self.person.iter().zip(distances).enumerate() {
+            if distance < nearest[person].0 {
+                nearest[person] = (distance, i);
+            }
+        }
+        let mut order: Vec<usize> = (0..self.people.len()).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        let candidate = |&p: &usize| Candidate {
+            person: self.people[p].into(),
+            score: scores[p],
+            distance: nearest[p].0,
+            picture: self.recognizer.pictures[nearest[p].1].name.clone(),
+        };
+        let candidates: Vec<Candidate> = order.iter().map(candidate).collect();
+        let mut near: Vec<usize> = (0..distances.len()).collect();
+        near.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        let entry = |&i: &usize| {
+            let picture = &self.recognizer.pictures[i];
+            Match { person: picture.person.clone(), picture: picture.name.clone(), distance: distances[i] }
+        };
+        let matches = near.iter().take(LISTED).map(entry).collect();
+        let beyond = |threshold: Option<f64>, distance: f64| threshold.is_some_and(|threshold| distance > threshold);
+        let verdict = match candidates.first() {
+            _ if beyond(self.thresholds.not_a_face, face_distance) => Verdict::NotAFace,
+            Some(best) if !beyond(self.thresholds.unknown, best.distance) => Verdict::Person(best.person.clone()),
+            _ => Verdict::Unknown,
+        };
+        Recognition { verdict, candidates, matches, face_distance }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the trials say together.
+//!
+//! ```text
+//! accuracy = mean over trials of (right / tested),    deviation with the divisor (trials − 1)
+//! rank-j   = share of pictures whose person is among the first j
+//! reject   : a threshold t on the distance turns away known faces, and lets in strangers
+//! ```
+
+use crate::faces::evaluate::{Evaluation, Outcome};
+
+/// Accuracy and where it is lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The mean of the trials' accuracies.
+    pub accuracy: f64,
+    /// Their standard deviation; 0 for a single trial. For leave-one-out, where each has one picture, that of a share.
+    pub deviation: f64,
+    /// Pictures that were to be recognised, in all trials.
+    pub tested: usize,
+    /// Pictures that were.
+    pub correct: usize,
+    /// Share whose person is among the first j, for j = 1, 2, …
+    pub ranks: Vec<f64>,
+    /// Who was taken for whom, how often: the most frequent first. Only mistakes.
+    pub confusions: Vec<(String, String, usize)>,
+}
+
+/// A threshold on the distance, and what it does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rejection {
+    /// The threshold.
+    pub threshold: f64,
+    /// Share of known faces that it turns away.
+    pub rejected: f64,
+    /// Share of those let in that are recognised.
+    pub accuracy: f64,
+    /// Share of strangers let in: faces tried against everybody but themselves.
+    pub strangers: f64,
+}
+
+impl Evaluation {
+    fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.trials.iter().flat_map(|trial| &trial.outcomes)
+    }
+
+    /// What all trials say; `people` are those of all pictures, and `ranks` how many ranks are wanted.
+    pub fn summary(&self, people: &[String], ranks: usize) -> Summary {
+        let right = |outcome: &Outcome| outcome.ranking.first() == Some(&people[outcome.picture]);
+        let shares: Vec<f64> = self
+            .trials
+            .iter()
+            .filter(|trial| !trial.outcomes.is_empty())
+            .map(|trial| {
+                trial.outcomes.iter().filter(|outcome| right(outcome)).count() as f64 / trial.outcomes.len() as f64
+            })
+            .collect();
+        let n = shares.len() as f64;
+        let accuracy = shares.iter().sum::<f64>() / n.max(1.0);
+        let squares = shares.iter().map(|share| (share - accuracy).powi(2)).sum::<f64>();
+        let single = self.trials.iter().all(|trial| trial.outcomes.len() == 1);
+        let deviation = match shares.len() {
+            0 | 1 => 0.0,
+            _ if single => (accuracy * (1.0 - accuracy) / n).sqrt(),
+            _ => (squares / (n - 1.0)).sqrt(),
+        };
+        let tested = self.outcomes().count();
+        let place = |outcome: &Outcome| outcome.ranking.iter().position(|name| *name == people[outcome.picture]);
+        let within = |j: usize| self.outcomes().filter(|outcome| place(outcome).is_some_and(|p| p < j)).count();
+        let mut confusions: Vec<(String, String, usize)> = Vec::new();
+        for outcome in self.outcomes().filter(|outcome| !right(outcome)) {
+            let (truth, found) = (&people[outcome.picture], outcome.ranking.first().cloned().unwrap_or_default());
+            match confusions.iter_mut().find(|(a, b, _)| a == truth && *b == found) {
+                Some((_, _, count)) => *count += 1,
+                None => confusions.push((truth.clone(), found, 1)),
+            }
+        }
+        confusions.sort_by_key(|confusion| std::cmp::Reverse(confusion.2));
+        Summary {
+            accuracy,
+            deviation,
+            tested,
+            correct: self.outcomes().filter(|outcome| right(outcome)).count(),
+            ranks: (1..=ranks).map(|j| within(j) as f64 / (tested as f64).max(1.0)).collect(),
+            confusions,
+        }
+    }
+
+    /// What thresholds do that turn away these shares of the known faces.
+    pub fn rejections(&self, people: &[String], shares: &[f64]) -> Vec<Rejection> {
+        let mut distances: Vec<f64> = self.outcomes().map(|outcome| outcome.distance).collect();
+        distances.sort_by(f64::total_cmp);
+        let n = distances.len() as f64;
+        let of = |share: &f64| {
+            let kept = ((1.0 - share) * n).round() as usize;
+            let threshold = distances.get(kept.saturating_sub(1)).copied().unwrap_or(0.0);
+            let inside: Vec<&Outcome> = self.outcomes().filter(|outcome| outcome.distance <= threshold).collect();
+            let right = |o: &&&Outcome| o.ranking.first() == Some(&people[o.picture]);
+            let strangers = self.outcomes().filter(|outcome| outcome.stranger_distance <= threshold).count();
+            Rejection {
+                threshold,
+                rejected: 1.0 - inside.len() as f64 / n.max(1.0),
+                accuracy: inside.iter().filter(right).count() as f64 / (inside.len() as f64).max(1.0),
+                strangers: strangers as f64 / n.max(1.0),
+            }
+        };
+        shares.iter().map(of).collect()
+    }
+}

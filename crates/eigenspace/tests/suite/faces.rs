@@ -1,0 +1,69 @@
+//! The recogniser: what it decides, what it keeps after people come and go, and what it refuses.
+
+mod classifiers;
+mod evaluation;
+mod file;
+mod orl;
+mod refused;
+mod sequences;
+mod thresholds;
+
+use eigenspace::faces::{FaceOptions, Faces, Recognizer, Threshold};
+use ndarray::{Array2, Axis};
+
+use crate::support::Random;
+
+/// Pictures of some people, each around a face of their own.
+pub(crate) struct Album {
+    pub(crate) rows: Array2<f64>,
+    pub(crate) people: Vec<String>,
+    pub(crate) pictures: Vec<String>,
+}
+
+impl Album {
+    pub(crate) fn new(seed: u64, people: usize, pictures: usize, pixels: usize) -> Self {
+        let mut random = Random::new(seed);
+        let own = random.matrix(people, pixels) * 30.0;
+        let rows = Array2::from_shape_fn((people * pictures, pixels), |(i, j)| {
+            100.0 + own[[i / pictures, j]] + 12.0 * random.normal()
+        });
+        let name = |i: usize| (format!("p{}", i / pictures), format!("{}.pgm", i % pictures));
+        let (people, pictures) = (0..people * pictures).map(name).unzip();
+        Self { rows, people, pictures }
+    }
+
+    pub(crate) fn all(&self) -> Faces<'_> {
+        Faces { rows: self.rows.view(), people: &self.people, pictures: &self.pictures }
+    }
+
+    pub(crate) fn some(&self, which: &[usize]) -> Self {
+        let names = |names: &[String]| which.iter().map(|&i| names[i].clone()).collect();
+        Self { rows: self.rows.select(Axis(0), which), people: names(&self.people), pictures: names(&self.pictures) }
+    }
+
+    /// The numbers of one person's pictures.
+    pub(crate) fn of(&self, person: &str) -> Vec<usize> {
+        (0..self.people.len()).filter(|&i| self.people[i] == person).collect()
+    }
+}
+
+/// Nobody is turned away, so that every decision shows.
+pub(crate) fn open(classifier: &str, metric: &str, k: usize) -> FaceOptions {
+    FaceOptions {
+        components: k.into(),
+        classifier: classifier.parse().unwrap(),
+        metric: metric.parse().unwrap(),
+        unknown: Threshold::None,
+        not_a_face: Threshold::None,
+        ..FaceOptions::default()
+    }
+}
+
+/// Whom pictures show.
+pub(crate) fn decisions(recognizer: &Recognizer, rows: &Array2<f64>) -> Vec<String> {
+    let found = recognizer.matcher().unwrap().recognize(rows.view()).unwrap();
+    found.iter().map(|found| found.person().unwrap_or("-").to_owned()).collect()
+}
+
+pub(crate) const CLASSIFIERS: [&str; 7] = ["knn", "knn:3", "centroid", "subspace", "svm", "svm-rbf", "perceptron"];
+pub(crate) const METRICS: [&str; 4] = ["euclidean", "cosine", "mahalanobis", "mahalanobis-cosine"];

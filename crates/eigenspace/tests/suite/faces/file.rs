@@ -1,0 +1,144 @@
+//! The file of a recogniser: round trips, hostile bytes, and that it is a model file.
+
+use eigenspace::faces::{FaceOptions, Recognizer, Threshold};
+use eigenspace::{EigenspaceModel, Error, FormatError};
+use sha2::{Digest, Sha256};
+
+use crate::faces::Album;
+
+fn sample() -> Recognizer {
+    let album = Album::new(1, 3, 2, 12);
+    let options = FaceOptions {
+        components: 3.into(),
+        classifier: "svm-rbf:2,0.5".parse().unwrap(),
+        metric: "mahalanobis-cosine".parse().unwrap(),
+        unknown: Threshold::Fixed(0.25),
+        seed: 9,
+        size: Some((4, 3)),
+        max_rank: Some(4),
+        ..FaceOptions::default()
+    };
+    Recognizer::train(album.all(), options).unwrap()
+}
+
+fn format_error(bytes: &[u8]) -> FormatError {
+    match Recognizer::from_bytes(bytes) {
+        Err(Error::Format(error)) => error,
+        other => panic!("expected a format error, found {other:?}"),
+    }
+}
+
+#[test]
+fn a_recogniser_round_trips() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.safetensors");
+    sample().save(&path).unwrap();
+    let again = Recognizer::load(&path).unwrap();
+    assert_eq!(again, sample());
+    assert_eq!(again.to_bytes(), std::fs::read(&path).unwrap());
+    // It goes on from there as it would have.
+    let more = Album::new(2, 2, 2, 12);
+    let (one, two) = (again.forget("p1").unwrap(), sample().forget("p1").unwrap());
+    assert_eq!(one.to_bytes(), two.to_bytes());
+    let renamed: Vec<String> = more.people.iter().map(|person| format!("new {person}")).collect();
+    let faces = eigenspace::faces::Faces { people: &renamed, ..more.all() };
+    assert_eq!(one.enroll(faces).unwrap(), two.enroll(faces).unwrap());
+}
+
+#[test]
+fn every_reader_of_models_reads_a_recogniser() {
+    let model = EigenspaceModel::from_bytes(&sample().to_bytes()).unwrap();
+    assert_eq!(&model, sample().model());
+}
+
+#[test]
+fn a_model_is_no_recogniser() {
+    let album = Album::new(1, 3, 2, 12);
+    let model = EigenspaceModel::batch(album.rows.view()).unwrap();
+    assert_eq!(format_error(&model.to_bytes()), FormatError::NoRecognizer);
+    assert_eq!(format_error(&model.to_bytes_with_note("{\"picture\": null}")), FormatError::NoRecognizer);
+    let error = Recognizer::from_bytes(&model.to_bytes()).unwrap_err();
+    assert_eq!(error.to_string(), "not a usable model: a model, but not a recogniser: it knows no people");
+    assert!(error.hint().unwrap().contains("train one"));
+}
+
+#[test]
+fn every_cut_is_refused() {
+    let bytes = sample().to_bytes();
+    for length in 0..bytes.len() {
+        let error = format_error(&bytes[..length]);
+        assert!(matches!(error, FormatError::Truncated { .. }), "{length}: {error:?}");
+    }
+}
+
+#[test]
+fn every_turned_bit_is_refused() {
+    let bytes = sample().to_bytes();
+    for place in 0..bytes.len() {
+        let mut turned = bytes.clone();
+        turned[place] ^= 1 << (place % 8);
+        assert!(Recognizer::from_bytes(&turned).is_err(), "{place}");
+    }
+}
+
+/// The bytes with another text in their note, and a checksum that is right again.
+fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let data = &bytes[8 + length..];
+    let mut ours: serde_json::Value =
+        serde_json::from_str(header["__metadata__"]["eigenspace"].as_str().unwrap()).unwrap();
+    let note = ours["note"].as_str().unwrap().to_owned();
+    assert!(note.contains(from), "{note}");
+    let note = note.replace(from, to);
+    let mut hash = Sha256::new();
+    let (components, centre) = (ours["components"].as_str().unwrap(), ours["centre"].as_str().unwrap());
+    hash.update(format!("eigenspace 1\n{components}\n{centre}\n"));
+    let mut tensors: Vec<(&String, &serde_json::Value)> =
+        header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__").collect();
+    tensors.sort_by(|a, b| a.0.cmp(b.0));
+    for (name, tensor) in tensors {
+        let shape: Vec<u64> = tensor["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+        let at = |i: usize| tensor["data_offsets"][i].as_u64().unwrap() as usize;
+        hash.update(format!("{name} {shape:?}\n"));
+        hash.update(&data[at(0)..at(1)]);
+    }
+    hash.update(format!("note {note}"));
+    let sum: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    ours["note"] = note.into();
+    ours["sha256"] = sum.into();
+    header["__metadata__"]["eigenspace"] = ours.to_string().into();
+    let mut text = header.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    [&(text.len() as u64).to_le_bytes()[..], &text, data].concat()
+}
+
+#[test]
+fn a_forged_note_is_refused_where_it_contradicts_the_rest() {
+    let bytes = sample().to_bytes();
+    assert_eq!(Recognizer::from_bytes(&forged(&bytes, "\"seed\":9", "\"seed\":10")).unwrap().options().seed, 10);
+    for (from, to) in [
+        ("\"version\":1", "\"version\":2"),
+        ("\"version\":1", "\"version\":\"x\""),
+        ("\"p1\"", "\"p0\""),
+        ("\"p2\"", "\"p2\",\"p3\""),
+        ("[\"p0\",\"p1\",\"p2\"]", "[]"),
+        ("[\"p0\",\"p1\",\"p2\"]", "7"),
+        ("\"0.pgm\",\"1.pgm\"]", "\"0.pgm\"]"),
+        ("\"0.pgm\",\"1.pgm\"]", "\"1.pgm\",\"0.pgm\"]"),
+        ("\"1.pgm\"]", "\"\"]"),
+        ("svm-rbf:2,0.5", "svm-rbf:2,-0.5"),
+        ("mahalanobis-cosine", "taxicab"),
+        ("\"accept\":0.95", "\"accept\":1e999"),
+        ("\"accept\":0.95", "\"accept\":0"),
+        ("\"max_rank\":4", "\"max_rank\":0"),
+        ("\"unknown\":\"0.25\"", "\"unknown\":\"-1\""),
+    ] {
+        let forged = forged(&bytes, from, to);
+        assert!(Recognizer::from_bytes(&forged).is_err(), "{from} -> {to}");
+        // The model in it is still what it was, unless the note is not even JSON.
+        assert!(EigenspaceModel::from_bytes(&forged).is_ok(), "{from} -> {to}");
+    }
+    let size = forged(&bytes, "\"width\":4", "\"width\":5");
+    assert_eq!(Recognizer::from_bytes(&size).unwrap().options().size, None, "a size that fits nothing is none");
+}

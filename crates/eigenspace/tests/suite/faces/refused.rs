@@ -1,0 +1,136 @@
+//! What a recogniser refuses, with its words.
+
+use eigenspace::faces::{FaceError, FaceOptions, Faces, Recognizer};
+use eigenspace::{Components, Error};
+use ndarray::{Array2, Axis};
+
+use crate::faces::{Album, open};
+
+fn error(result: Result<Recognizer, Error>) -> FaceError {
+    match result {
+        Err(Error::Faces(error)) => error,
+        other => panic!("expected an error about faces, found {other:?}"),
+    }
+}
+
+fn album() -> Album {
+    Album::new(1, 3, 2, 12)
+}
+
+fn trained() -> Recognizer {
+    Recognizer::train(album().all(), open("knn", "cosine", 3)).unwrap()
+}
+
+#[test]
+fn no_pictures() {
+    let none = Faces { rows: Array2::zeros((0, 12)).view(), people: &[], pictures: &[] }.rows.to_owned();
+    let faces = Faces { rows: none.view(), people: &[], pictures: &[] };
+    assert_eq!(error(Recognizer::train(faces, FaceOptions::default())), FaceError::NoPictures);
+    assert_eq!(error(trained().enroll(faces)), FaceError::NoPictures);
+}
+
+#[test]
+fn names_that_are_missing() {
+    let album = album();
+    let faces = Faces { people: &album.people[..5], ..album.all() };
+    let found = error(Recognizer::train(faces, FaceOptions::default()));
+    assert_eq!(found.to_string(), "there are 5 names of people for 6 pictures");
+    let mut people = album.people.clone();
+    people[3].clear();
+    let faces = Faces { people: &people, ..album.all() };
+    assert_eq!(error(Recognizer::train(faces, FaceOptions::default())), FaceError::NoName { picture: 3 });
+}
+
+#[test]
+fn pictures_of_another_size() {
+    let wider = Album::new(2, 1, 2, 13);
+    let result = trained().enroll(wider.all());
+    assert!(matches!(result, Err(Error::WidthMismatch { expected: 12, found: 13 })), "{result:?}");
+    let recognizer = trained();
+    let matcher = recognizer.matcher().unwrap();
+    assert!(matches!(matcher.recognize(wider.rows.view()), Err(Error::WidthMismatch { .. })));
+    let options = FaceOptions { size: Some((5, 3)), ..FaceOptions::default() };
+    let found = error(Recognizer::train(album().all(), options));
+    assert_eq!(found, FaceError::PictureSize { size: (5, 3), features: 12 });
+}
+
+#[test]
+fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
+    let album = album();
+    let recognizer = trained();
+    let again = album.some(&[2]);
+    let found = error(recognizer.enroll(again.all()));
+    assert_eq!(found.to_string(), "the picture `0.pgm` of `p1` is enrolled already, as `0.pgm` of `p1`");
+    let (people, pictures) = (["q".to_owned()], ["other.pgm".to_owned()]);
+    let faces = Faces { rows: again.rows.view(), people: &people, pictures: &pictures };
+    let found = error(recognizer.enroll(faces));
+    assert_eq!(found.to_string(), "the picture `other.pgm` of `q` is enrolled already, as `0.pgm` of `p1`");
+    assert!(found.hint().unwrap().contains("forget the other first"));
+    // In one go, too.
+    let twice = album.some(&[0, 1, 4, 0]);
+    let people = ["p0", "p0", "p2", "p2"].map(String::from);
+    let pictures = ["a", "b", "c", "d"].map(String::from);
+    let faces = Faces { rows: twice.rows.view(), people: &people, pictures: &pictures };
+    let found = error(Recognizer::train(faces, FaceOptions::default()));
+    assert_eq!(found.to_string(), "the picture `d` of `p2` is enrolled already, as `a` of `p0`");
+    // Forgotten, it may come again.
+    let back = recognizer.forget("p1").unwrap().enroll(album.some(&[2, 3]).all()).unwrap();
+    assert_eq!(back.people(), recognizer.people());
+}
+
+#[test]
+fn another_picture_of_the_same_name() {
+    let other = Album::new(5, 1, 1, 12);
+    let (people, pictures) = (["p1".to_owned()], ["1.pgm".to_owned()]);
+    let faces = Faces { rows: other.rows.view(), people: &people, pictures: &pictures };
+    let found = error(trained().enroll(faces));
+    assert_eq!(found.to_string(), "`p1` has another picture `1.pgm` already");
+}
+
+#[test]
+fn people_and_pictures_that_are_not_there() {
+    let found = error(trained().forget("nobody"));
+    assert_eq!(found.to_string(), "nobody is called `nobody`");
+    assert_eq!(found.hint().unwrap(), "there are: `p0`, `p1`, `p2`");
+    let found = error(trained().forget_picture("p0", "7.pgm"));
+    assert_eq!(found.to_string(), "`p0` has no picture `7.pgm`");
+    assert_eq!(found.hint().unwrap(), "there are: `0.pgm`, `1.pgm`");
+    assert!(trained().picture("p9", "0.pgm").is_err());
+}
+
+#[test]
+fn the_last_person_stays() {
+    let one = trained().forget("p0").unwrap().forget("p1").unwrap();
+    assert_eq!(error(one.forget("p2")), FaceError::NobodyLeft);
+    let single = one.forget_picture("p2", "0.pgm").unwrap();
+    assert_eq!(error(single.forget_picture("p2", "1.pgm")), FaceError::NobodyLeft);
+}
+
+#[test]
+fn pixels_that_are_no_numbers() {
+    let mut album = album();
+    album.rows[[4, 7]] = f64::NAN;
+    let result = Recognizer::train(album.all(), FaceOptions::default());
+    assert!(matches!(result, Err(Error::NonFinite { row: 4, column: 7, .. })), "{result:?}");
+    let recognizer = trained();
+    let probe = album.rows.select(Axis(0), &[4]);
+    assert!(matches!(recognizer.matcher().unwrap().recognize(probe.view()), Err(Error::NonFinite { row: 0, .. })));
+}
+
+#[test]
+fn settings_that_mean_nothing() {
+    let album = album();
+    let train = |options| Recognizer::train(album.all(), options);
+    let defaults = FaceOptions::default;
+    for accept in [0.0, -1.0, 1.5, f64::NAN] {
+        assert!(train(FaceOptions { accept, ..defaults() }).is_err(), "{accept}");
+    }
+    assert!(train(FaceOptions { max_rank: Some(0), ..defaults() }).is_err());
+    assert!(train(FaceOptions { components: Components::Number(0), ..defaults() }).is_err());
+    for c in [0.0, f64::NAN, f64::INFINITY] {
+        let classifier = eigenspace::faces::Classifier::LinearSvm { c };
+        assert!(train(FaceOptions { classifier, ..defaults() }).is_err(), "{c}");
+    }
+    let pixels = eigenspace::faces::Pixels::Standardized;
+    assert!(trained().with_options(FaceOptions { pixels, ..defaults() }).is_err());
+}

@@ -1,0 +1,128 @@
+//! Who is unknown, and what is no face.
+
+use eigenspace::faces::{FaceOptions, Recognizer, Threshold, Verdict};
+use ndarray::Array2;
+
+use crate::faces::Album;
+use crate::support::Random;
+
+fn defaults() -> FaceOptions {
+    FaceOptions { components: 8.into(), metric: "euclidean".parse().unwrap(), ..FaceOptions::default() }
+}
+
+/// Faces that have something in common: they spread in a few directions only.
+fn alike(seed: u64, people: usize, pictures: usize) -> Album {
+    further(seed, people, pictures, 1.0)
+}
+
+/// The same, further apart, with no more noise.
+fn further(seed: u64, people: usize, pictures: usize, times: f64) -> Album {
+    let album = Album::new(seed, people, pictures, 8);
+    let basis = Random::new(77).matrix(8, 120);
+    let noise = Random::new(seed ^ 5).matrix(people * pictures, 120);
+    Album { rows: (album.rows * times).dot(&basis) + noise, people: album.people, pictures: album.pictures }
+}
+
+#[test]
+fn the_learnt_thresholds_let_pass_the_share_that_was_asked_for() {
+    let album = alike(1, 20, 6);
+    let learnt: Vec<usize> = (0..120).filter(|i| i % 6 < 4).collect();
+    let new: Vec<usize> = (0..120).filter(|i| i % 6 >= 4).collect();
+    for accept in [0.8, 0.95] {
+        let options = FaceOptions { accept, ..defaults() };
+        let recognizer = Recognizer::train(album.some(&learnt).all(), options).unwrap();
+        let matcher = recognizer.matcher().unwrap();
+        let found = matcher.recognize(album.some(&new).rows.view()).unwrap();
+        let passed = found.iter().filter(|found| found.person().is_some()).count() as f64 / new.len() as f64;
+        // Two thresholds, and forty new pictures: three deviations of such a share.
+        let spread = 3.0 * (accept * (1.0 - accept) / new.len() as f64).sqrt();
+        assert!(passed > accept * accept - spread && passed < 1.0, "{accept}: {passed}");
+    }
+}
+
+#[test]
+fn a_stranger_is_unknown_and_noise_is_no_face() {
+    let album = alike(2, 12, 5);
+    let recognizer = Recognizer::train(album.all(), FaceOptions { accept: 1.0, ..defaults() }).unwrap();
+    let matcher = recognizer.matcher().unwrap();
+    let verdicts = |rows: &Array2<f64>| -> Vec<Verdict> {
+        matcher.recognize(rows.view()).unwrap().into_iter().map(|found| found.verdict).collect()
+    };
+    // Faces of others, in the same few directions, none of them near anybody.
+    let strangers = alike(99, 6, 1).rows;
+    assert!(verdicts(&strangers).iter().all(|verdict| *verdict == Verdict::Unknown), "{:?}", verdicts(&strangers));
+    let noise = Random::new(3).matrix(5, 120) * 100.0;
+    assert!(verdicts(&noise).iter().all(|verdict| *verdict == Verdict::NotAFace));
+    let known = verdicts(&album.rows);
+    let right = known.iter().zip(&album.people).filter(|(v, p)| **v == Verdict::Person((*p).clone())).count();
+    assert!(right >= 57, "{right} of 60");
+}
+
+#[test]
+fn thresholds_can_be_set_and_left_out() {
+    let album = alike(3, 6, 4);
+    let with = |unknown, not_a_face| {
+        let options = FaceOptions { unknown, not_a_face, ..defaults() };
+        let recognizer = Recognizer::train(album.all(), options).unwrap();
+        let matcher = recognizer.matcher().unwrap();
+        let probe = &album.rows + 0.5;
+        (matcher.thresholds(), matcher.recognize(probe.view()).unwrap())
+    };
+    let (thresholds, found) = with(Threshold::Fixed(0.0), Threshold::None);
+    assert_eq!((thresholds.unknown, thresholds.not_a_face), (Some(0.0), None));
+    assert!(found.iter().all(|found| found.verdict == Verdict::Unknown));
+    let (_, found) = with(Threshold::Fixed(1e9), Threshold::Fixed(0.0));
+    assert!(found.iter().all(|found| found.verdict == Verdict::NotAFace));
+    let (thresholds, found) = with(Threshold::None, Threshold::None);
+    assert_eq!((thresholds.unknown, thresholds.not_a_face), (None, None));
+    assert!(found.iter().all(|found| found.person().is_some()));
+    for text in ["-1", "NaN", "inf", "much"] {
+        assert!(text.parse::<Threshold>().is_err(), "{text}");
+    }
+    assert_eq!("2.5".parse::<Threshold>().unwrap(), Threshold::Fixed(2.5));
+}
+
+#[test]
+fn one_picture_of_each_person_recognises_and_calls_nobody_unknown() {
+    let album = alike(4, 7, 1);
+    let recognizer = Recognizer::train(album.all(), defaults()).unwrap();
+    let matcher = recognizer.matcher().unwrap();
+    assert_eq!(matcher.thresholds().unknown, None);
+    assert!(matcher.thresholds().not_a_face.is_some());
+    let found = matcher.recognize((&album.rows + 0.1).view()).unwrap();
+    for (found, person) in found.iter().zip(&album.people) {
+        assert_eq!(found.candidates[0].person, *person);
+    }
+}
+
+#[test]
+fn one_person_is_known_from_others() {
+    let album = alike(5, 1, 8);
+    for classifier in crate::faces::CLASSIFIERS {
+        let options = FaceOptions { classifier: classifier.parse().unwrap(), ..defaults() };
+        let recognizer = Recognizer::train(album.all(), options).unwrap();
+        let matcher = recognizer.matcher().unwrap();
+        let own = matcher.recognize(album.rows.view()).unwrap();
+        assert!(own.iter().filter(|found| found.person() == Some("p0")).count() >= 7, "{classifier}");
+        let other = matcher.recognize(further(6, 1, 3, 4.0).rows.view()).unwrap();
+        assert!(other.iter().all(|found| found.person().is_none()), "{classifier}");
+    }
+}
+
+#[test]
+fn a_single_picture_is_a_recogniser() {
+    let album = alike(7, 1, 1);
+    for classifier in crate::faces::CLASSIFIERS {
+        for metric in crate::faces::METRICS {
+            let options = FaceOptions {
+                classifier: classifier.parse().unwrap(),
+                metric: metric.parse().unwrap(),
+                ..FaceOptions::default()
+            };
+            let recognizer = Recognizer::train(album.all(), options).unwrap();
+            let found = recognizer.matcher().unwrap().recognize(album.rows.view()).unwrap();
+            assert_eq!(found[0].person(), Some("p0"), "{classifier} {metric}");
+            assert_eq!(Recognizer::from_bytes(&recognizer.to_bytes()).unwrap(), recognizer);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+"""The recogniser against scikit-learn, on the same splits of the ORL faces.
+
+`EIGENSPACE` names the program and `EIGENSPACE_ORL` the faces; `cargo xtask python` sets both.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.linear_model import SGDClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+K = 40
+SEED = 3
+
+
+def eigenspace(*arguments) -> str:
+    command = [os.environ["EIGENSPACE"], *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def faces() -> dict[str, np.ndarray]:
+    """Pixels by `person/picture`, read without the library."""
+    folder = Path(os.environ["EIGENSPACE_ORL"])
+    read = {}
+    for path in sorted(folder.glob("s*/*.pgm")):
+        data = path.read_bytes()
+        assert data.startswith(b"P5\n92 112\n255\n")
+        pixels = np.frombuffer(data[-92 * 112 :], dtype=np.uint8)
+        read[f"{path.parent.name}/{path.name}"] = pixels.astype(float)
+    assert len(read) == 400
+    return read
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> dict[str, dict]:
+    names = "knn svm svm-rbf perceptron"
+    protocols = "first-5,random-5,random-9"
+    options = ["--protocol", protocols, "--classifier", names, "-k", K, "--seed", SEED]
+    orl = os.environ["EIGENSPACE_ORL"]
+    said = eigenspace("faces", "evaluate", orl, *options, "--json", "--quiet")
+    return {protocol["protocol"]: protocol for protocol in json.loads(said)["protocols"]}
+
+
+def peer(name: str):
+    """The classifier in scikit-learn."""
+    averaged = {"loss": "perceptron", "average": True, "learning_rate": "constant", "eta0": 1.0}
+    return {
+        "knn": KNeighborsClassifier(1),
+        "svm": SVC(kernel="linear"),
+        "svm-rbf": SVC(kernel="rbf", C=10.0),
+        "perceptron": SGDClassifier(**averaged, random_state=0),
+    }[name]
+
+
+@pytest.fixture(scope="module")
+def coordinates(faces, evaluation) -> dict[str, list]:
+    """For every split scikit-learn's PCA of the pictures to learn, raw pixels: (x, y, z, w)."""
+
+    def of(split: dict) -> tuple:
+        train, test = split["train"], split["test"]
+        assert not set(train) & set(test)
+        people = [[name.split("/")[0] for name in names] for names in (train, test)]
+        pca = PCA(K, svd_solver="full").fit(np.array([faces[name] for name in train]))
+        x, z = (pca.transform(np.array([faces[name] for name in names])) for names in (train, test))
+        return x, people[0], z, people[1]
+
+    return {name: [of(split) for split in found["splits"]] for name, found in evaluation.items()}
+
+
+@pytest.mark.parametrize("protocol", ["first-5", "random-5", "random-9"])
+@pytest.mark.parametrize("name", ["knn", "svm", "svm-rbf", "perceptron"])
+def test_accuracy_is_within_one_deviation_of_the_peer_or_above(
+    coordinates, evaluation, protocol, name
+):
+    found = evaluation[protocol]
+    ours = next(setting for setting in found["settings"] if setting["classifier"] == name)
+    theirs = [peer(name).fit(x, y).score(z, w) for x, y, z, w in coordinates[protocol]]
+    trials = [trial["accuracy"] for trial in ours["trials"]]
+    assert np.isclose(np.mean(trials), ours["accuracy"])
+    # A single split has no deviation: then one picture may be decided otherwise.
+    allowed = np.std(theirs) if len(theirs) > 1 else 1 / len(found["splits"][0]["test"])
+    assert ours["accuracy"] >= np.mean(theirs) - allowed, (np.mean(theirs), allowed)
+    if name == "knn":
+        # Nothing is chosen in it, so that every picture must be decided alike.
+        np.testing.assert_allclose(trials, theirs, atol=1e-12)
+
+
+def test_a_recogniser_is_a_model_file_and_holds_coordinates_of_all_pictures(faces, tmp_path):
+    from safetensors.numpy import load_file
+
+    path = tmp_path / "faces.safetensors"
+    eigenspace("faces", "train", os.environ["EIGENSPACE_ORL"], "-k", K, "-o", path, "--quiet")
+    tensors = load_file(path)
+    z, v, mean = tensors["faces.coordinates"], tensors["basis"], tensors["mean"]
+    order = sorted(faces, key=lambda name: [int(part.strip("s.pgm")) for part in name.split("/")])
+    x = np.array([faces[name] for name in order])
+    np.testing.assert_allclose(mean + z @ v, x, atol=1e-8)
+    # Forgotten, a person leaves nothing behind.
+    rest = tmp_path / "rest.safetensors"
+    eigenspace("faces", "forget", path, "s7", "s23", "-o", rest, "--quiet")
+    tensors = load_file(rest)
+    left = np.array([faces[name] for name in order if name.split("/")[0] not in ("s7", "s23")])
+    centred = left - left.mean(axis=0)
+    s = np.linalg.svd(centred, compute_uv=False)
+    np.testing.assert_allclose(tensors["mean"], left.mean(axis=0), atol=1e-10)
+    found = tensors["singular_values"]
+    np.testing.assert_allclose(found, s[: found.size], atol=1e-8 * s[0])
+    z = tensors["faces.coordinates"]
+    np.testing.assert_allclose(z @ z.T, centred @ centred.T, atol=1e-8 * s[0] ** 2)
