@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::rust;
-use crate::step::Runner;
+use crate::step::{Runner, Step};
 
 /// The folder of the faces, absolute, all 400 checked.
 pub(crate) fn available(runner: &mut Runner) -> Result<PathBuf, Error> {
@@ -39,7 +39,7 @@ pub(crate) fn available(runner: &mut Runner) -> Result<PathBuf, Error> {
 /// A folder that must hold the faces.
 fn checked(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
     let folder = absolute(&folder)?;
-    let step = rust::command("ORL faces", &["data", "orl"]).with([&folder]).with(["--check"]);
+    let step = data_orl(runner, &folder)?.with(["--check"]);
     runner.run(step.advice(
         "EIGENSPACE_ORL must name a folder with the original s1/1.pgm … s40/10.pgm; \
          with EIGENSPACE_ORL_FETCH=1 they are fetched anew into target/orl_faces",
@@ -49,12 +49,18 @@ fn checked(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
 
 /// A folder that they are fetched into, unless they are there already.
 fn fetched_into(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
-    let step = rust::command("ORL faces", &["data", "orl"]).with([&folder]);
+    let step = data_orl(runner, &folder)?;
     runner.run(step.advice(
         "without a network, set EIGENSPACE_ORL to a folder with the faces; \
          with EIGENSPACE_ORL_FETCH=1 a damaged target/orl_faces is replaced",
     ))?;
     absolute(&folder)
+}
+
+/// The command that fetches and checks them, for what it does rather than for what it prints.
+fn data_orl(runner: &mut Runner, folder: &Path) -> Result<Step, Error> {
+    let command = rust::build_command(runner)?;
+    Ok(Step::new("ORL faces", command).with(["data", "orl"]).with([folder]).silent())
 }
 
 /// Tests and the command run in other folders, where a relative path would mean another place.

@@ -38,9 +38,8 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     let settings = format!("{PACKAGE}/pyproject.toml");
     runner.run(module("types", &["mypy", "--config-file", &settings, &format!("{PACKAGE}/python")]))?;
     runner.run(module("stubs", &["mypy.stubtest", "eigenspace._core"]))?;
-    runner.run(rust::build_command())?;
-    let tests = pytest(&python, &[TESTS, PACKAGE]);
-    let tests = tests.variable("EIGENSPACE", runner.target().join("debug/eigenspace"));
+    let command = rust::build_command(runner)?;
+    let tests = pytest(&python, &[TESTS, PACKAGE]).variable("EIGENSPACE", command);
     runner.run(tests.variable("EIGENSPACE_ORL", faces))?;
 
     let oldest = environment(runner, "venv-oldest", &format!("{PACKAGE}/tests/requirements-oldest.txt"))?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::step::{Runner, Step, answers};
@@ -45,9 +45,9 @@ pub(crate) fn examples(runner: &mut Runner) -> Result<(), Error> {
     if names.is_empty() {
         return Err(Error::NoExamples { folder });
     }
+    runner.run(cargo("examples", &["build", "--quiet", "--workspace", "--examples"]))?;
     for name in names {
-        let run = ["run", "--quiet", "-p", "eigenspace", "--example"];
-        runner.run(cargo("example", &run).with([name]))?;
+        runner.run(Step::new("example", runner.target().join("debug/examples").join(name)))?;
     }
     Ok(())
 }
@@ -70,15 +70,10 @@ pub(crate) fn memory(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("memory", &test).with(["memory::", "--ignored", "--test-threads=1", "--nocapture"]))
 }
 
-/// The command `eigenspace` with these arguments, for what it does rather than for what it prints.
-pub(crate) fn command(name: &'static str, arguments: &[&str]) -> Step {
-    // As the tests build it, so that it is not built twice.
-    cargo(name, &["run", "--quiet", "-p", "eigenspace-cli", "--"]).with(arguments).silent()
-}
-
-/// Builds the command, as the tests do.
-pub(crate) fn build_command() -> Step {
-    cargo("command", &["build", "--quiet", "-p", "eigenspace-cli"])
+/// Builds the command, as the tests do: with the features of the whole workspace, so that nothing is built twice.
+pub(crate) fn build_command(runner: &mut Runner) -> Result<PathBuf, Error> {
+    runner.run(cargo("command", &["build", "--quiet", "--workspace", "--bin", "eigenspace"]))?;
+    Ok(runner.target().join("debug/eigenspace"))
 }
 
 /// The names of the Rust files in a folder, in order, without their ending.

@@ -52,6 +52,17 @@ def test_models_of_other_columns_are_not_joined():
     one = IncrementalPCA(2).fit(frame).model_
     other = IncrementalPCA(2).fit(frame[frame.columns[::-1]]).model_
     for join in (lambda: one + other, lambda: one - other, lambda: EigenspaceModel.merge_all([one, other])):
-        with pytest.raises(EigenspaceError, match=r"column 0 is `sepal length \(cm\)` in one model and `petal width"):
+        with pytest.raises(EigenspaceError, match=r"column 0 is `sepal length \(cm\)` in one and `petal width"):
             join()
     assert (one + one).feature_names == list(frame.columns)
+
+
+def test_frames_of_other_columns_are_not_mixed_into_a_model():
+    model = EigenspaceModel.from_rows(frame[:100])
+    assert model.feature_names == list(frame.columns)
+    other = frame[100:][frame.columns[::-1]]
+    verbs = [model.update, model.remove, model.transform, model.hotelling, model.squared_distance, model.fill_missing]
+    for verb in [*verbs, lambda rows: model + EigenspaceModel.from_rows(rows)]:
+        with pytest.raises(EigenspaceError, match=r"column 0 is `sepal length \(cm\)` in one and `petal width"):
+            verb(other)
+        verb(frame[:50] if verb == model.remove else frame[100:])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._core import Certificate, EigenspaceError
 from ._model import EigenspaceModel, components_of
 from ._note import note_of
-from ._rows import array_of, is_sparse, unmasked
+from ._rows import array_of, unmasked
 from ._sklearn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -127,11 +127,23 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The log-likelihood of each row under probabilistic PCA."""
         view = self._view()
         X = self._checked(X, reset=False, least=1)
-        return view.log_likelihood(X.toarray() if is_sparse(X) else X)
+        return view.log_likelihood(X, self.missing)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The average log-likelihood of the rows, for choosing the number of components."""
-        return float(np.mean(self.score_samples(X)))
+        return float(np.nanmean(self.score_samples(X)))  # rows that are skipped have none
+
+    def hotelling(self, X: Any) -> Floats:
+        """T² of each row: how unusual it is inside the subspace (of standardised rows, when standardised)."""
+        return self._view().readings(self._checked(X, reset=False), self.missing)[0]
+
+    def squared_distance(self, X: Any) -> Floats:
+        """Q of each row: its squared distance to the subspace (of standardised rows, when standardised)."""
+        return self._view().readings(self._checked(X, reset=False), self.missing)[1]
+
+    def limits(self, confidence: float = 0.99) -> tuple[float, float]:
+        """The limits of T² and Q that this share of good rows stays below."""
+        return self._view().model.limits(confidence)
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
         """A checked array of rows."""

@@ -26,7 +26,8 @@ class IncrementalPCA(Estimator):
     Parameters
     ----------
     n_components : int, float or None
-        Components to show: a number, a share of the variance such as 0.95, or all. It can be changed at any time.
+        Components to show: a number, a share of the variance such as 0.95, or all. It can be changed between two calls
+        of ``partial_fit``, and is seen from the next one on.
     whiten : bool
         Whether coordinates are divided by their standard deviation.
     copy : bool

@@ -40,6 +40,8 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
     """
     if kind not in ("frobenius", "rmse"):
         raise EigenspaceError(f"`{kind}` is no kind of error: expected 'frobenius' or 'rmse'")
+    if hasattr(X, "inverse_transform"):
+        raise TypeError("the rows come first, and the model that reconstructs them second")
     X = array_of(X)
     if not hasattr(other, "inverse_transform"):
         other = array_of(other, "the reconstruction")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _html
 from ._core import Certificate, EigenspaceError, Model, NotAPartError, Stream
 from ._interrupt import interruptibly
-from ._note import check_same_columns, columns_of
+from ._note import check_names, check_same_columns, columns_of, names_of, note_of
 from ._rows import (
     CELLS,
     array_of,
@@ -75,6 +75,7 @@ class EigenspaceModel:
         weights : a number >= 0 for each row
         method : 'auto', 'svd', 'covariance' or 'gram'
         """
+        note = note_of(names_of(X), standardize=False)
         X = array_of(X)
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
@@ -85,9 +86,9 @@ class EigenspaceModel:
             stream = Stream(X.shape[1], settings(engine="scatter"))
             for start, end, rows in pieces_of(X):
                 stream.update(rows, None if weights is None else weights[start:end], start)
-            return cls._of(stream.model().truncate(rule))
+            return cls._of(stream.model().truncate(rule), note)
         rows = rows_of(X)
-        return cls._of(interruptibly(lambda: Model.batch(rows, weights, method, rule), cells))
+        return cls._of(interruptibly(lambda: Model.batch(rows, weights, method, rule), cells), note)
 
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
@@ -100,7 +101,7 @@ class EigenspaceModel:
 
     def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
         """The model of the rows before and these. For many small blocks use :class:`IncrementalPCA`."""
-        X = array_of(X)
+        X = self._rows(X)
         weights = weights_of(weights, X.shape[0])
         rows, rule = rows_of(X), _rule(max_rank)
         return self._with(interruptibly(lambda: self._core.update(rows, weights, rule), X.shape[0] * X.shape[1]))
@@ -117,7 +118,7 @@ class EigenspaceModel:
 
     def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
         """The model of the rows before without these."""
-        X = array_of(X)
+        X = self._rows(X)
         weights = weights_of(weights, X.shape[0])
         n = X.shape[0] if weights is None else int(np.count_nonzero(weights))
         if n > self.count:
@@ -137,6 +138,11 @@ class EigenspaceModel:
     def with_components(self, n_components: int | float | None) -> EigenspaceModel:
         """The same model showing another number of components: a number, a share such as 0.95, or all (None)."""
         return self._with(self._core.with_components(components_of(n_components)))
+
+    def _rows(self, X: Any) -> Any:
+        """A checked array of rows, whose columns are the model's if both have names."""
+        check_names(self._note, X, self.n_features)
+        return array_of(X)
 
     def _with(self, core: Model) -> EigenspaceModel:
         return type(self)._of(core, self._note)
@@ -271,7 +277,7 @@ class EigenspaceModel:
 
     def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
         """The coordinates of rows, in the precision of the rows."""
-        X = array_of(X)
+        X = self._rows(X)
         coordinates = np.empty(
             (X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64
         )
@@ -302,7 +308,7 @@ class EigenspaceModel:
         return self._of_each_row(self._core.squared_distance, X)
 
     def _of_each_row(self, measure: Callable[[Floats], Floats], X: Any) -> Floats:
-        X = array_of(X)
+        X = self._rows(X)
         if X.shape[0] == 0:
             measure(np.empty(X.shape))  # the width is looked at all the same
         values = np.empty(X.shape[0])
@@ -316,7 +322,7 @@ class EigenspaceModel:
 
     def fill_missing(self, X: Any) -> Floats:
         """A copy of the rows in which cells that are not a number hold the model's estimate."""
-        X = array_of(X)
+        X = self._rows(X)
         if X.shape[0] == 0:
             return self._core.fill_missing(np.empty(X.shape))
         filled = np.empty(X.shape)
@@ -355,6 +361,7 @@ class EigenspaceModel:
         if self.count == 0:
             return f"EigenspaceModel(no rows, {self.n_features} features)"
         exact = "exact" if self.certificate().is_exact else f"error bound {self.certificate().relative_error_bound:.1e}"
+        exact += f" for {self.imputed} cells as they were filled" if self.imputed else ""
         share = float(self.explained_variance_ratio().sum())
         return (
             f"EigenspaceModel({self.count} rows, {self.n_features} features, rank {self.rank}, "

@@ -36,7 +36,22 @@ def check_same_columns(left: str, right: str, features: int) -> None:
     if one is None or two is None or one == two:
         return
     j = next(j for j in range(features) if one[j] != two[j])
-    raise EigenspaceError(f"column {j} is `{one[j]}` in one model and `{two[j]}` in the other")
+    raise EigenspaceError(f"column {j} is `{one[j]}` in one and `{two[j]}` in the other")
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of the columns of a data frame, if all of them are names."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return None
+    return list(columns)
+
+
+def check_names(note: str, X: Any, features: int) -> None:
+    """Refuses a data frame with other columns than the model's, or with the same in another order."""
+    names = names_of(X)
+    if names is not None and len(names) == features:
+        check_same_columns(note, note_of(names, standardize=False), features)
 
 
 def _read(note: str) -> dict[str, Any]:

@@ -17,9 +17,15 @@ from numpy.typing import NDArray
 
 from ._core import Model
 from ._model import reconstructed
-from ._rows import is_sparse, pieces_of
+from ._rows import dense_pieces_of, is_sparse, pieces_of
 
 Floats = NDArray[np.float64]
+
+
+def fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """An array that cannot be written to: what is changed in it would not be changed in the model."""
+    array.flags.writeable = False
+    return array
 
 
 class View:
@@ -50,15 +56,15 @@ class View:
 
     @cached_property
     def mean(self) -> Floats:
-        return self.raw.mean()
+        return fixed(self.raw.mean())
 
     @cached_property
     def variance(self) -> Floats:
-        return self.raw.feature_variance(0.0)
+        return fixed(self.raw.feature_variance(0.0))
 
     @cached_property
     def scale(self) -> Floats:
-        return np.ones(self.features) if self.scaled is None else 1.0 / self.scaled.scales()
+        return fixed(np.ones(self.features) if self.scaled is None else 1.0 / self.scaled.scales())
 
     @cached_property
     def idle(self) -> Floats:
@@ -68,7 +74,7 @@ class View:
     @cached_property
     def components(self) -> NDArray[Any]:
         components = np.vstack([self.model.basis()[: self.real], self.idle])
-        return components.astype(np.float32) if self.narrow else components
+        return fixed(components.astype(np.float32) if self.narrow else components)
 
     @cached_property
     def singular_values(self) -> Floats:
@@ -77,7 +83,7 @@ class View:
     @cached_property
     def explained_variance(self) -> Floats:
         divisor = self.raw.weight - 1.0
-        return self._padded(self.model.explained_variance(1.0)) if divisor > 0 else np.zeros(self.shown)
+        return self._padded(self.model.explained_variance(1.0) if divisor > 0 else np.zeros(self.real))
 
     @cached_property
     def explained_variance_ratio(self) -> Floats:
@@ -94,7 +100,7 @@ class View:
         return np.sqrt(self.explained_variance)
 
     def _padded(self, values: Floats) -> Floats:
-        return np.concatenate([values, np.zeros(self.shown - self.real)])
+        return fixed(np.concatenate([values, np.zeros(self.shown - self.real)]))
 
     def project(self, X: Any, *, whiten: bool, missing: str) -> NDArray[Any]:
         """The coordinates of the rows of a checked array, in their precision.
@@ -106,11 +112,8 @@ class View:
         Z = np.empty((X.shape[0], self.shown), dtype=np.float32 if narrow else np.float64)
         skipped = np.zeros(X.shape[0], dtype=bool)
         for start, end, rows in pieces_of(X):
-            if missing != "refuse" and not isinstance(rows, tuple) and np.isnan(rows).any():
-                if missing == "skip":
-                    skipped[start:end] = np.isnan(rows).any(axis=1)
-                rows = self.raw.fill_missing(np.asarray(rows, dtype=np.float64))
-                rows = rows.astype(np.float32) if narrow else rows
+            if missing != "refuse" and not isinstance(rows, tuple):
+                rows, skipped[start:end] = self.filled(rows, missing)
             Z[start:end, : self.real] = engine.project(rows, start)
             if self.real < self.shown:
                 dense = X[start:end] if is_sparse(X) else rows
@@ -121,6 +124,27 @@ class View:
             Z = np.divide(Z, deviation, out=np.zeros_like(Z), where=deviation > 0)
         Z[skipped] = np.nan
         return Z
+
+    def filled(self, rows: NDArray[Any], missing: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Rows without missing cells, and which of them are to be skipped."""
+        holes = np.isnan(rows).any(axis=1)
+        if not holes.any():
+            return rows, holes
+        whole = self.raw.fill_missing(np.asarray(rows, dtype=np.float64))
+        return whole.astype(rows.dtype), holes & (missing == "skip")
+
+    def readings(self, X: Any, missing: str) -> tuple[Floats, Floats]:
+        """T² and Q of each row of a checked array, in the units of the model as it is looked at."""
+        hotelling, distance = np.empty(X.shape[0]), np.empty(X.shape[0])
+        for start, end, rows in dense_pieces_of(X):
+            skipped = np.zeros(len(rows), dtype=bool)
+            if missing != "refuse":
+                rows, skipped = self.filled(rows, missing)
+            rows = rows / self.scale
+            hotelling[start:end] = self.model.hotelling(rows)
+            distance[start:end] = self.model.squared_distance(rows)
+            hotelling[start:end][skipped] = distance[start:end][skipped] = np.nan
+        return hotelling, distance
 
     def reconstruct(self, Z: Any, *, whiten: bool) -> NDArray[Any]:
         """The rows that have these coordinates, in their precision."""
@@ -145,16 +169,15 @@ class View:
     def precision(self) -> Floats:
         return self.model.precision()
 
-    def log_likelihood(self, X: NDArray[Any]) -> Floats:
+    def log_likelihood(self, X: Any, missing: str) -> Floats:
         """Of each row, normal with the covariance of the model (probabilistic PCA)."""
-        rows = np.ascontiguousarray(X / self.scale, dtype=np.float64)
         hidden, noise = self.features - self.real, self.noise_variance
         if hidden and noise <= 0:
             self.precision()  # says why there is none
-        ranges = self.model.hotelling(rows)
+        ranges, distance = self.readings(X, missing)
         logarithms = np.log(self.explained_variance[: self.real]).sum()
         if hidden:
-            ranges += self.model.squared_distance(rows) / noise
+            ranges += distance / noise
             logarithms += hidden * np.log(noise)
         likelihood: Floats = -0.5 * (self.features * np.log(2 * np.pi) + logarithms + ranges)
         return likelihood

@@ -36,7 +36,7 @@ fn a_bad_cell_is_named_everywhere_rows_come_in() {
             assert_eq!(text, wanted);
             assert_eq!(
                 hint.unwrap(),
-                "drop row 1, or leave out or fill column 1; a stream can also skip or fill missing cells (`Missing`)"
+                "drop row 1, or leave out or fill column 1; a fit can also skip rows with missing cells, or impute them"
             );
         }
         let row = rows.row(1);

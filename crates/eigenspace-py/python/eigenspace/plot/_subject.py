@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._core import EigenspaceError
 from .._estimator import Estimator
 from .._model import EigenspaceModel
-from .._rows import array_of, is_sparse, piece_rows
+from .._rows import array_of
 from .._view import View
 
 Floats = NDArray[np.float64]
@@ -75,24 +75,7 @@ class Subject:
         Rows with missing cells are filled, or left out (not a number), by the estimator's policy for them.
         """
         X = self.rows(X)
-        X = self.of._checked(X, reset=False) if isinstance(self.of, Estimator) else array_of(X)
-        hotelling, distance = np.empty(X.shape[0]), np.empty(X.shape[0])
-        missing = getattr(self.of, "missing", "refuse")
-        step = min(piece_rows(X), max(1, (1 << 22) // self.features))
-        for start in range(0, X.shape[0], step):
-            rows = X[start : start + step]
-            rows = np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
-            holes = np.isnan(rows).any(axis=1)
-            if self.view is not None:
-                if missing != "refuse" and holes.any():
-                    rows = self.view.raw.fill_missing(rows)
-                rows = rows / self.view.scale
-            hotelling[start : start + step] = self.core.hotelling(rows)
-            distance[start : start + step] = self.core.squared_distance(rows)
-            if missing == "skip":
-                hotelling[start : start + step][holes] = np.nan
-                distance[start : start + step][holes] = np.nan
-        return hotelling, distance
+        return self.of.hotelling(X), self.of.squared_distance(X)
 
     def chosen(self, components: Sequence[int], numbers: tuple[int, ...]) -> list[int]:
         """Components for the axes, as many as may be, each of which there is."""
