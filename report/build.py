@@ -49,7 +49,7 @@ def run(name):
     eigenspace.set_threads(1)
     start = time.perf_counter()
     results = importlib.import_module(f"experiments.{name}").run()
-    text = json.dumps(results, indent=1, sort_keys=True, default=plain)
+    text = json.dumps(results, indent=1, default=plain)
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr)
 

@@ -8,19 +8,22 @@ from . import look, orl, tex
 from .measure import orthogonality_loss, sine
 
 CUTS = {"20 x 20": 20, "400 x 1": 1}
-FEATURES, LENGTH, SHOWN, KEPT = 1_500, 20_000, 10, 40
+FEATURES, LENGTH, SHOWN, KEPT = 1_500, 10_000, 10, 40
 """The long stream: more than 1,024 features, so that directions are dropped, and the rank kept."""
-MARKS = (100, 300, 1_000, 3_000, 10_000, 20_000)
+MARKS = (100, 300, 1_000, 3_000, 10_000)
 PEER_BLOCK = 100
+DEFICIENT, SHORT = 30, 300
+"""The short stream: rows of a lower rank than is kept, where residuals are nothing but rounding."""
 
 
 def run():
-    return {"faces": {name: faces(size) for name, size in CUTS.items()}, "stream": stream()}
+    return {"faces": {name: faces(size) for name, size in CUTS.items()}, "stream": stream(), "deficient": deficient()}
 
 
 def faces(size):
     """The faces in blocks of this many rows."""
-    rows, v = orl.faces(), orl.reference().v[: orl.K]
+    rows, truth = orl.faces(), orl.reference()
+    v, largest = truth.v[: orl.K], truth.s[0] ** 2
     found = {}
     for name, rank in {"default": None, "rank 100": 100, "lean": orl.K}.items():
         pca = eigenspace.IncrementalPCA(orl.K, max_rank=rank)
@@ -29,7 +32,7 @@ def faces(size):
         found[name] = {
             "sine": sine(pca.components_, v),
             "loss": orthogonality_loss(pca.components_),
-            "bound": pca.certificate_.relative_error_bound,
+            "bound": pca.certificate_.error_bound / largest,
             "exact": pca.certificate_.is_exact,
         }
     # The peer takes no first block of fewer rows than components.
@@ -52,7 +55,7 @@ def drawn():
     return rows + 0.05 * rng.normal(size=rows.shape) + 100 * rng.normal(size=FEATURES)
 
 
-def single_pass(rows, dtype):
+def single_pass(rows, dtype, marks=MARKS):
     """Brand's rank-one update as it is usually written, the residual orthogonalised once: V after each mark.
 
     The mean correction is right; only the care for orthogonality is missing.
@@ -73,8 +76,21 @@ def single_pass(rows, dtype):
         _, s, w = np.linalg.svd(k)
         v = (w @ np.vstack([v, residual / rho]))[:KEPT]
         s = s[:KEPT]
-        if n in MARKS:
+        if n in marks:
             found.append(v.astype(np.float64))
+    return found
+
+
+def deficient():
+    """Loss of orthogonality after a short stream of rows that leave most of the rank unused."""
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(SHORT, DEFICIENT)) @ rng.normal(size=(DEFICIENT, FEATURES))
+    model = eigenspace.EigenspaceModel(FEATURES)
+    for row in rows:
+        model = model.update(row[None], max_rank=KEPT)
+    found = {"ours": orthogonality_loss(model.basis), "rank": model.rank}
+    for name, dtype in {"f64": np.float64, "f32": np.float32}.items():
+        found[name] = orthogonality_loss(single_pass(rows, dtype, (SHORT,))[0])
     return found
 
 
@@ -111,7 +127,7 @@ def stream():
                     name: {"sine": sine(kept[i][:SHOWN], v), "loss": orthogonality_loss(kept[i])}
                     for name, kept in naive.items()
                 },
-                "bound": certificate.relative_error_bound,
+                "bound": float(certificate.error_bound / largest),
                 "promised": certificate.angle_bound(SHOWN),
                 "error": float(np.abs(np.linalg.eigvalsh(error)).max() / largest),
             }
@@ -132,10 +148,10 @@ def draw(results):
     for key, (label, colour, line) in series.items():
         axes[0].loglog(rows, [mark[key]["loss"] for mark in marks], line, color=colour, label=label)
         axes[1].loglog(rows, [max(mark[key]["sine"], 1e-16) for mark in marks], line, color=colour)
-    axes[0].legend(loc="center right")
-    axes[0].set(xlabel="rows", title=r"loss of orthogonality, $\max|VV^T-I|$", ylim=(1e-17, 10))
+    axes[0].legend(loc="upper left", ncols=2, columnspacing=0.8, handlelength=1.5, fontsize=6)
+    axes[0].set(xlabel="rows", title=r"largest entry of $|VV^T-I|$", ylim=(1e-16, 1e3))
     axes[1].set(xlabel="rows", title=r"$\sin\theta$ to batch PCA")
-    shown = [(mark["rows"], mark["bound"], mark["error"]) for mark in marks]
+    shown = [(mark["rows"], mark["bound"], mark["error"]) for mark in marks if mark["bound"] > 0]
     axes[2].loglog(
         *zip(*[(n, bound) for n, bound, _ in shown], strict=True),
         "o-",
@@ -149,7 +165,8 @@ def draw(results):
         label="true",
     )
     axes[2].set(xlabel="rows", title=r"$\|M-L\|_2\,/\,\lambda_1$")
-    axes[2].legend(loc="center right")
+    axes[2].set(xlim=axes[1].get_xlim(), ylim=(5e-4, 2e-2))
+    axes[2].legend(loc="upper right")
     return {"drift": figure}
 
 
@@ -168,7 +185,8 @@ def tables(results):
             cells += [tex.sci(cut[key]["sine"]), tex.sci(cut[key]["loss"], 1), bound]
         rows.append(cells)
     head = ["", *([r"$\sin\theta$", "loss", "certificate"] * 2)]
-    return {"drift": tex.table("lrrrrrr", head, rows)}
+    groups = [("", 1), ("20 blocks of 20", 3), ("one by one", 3)]
+    return {"drift": tex.table("lrrrrrr", head, rows, groups)}
 
 
 def numbers(results):
@@ -179,6 +197,15 @@ def numbers(results):
         "shown": str(SHOWN),
         "kept": str(KEPT),
         "default": tex.sci(max(cut["default"]["sine"] for cut in results["faces"].values())),
+        "same": "the same" if len({cut["lean"]["sine"] for cut in results["faces"].values()}) == 1 else "not the same",
+        "lean": tex.sci(max(cut["lean"]["sine"] for cut in results["faces"].values())),
+        "peer.blocks": tex.sci(results["faces"]["20 x 20"]["peer"]["sine"]),
+        "peer.rows": tex.sci(results["faces"]["400 x 1"]["peer"]["sine"]),
+        "deficient": str(DEFICIENT),
+        "deficient.rows": str(SHORT),
+        "deficient.ours": tex.sci(results["deficient"]["ours"]),
+        "deficient.f64": tex.sci(results["deficient"]["f64"]),
+        "deficient.f32": tex.sci(results["deficient"]["f32"]),
         "stream.loss": tex.sci(max(mark["ours"]["loss"] for mark in results["stream"])),
         "stream.sine": tex.sci(last["ours"]["sine"]),
         "stream.peer": tex.sci(last["peer"]["sine"]),

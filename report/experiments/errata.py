@@ -130,6 +130,8 @@ def draw(results):
     first = 1000 * results["width"][str(widths[0])]["ours"]
     axis.loglog(widths, [first] * len(widths), "--", color=look.GREY, label=r"$O(mk^2)$")
     axis.set(xlabel="features $D$", ylabel="ms for an update")
+    axis.set_xticks(widths, [f"{d:,}" for d in widths])
+    axis.minorticks_off()
     axis.legend()
     return {"width": figure}
 

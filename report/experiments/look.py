@@ -1,10 +1,15 @@
 """How the figures look."""
 
+import logging
+
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+# It speaks of the dates of fonts.
+logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 OURS, LEAN, PEER, BAD, GREY = "#1b6ca8", "#6fb1dc", "#c0392b", "#d98324", "#777777"
 

@@ -1,5 +1,6 @@
 """Numbers and tables as LaTeX."""
 
+import itertools
 import math
 
 
@@ -51,13 +52,14 @@ def words(items):
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
 
 
-def table(columns, head, rows):
-    """A tabular with rules; a row that is None becomes a thin rule."""
-    lines = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(head) + r" \\",
-        r"\midrule",
-    ]
+def table(columns, head, rows, groups=()):
+    """A tabular with rules; a row that is None becomes a gap. Groups are titles over so many columns each."""
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    if groups:
+        lines.append(" & ".join(rf"\multicolumn{{{span}}}{{c}}{{{title}}}" for title, span in groups) + r" \\")
+        ends = list(itertools.accumulate(span for _, span in groups))
+        spans = zip(ends, groups, strict=True)
+        lines.append(" ".join(rf"\cmidrule(lr){{{end - span + 1}-{end}}}" for end, (title, span) in spans if title))
+    lines += [" & ".join(head) + r" \\", r"\midrule"]
     lines += [r"\addlinespace" if row is None else " & ".join(row) + r" \\" for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
