@@ -5,7 +5,8 @@
     python report/build.py --kept       only tables and figures, from the numbers that are kept
 
 Runs write ``results/<experiment>.json``. From these come ``results/numbers.tex``, ``results/<table>.tex`` and
-``figures/<figure>.pdf``; the text of the report holds no number that was measured (``check.py`` sees to that).
+``figures/<figure>.pdf``. ``EIGENSPACE_REPORT_RUNS`` sets the timed runs (20); the results say how many there were. The
+text of the report holds no number that was measured (``check.py`` sees to that).
 """
 
 import argparse

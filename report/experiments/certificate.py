@@ -156,7 +156,7 @@ def numbers(results):
     plain, frequent = (results["adversarial"][name][-1] for name in ("plain", "frequent"))
     return {
         "settings": str(len(faces)),
-        "held": "in every setting" if held and angles else "not in every setting",
+        "held": "in all" if held and angles else "not in all",
         "inside": f"{inside:,} of {total:,}",
         "every1.bound": tex.fixed(at(50, 1)["bound"], 2),
         "every1.error": tex.sci(at(50, 1)["error"]),

@@ -20,7 +20,9 @@ def sci(x, digits=2):
 
 
 def fixed(x, places):
-    """Decimal places."""
+    """Decimal places; more where a number below one would look like one."""
+    while 1e-5 < 1 - x < 1 and round(x, places) == 1:
+        places += 1
     return f"{x:,.{places}f}" if x >= 0 else rf"\ensuremath{{{x:,.{places}f}}}"
 
 

@@ -135,7 +135,7 @@ def numbers(results):
         file, shuffled = at(results, rank)
         found[f"rank{rank}.file"], found[f"rank{rank}.shuffled"] = (
             tex.sci(file),
-            tex.sci(shuffled, 3),
+            tex.sci(shuffled),
         )
     peers = [found["peer"] for found in results["orders"].values()]
     found["peer.file"] = tex.fixed(results["orders"]["file"]["peer"], 2)

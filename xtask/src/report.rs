@@ -27,8 +27,7 @@ pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
     needs_latex()?;
     let faces = orl::available(runner)?;
     let python = environment(runner)?;
-    let wheel = python::wheel(runner, &python, &["--release"])?;
-    python::install(runner, &python, &wheel)?;
+    package(runner, &python)?;
     runner.run(build(&python).variable("EIGENSPACE_ORL", faces))?;
     pdf(runner, &python)
 }
@@ -37,6 +36,9 @@ pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
 pub(crate) fn kept(runner: &mut Runner) -> Result<(), Error> {
     needs_latex()?;
     let python = environment(runner)?;
+    if !answers(&python, &["-c", "import eigenspace"]) {
+        package(runner, &python)?;
+    }
     runner.run(build(&python).with(["--kept"]))?;
     pdf(runner, &python)
 }
@@ -53,6 +55,12 @@ fn build(python: &Path) -> Step {
 
 fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
     python::environment(runner, "venv-report", &format!("{FOLDER}/requirements.txt"))
+}
+
+/// The package as users have it.
+fn package(runner: &mut Runner, python: &Path) -> Result<(), Error> {
+    let wheel = python::wheel(runner, python, &["--release"])?;
+    python::install(runner, python, &wheel)
 }
 
 fn needs_latex() -> Result<(), Error> {
