@@ -5,9 +5,11 @@ mod error;
 mod orl;
 mod output;
 mod python;
+mod report;
 mod rust;
 mod step;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use error::Error;
@@ -16,20 +18,22 @@ use step::Runner;
 /// A chore: its name on the command line, what it does, and the function that does it.
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
-const COMMANDS: [Command; 8] = [
-    ("test", "everything below except bench, soak and memory: the gate for a merge", test),
+const COMMANDS: [Command; 10] = [
+    ("test", "everything below except report, bench, soak and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
     ("orl", "make the ORL faces available and print their folder", orl),
+    ("report", "the report from its beginning: experiments, figures and PDF; some minutes", report::all),
+    ("report --kept", "the report's figures and PDF, from the results that are kept", report::kept),
     ("bench", "the benchmarks", rust::bench),
     ("soak", "the laws with forty times as many random cases, about five minutes", rust::soak),
     ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let chosen = COMMANDS.iter().find(|(name, ..)| arguments.len() == 1 && arguments[0] == *name);
+    let arguments = std::env::args_os().skip(1).collect::<Vec<_>>().join(OsStr::new(" "));
+    let chosen = COMMANDS.iter().find(|(name, ..)| arguments == *name);
     let Some((name, _, command)) = chosen else {
         usage();
         return ExitCode::from(2);
@@ -50,7 +54,7 @@ fn main() -> ExitCode {
 fn usage() {
     output::talk("usage: cargo xtask COMMAND\n");
     for (name, purpose, _) in COMMANDS {
-        output::talk(&format!("  {name:<8}{purpose}"));
+        output::talk(&format!("  {name:<15}{purpose}"));
     }
 }
 

@@ -109,7 +109,7 @@ impl Step {
 }
 
 /// Whether a quiet trial run succeeds: how a missing tool is told from a failing one.
-pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn answers(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::null());
     command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())

@@ -1,0 +1,217 @@
+"""Many batches: the faces in twenty blocks and one by one, and long streams of drawn rows."""
+
+import eigenspace
+import numpy as np
+from sklearn.decomposition import IncrementalPCA as Peer
+
+from . import look, orl, tex
+from .measure import orthogonality_loss, sine
+
+CUTS = {"20 x 20": 20, "400 x 1": 1}
+FEATURES, LENGTH, SHOWN, KEPT = 1_500, 10_000, 10, 40
+"""The long stream: more than 1,024 features, so that directions are dropped, and the rank kept."""
+MARKS = (100, 300, 1_000, 3_000, 10_000)
+PEER_BLOCK = 100
+DEFICIENT, SHORT = 30, 300
+"""The short stream: rows of a lower rank than is kept, where residuals are nothing but rounding."""
+
+
+def run():
+    return {"faces": {name: faces(size) for name, size in CUTS.items()}, "stream": stream(), "deficient": deficient()}
+
+
+def faces(size):
+    """The faces in blocks of this many rows."""
+    rows, truth = orl.faces(), orl.reference()
+    v, largest = truth.v[: orl.K], truth.s[0] ** 2
+    found = {}
+    for name, rank in {"default": None, "rank 100": 100, "lean": orl.K}.items():
+        pca = eigenspace.IncrementalPCA(orl.K, max_rank=rank)
+        for start in range(0, len(rows), size):
+            pca.partial_fit(rows[start : start + size])
+        found[name] = {
+            "sine": sine(pca.components_, v),
+            "loss": orthogonality_loss(pca.components_),
+            "bound": pca.certificate_.error_bound / largest,
+            "exact": pca.certificate_.is_exact,
+        }
+    # The peer takes no first block of fewer rows than components.
+    peer = Peer(orl.K).partial_fit(rows[: orl.K + 10])
+    for start in range(orl.K + 10, len(rows), size):
+        peer.partial_fit(rows[start : start + size])
+    found["peer"] = {
+        "sine": sine(peer.components_, v),
+        "loss": orthogonality_loss(peer.components_),
+    }
+    return found
+
+
+def drawn():
+    """Rows with a spectrum that falls slowly after a gap, about a mean far from zero."""
+    rng = np.random.default_rng(7)
+    deviations = np.concatenate([np.linspace(10, 5, SHOWN), 2 / np.sqrt(np.arange(1, 191))])
+    directions = np.linalg.qr(rng.normal(size=(FEATURES, len(deviations))))[0].T
+    rows = (rng.normal(size=(LENGTH, len(deviations))) * deviations) @ directions
+    return rows + 0.05 * rng.normal(size=rows.shape) + 100 * rng.normal(size=FEATURES)
+
+
+def single_pass(rows, dtype, marks=MARKS):
+    """Brand's rank-one update as it is usually written, the residual orthogonalised once: V after each mark.
+
+    The mean correction is right; only the care for orthogonality is missing.
+    """
+    rows = rows.astype(dtype)
+    mean, n = rows[0].copy(), 1
+    v, s = np.zeros((0, rows.shape[1]), dtype), np.zeros(0, dtype)
+    found = []
+    for row in rows[1:]:
+        x = np.sqrt(dtype(n / (n + 1))) * (row - mean)
+        mean += (row - mean) / dtype(n + 1)
+        n += 1
+        p = v @ x
+        residual = x - p @ v
+        rho = np.linalg.norm(residual)
+        k = np.zeros((len(s) + 1, len(s) + 1), dtype)
+        k[: len(s), : len(s)], k[-1, :-1], k[-1, -1] = np.diag(s), p, rho
+        _, s, w = np.linalg.svd(k)
+        v = (w @ np.vstack([v, residual / rho]))[:KEPT]
+        s = s[:KEPT]
+        if n in marks:
+            found.append(v.astype(np.float64))
+    return found
+
+
+def deficient():
+    """Loss of orthogonality after a short stream of rows that leave most of the rank unused."""
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(SHORT, DEFICIENT)) @ rng.normal(size=(DEFICIENT, FEATURES))
+    model = eigenspace.EigenspaceModel(FEATURES)
+    for row in rows:
+        model = model.update(row[None], max_rank=KEPT)
+    found = {"ours": orthogonality_loss(model.basis), "rank": model.rank}
+    for name, dtype in {"f64": np.float64, "f32": np.float32}.items():
+        found[name] = orthogonality_loss(single_pass(rows, dtype, (SHORT,))[0])
+    return found
+
+
+def stream():
+    """Angle, loss of orthogonality, and the certificate against the true error, as rows go by one at a time."""
+    rows = drawn()
+    pca = eigenspace.IncrementalPCA(SHOWN, max_rank=KEPT)
+    peer = Peer(SHOWN)
+    naive = {"f64": single_pass(rows, np.float64), "f32": single_pass(rows, np.float32)}
+    found, done = [], 0
+    for i, mark in enumerate(MARKS):
+        for start in range(done, mark):
+            pca.partial_fit(rows[start : start + 1])
+        for start in range(done, mark, PEER_BLOCK):
+            peer.partial_fit(rows[start : start + PEER_BLOCK])
+        done = mark
+        centred = rows[:mark] - rows[:mark].mean(axis=0)
+        scatter = centred.T @ centred
+        values, vectors = np.linalg.eigh(scatter)
+        v, largest = vectors.T[::-1][:SHOWN], values[-1]
+        model = pca.model_
+        s, basis = model.with_components(None).singular_values, model.basis
+        error = scatter - (basis.T * s**2) @ basis
+        certificate = model.certificate()
+        found.append(
+            {
+                "rows": mark,
+                "ours": {"sine": sine(pca.components_, v), "loss": orthogonality_loss(basis)},
+                "peer": {
+                    "sine": sine(peer.components_, v),
+                    "loss": orthogonality_loss(peer.components_),
+                },
+                **{
+                    name: {"sine": sine(kept[i][:SHOWN], v), "loss": orthogonality_loss(kept[i])}
+                    for name, kept in naive.items()
+                },
+                "bound": float(certificate.error_bound / largest),
+                "promised": certificate.angle_bound(SHOWN),
+                "error": float(np.abs(np.linalg.eigvalsh(error)).max() / largest),
+            }
+        )
+    return found
+
+
+def draw(results):
+    figure, axes = look.panels(3, 2.3)
+    marks = results["stream"]
+    rows = [mark["rows"] for mark in marks]
+    series = {
+        "ours": ("eigenspace", look.OURS, "o-"),
+        "peer": ("scikit-learn", look.PEER, "s-"),
+        "f64": ("one pass, f64", look.BAD, "^--"),
+        "f32": ("one pass, f32", look.GREY, "v--"),
+    }
+    for key, (label, colour, line) in series.items():
+        axes[0].loglog(rows, [mark[key]["loss"] for mark in marks], line, color=colour, label=label)
+        axes[1].loglog(rows, [max(mark[key]["sine"], 1e-16) for mark in marks], line, color=colour)
+    axes[0].legend(loc="upper left", ncols=2, columnspacing=0.8, handlelength=1.5, fontsize=6)
+    axes[0].set(xlabel="rows", title=r"largest entry of $|VV^T-I|$", ylim=(1e-16, 1e3))
+    axes[1].set(xlabel="rows", title=r"$\sin\theta$ to batch PCA")
+    shown = [(mark["rows"], mark["bound"], mark["error"]) for mark in marks if mark["bound"] > 0]
+    axes[2].loglog(
+        *zip(*[(n, bound) for n, bound, _ in shown], strict=True),
+        "o-",
+        color=look.OURS,
+        label="certificate",
+    )
+    axes[2].loglog(
+        *zip(*[(n, error) for n, _, error in shown], strict=True),
+        "o:",
+        color=look.GREY,
+        label="true",
+    )
+    axes[2].set(xlabel="rows", title=r"$\|M-L\|_2\,/\,\lambda_1$")
+    axes[2].set(xlim=axes[1].get_xlim(), ylim=(5e-4, 2e-2))
+    axes[2].legend(loc="upper right")
+    return {"drift": figure}
+
+
+def tables(results):
+    names = {
+        "default": "eigenspace, default",
+        "rank 100": "eigenspace, rank 100",
+        "lean": "eigenspace, rank 50",
+        "peer": "scikit-learn",
+    }
+    rows = []
+    for key, name in names.items():
+        cells = [name]
+        for cut in results["faces"].values():
+            bound = "exact" if cut[key].get("exact") else tex.sci(cut[key]["bound"]) if "bound" in cut[key] else "none"
+            cells += [tex.sci(cut[key]["sine"]), tex.sci(cut[key]["loss"], 1), bound]
+        rows.append(cells)
+    head = ["", *([r"$\sin\theta$", "loss", "certificate"] * 2)]
+    groups = [("", 1), ("20 blocks of 20", 3), ("one by one", 3)]
+    return {"drift": tex.table("lrrrrrr", head, rows, groups)}
+
+
+def numbers(results):
+    last = results["stream"][-1]
+    return {
+        "features": tex.integer(FEATURES),
+        "length": tex.integer(LENGTH),
+        "shown": str(SHOWN),
+        "kept": str(KEPT),
+        "default": tex.sci(max(cut["default"]["sine"] for cut in results["faces"].values())),
+        "same": "the same" if len({cut["lean"]["sine"] for cut in results["faces"].values()}) == 1 else "not the same",
+        "lean": tex.sci(max(cut["lean"]["sine"] for cut in results["faces"].values())),
+        "peer.blocks": tex.sci(results["faces"]["20 x 20"]["peer"]["sine"]),
+        "peer.rows": tex.sci(results["faces"]["400 x 1"]["peer"]["sine"]),
+        "deficient": str(DEFICIENT),
+        "deficient.rows": str(SHORT),
+        "deficient.ours": tex.sci(results["deficient"]["ours"]),
+        "deficient.f64": tex.sci(results["deficient"]["f64"]),
+        "deficient.f32": tex.sci(results["deficient"]["f32"]),
+        "stream.loss": tex.sci(max(mark["ours"]["loss"] for mark in results["stream"])),
+        "stream.sine": tex.sci(last["ours"]["sine"]),
+        "stream.peer": tex.sci(last["peer"]["sine"]),
+        "stream.f64": tex.sci(last["f64"]["loss"]),
+        "stream.f32": tex.sci(last["f32"]["loss"]),
+        "stream.bound": tex.sci(last["bound"]),
+        "stream.error": tex.sci(last["error"]),
+        "stream.promised": tex.sci(last["promised"]),
+    }

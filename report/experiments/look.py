@@ -1,0 +1,50 @@
+"""How the figures look."""
+
+import logging
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+# It speaks of the dates of fonts.
+logging.getLogger("fontTools").setLevel(logging.ERROR)
+
+OURS, LEAN, PEER, BAD, GREY = "#1b6ca8", "#6fb1dc", "#c0392b", "#d98324", "#777777"
+
+plt.rcParams.update(
+    {
+        "font.family": "serif",
+        "font.serif": ["DejaVu Serif"],
+        "mathtext.fontset": "cm",
+        "font.size": 8,
+        "axes.labelsize": 8,
+        "axes.titlesize": 8.5,
+        "legend.fontsize": 7,
+        "legend.frameon": False,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "lines.linewidth": 1.2,
+        "lines.markersize": 3.5,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#e4e4e4",
+        "grid.linewidth": 0.5,
+        "figure.constrained_layout.use": True,
+        "pdf.fonttype": 42,
+    }
+)
+
+
+def panels(columns=2, height=2.3, width=6.3):
+    """Axes side by side, as wide as the text."""
+    figure, axes = plt.subplots(1, columns, figsize=(width, height))
+    return figure, np.atleast_1d(axes)
+
+
+def save(figure, path):
+    """Without a date, so that the same numbers give the same file."""
+    figure.savefig(path, metadata={"CreationDate": None, "Producer": None, "Creator": None})
+    plt.close(figure)

@@ -1,0 +1,113 @@
+"""Recognition: the nearest neighbour of a face in the coordinates of the model."""
+
+import eigenspace
+import numpy as np
+from sklearn import decomposition
+
+from . import look, orl, tex
+
+SHOWN = 40
+KS = (1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 100, 150)
+DRAWS = 10
+TRAINING = 5
+"""Pictures of each person that are known; the others are to be recognised."""
+
+
+def run():
+    rows, people = orl.faces(), orl.people()
+    number = np.arange(len(rows)) % orl.PICTURES
+    splits = [number < TRAINING] + [drawn(seed) for seed in range(DRAWS)]
+    found = [outcome(rows, people, known) for known in splits]
+    return {"first": found[0], "random": found[1:], "ks": list(KS)}
+
+
+def drawn(seed):
+    """Five pictures of each person at random."""
+    rng = np.random.default_rng(100 + seed)
+    return np.concatenate([rng.permutation(orl.PICTURES) < TRAINING for _ in range(orl.PEOPLE)])
+
+
+def outcome(rows, people, known):
+    """Shares recognised: from a stream in blocks of 20, from a merge of two halves, from batch PCA, from pixels."""
+    stream = eigenspace.IncrementalPCA(max(KS))
+    for start in range(0, known.sum(), 20):
+        stream.partial_fit(rows[known][start : start + 20])
+    halves = [eigenspace.EigenspaceModel.from_rows(half) for half in np.array_split(rows[known], 2)]
+    merged = (halves[0] + halves[1]).with_components(max(KS))
+    batch = decomposition.PCA(max(KS), svd_solver="full").fit(rows[known])
+    accuracy = {}
+    for name, transform in (
+        ("stream", stream.transform),
+        ("merged", merged.transform),
+        ("batch", batch.transform),
+    ):
+        old, new = transform(rows[known]), transform(rows[~known])
+        accuracy[name] = {str(k): recognised(old[:, :k], new[:, :k], people, known) for k in KS}
+    accuracy["pixels"] = recognised(rows[known], rows[~known], people, known)
+    named = [
+        names(of.transform(rows[known])[:, :SHOWN], of.transform(rows[~known])[:, :SHOWN], people[known])
+        for of in (stream, merged, batch)
+    ]
+    accuracy["agree"] = bool((named[0] == named[1]).all() and (named[0] == named[2]).all())
+    return accuracy
+
+
+def recognised(old, new, people, known):
+    return float((names(old, new, people[known]) == people[~known]).mean())
+
+
+def names(old, new, people):
+    """Of the nearest old face to each new one."""
+    distances = np.square(new).sum(axis=1)[:, None] - 2 * new @ old.T + np.square(old).sum(axis=1)
+    return people[distances.argmin(axis=1)]
+
+
+def over(results, name, k):
+    return np.array([one[name][str(k)] for one in results["random"]])
+
+
+def draw(results):
+    figure, (axis,) = look.panels(1, 2.2, 3.6)
+    means = [100 * over(results, "stream", k).mean() for k in KS]
+    deviations = [100 * over(results, "stream", k).std() for k in KS]
+    axis.errorbar(KS, means, deviations, fmt="o-", color=look.OURS, capsize=2, label=f"{DRAWS} random halves")
+    first = [100 * results["first"]["stream"][str(k)] for k in KS]
+    axis.plot(KS, first, "s--", color=look.BAD, label="first five, last five")
+    pixels = 100 * np.mean([one["pixels"] for one in results["random"]])
+    axis.axhline(pixels, color=look.GREY, linestyle=":", label="pixels, random halves")
+    axis.set(xscale="log", xlabel="components", ylabel="recognised, %")
+    axis.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
+    axis.minorticks_off()
+    axis.legend(loc="lower right")
+    return {"recognition": figure}
+
+
+def tables(results):
+    names = {
+        "stream": "streamed, blocks of 20",
+        "merged": "two halves merged",
+        "batch": "batch PCA (scikit-learn)",
+    }
+    rows = []
+    for key, name in names.items():
+        random = over(results, key, SHOWN)
+        spread = f"{100 * random.mean():.1f} $\\pm$ {100 * random.std():.1f}\\,\\%"
+        rows.append([name, tex.percent(results["first"][key][str(SHOWN)]), spread])
+    random = np.array([one["pixels"] for one in results["random"]])
+    spread = f"{100 * random.mean():.1f} $\\pm$ {100 * random.std():.1f}\\,\\%"
+    rows.append(["all pixels", tex.percent(results["first"]["pixels"]), spread])
+    head = ["", "first 5 / last 5", f"random 5 / 5, {DRAWS} draws"]
+    return {"recognition": tex.table("lrr", head, rows)}
+
+
+def numbers(results):
+    random = over(results, "stream", SHOWN)
+    same = all(one["agree"] for one in [results["first"], *results["random"]])
+    return {
+        "shown": str(SHOWN),
+        "draws": str(DRAWS),
+        "first": tex.percent(results["first"]["stream"][str(SHOWN)]),
+        "random": tex.percent(random.mean()),
+        "deviation": tex.percent(random.std()),
+        "same": "every face is given the same name" if same else "nearly every face is given the same name",
+    }

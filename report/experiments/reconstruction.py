@@ -1,0 +1,125 @@
+"""Reconstruction against the number of components: the specification's Test 3, with pictures."""
+
+import itertools
+
+import eigenspace
+import numpy as np
+
+from . import look, orl, tex
+
+TEST = (10, 20, 30, 40, 50)
+SHOWN = (1, 2, 5, *TEST, 75, 100, 150, 200, 250, 300, 350, 399)
+HELD_OUT = 2
+"""Pictures of each person that the second model has not seen."""
+PERSON, PICTURES = 6, (5, 15, 50, 100, 200)
+"""Whose face is shown, and from how many components."""
+
+
+def run():
+    rows, truth = orl.faces(), orl.reference()
+    tail = np.sqrt(np.concatenate([np.cumsum(np.square(truth.s[::-1]))[::-1], [0.0]]))
+    seen = np.arange(len(rows)) % orl.PICTURES < orl.PICTURES - HELD_OUT
+    streamed = streamed_model(rows)
+    part = streamed_model(rows[seen])
+    size = {"all": np.sqrt(rows.size), "new": np.sqrt(rows[~seen].size)}
+    found = []
+    for k in SHOWN:
+        one = {"k": k, "optimum": float(tail[k] / size["all"])}
+        one["ours"] = error(streamed, rows, k)
+        if k < seen.sum():
+            one["new"] = error(part, rows[~seen], k)
+        found.append(one)
+    return {"ks": found, "deviation": float(tail[0] / size["all"])}
+
+
+def streamed_model(rows):
+    """All directions, from blocks of twenty."""
+    pca = eigenspace.IncrementalPCA(n_components=None)
+    for start in range(0, len(rows), 20):
+        pca.partial_fit(rows[start : start + 20])
+    return pca.model_
+
+
+def error(model, rows, k):
+    """The root of the mean square, in grey levels."""
+    return eigenspace.reconstruction_error(rows, model.with_components(k), kind="rmse")
+
+
+def draw(results):
+    figure, (axis,) = look.panels(1, 2.3, 3.6)
+    found = results["ks"]
+    ks = [one["k"] for one in found]
+    axis.plot(
+        ks,
+        [one["optimum"] for one in found],
+        color=look.GREY,
+        linewidth=3,
+        alpha=0.4,
+        label="optimum (full SVD)",
+    )
+    axis.plot(
+        ks,
+        [one["ours"] for one in found],
+        "o-",
+        color=look.OURS,
+        markersize=2.5,
+        label="faces seen",
+    )
+    new = [(one["k"], one["new"]) for one in found if "new" in one]
+    axis.plot(*zip(*new, strict=True), "s-", color=look.BAD, markersize=2.5, label="faces not seen")
+    axis.set(xlabel="components", ylabel="error in grey levels", ylim=(0, None))
+    axis.legend()
+    figures = {"reconstruction": figure}
+    if orl.available():
+        figures["faces"] = pictures()
+    return figures
+
+
+def pictures():
+    """A face from ever more components, and the first directions; needs the faces."""
+    rows = orl.faces()
+    model = streamed_model(rows)
+    face = rows[PERSON * orl.PICTURES : PERSON * orl.PICTURES + 1]
+    shown = [("mean", model.mean)]
+    for k in PICTURES:
+        small = model.with_components(k)
+        shown.append((f"$k={k}$", small.inverse_transform(small.transform(face))[0]))
+    shown.append(("original", face[0]))
+    directions = [(f"$v_{{{i + 1}}}$", model.basis[i]) for i in range(len(shown))]
+    figure, axes = look.plt.subplots(2, len(shown), figsize=(6.3, 2.45))
+    for line, pictures in zip(axes, (shown, directions), strict=True):
+        for axis, (title, picture) in zip(line, pictures, strict=True):
+            limit = np.abs(picture).max()
+            low, high = (0, 255) if pictures is shown else (-limit, limit)
+            image = picture.reshape(orl.HEIGHT, orl.WIDTH)
+            axis.imshow(image, cmap="gray", vmin=low, vmax=high, interpolation="nearest")
+            axis.set_title(title, pad=2)
+            axis.set_axis_off()
+    return figure
+
+
+def tables(results):
+    chosen = [one for one in results["ks"] if one["k"] in TEST]
+    rows = [
+        ["all faces, streamed", *[tex.fixed(one["ours"], 2) for one in chosen]],
+        ["optimum", *[tex.fixed(one["optimum"], 2) for one in chosen]],
+        ["faces not seen", *[tex.fixed(one["new"], 2) for one in chosen]],
+    ]
+    head = ["$k$", *[str(one["k"]) for one in chosen]]
+    return {"reconstruction": tex.table("l" + "r" * len(chosen), head, rows)}
+
+
+def numbers(results):
+    found = {one["k"]: one for one in results["ks"]}
+    errors = [found[k]["ours"] for k in TEST]
+    falling = all(a > b for a, b in itertools.pairwise(errors))
+    excess = max(abs(one["ours"] / one["optimum"] - 1) for one in results["ks"] if one["k"] < 399)
+    return {
+        "verdict": "passes" if falling else "does not pass",
+        "excess": tex.sci(excess),
+        "deviation": tex.fixed(results["deviation"], 1),
+        "k50": tex.fixed(found[50]["ours"], 1),
+        "k50.new": tex.fixed(found[50]["new"], 1),
+        "k200.new": tex.fixed(found[200]["new"], 1),
+        "heldout": str(HELD_OUT),
+    }
