@@ -1,6 +1,7 @@
 //! The chores of this repository: `cargo xtask test` is everything that must hold before a merge.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod error;
 mod orl;
 mod output;
@@ -16,25 +17,31 @@ use step::Runner;
 /// A chore: its name on the command line, what it does, and the function that does it.
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
-const COMMANDS: [Command; 8] = [
-    ("test", "everything below except bench, soak and memory: the gate for a merge", test),
+/// The one chore that takes arguments.
+const BENCH: &str = "bench";
+
+const COMMANDS: [Command; 9] = [
+    ("test", "everything below except bench, rates, soak and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
     ("orl", "make the ORL faces available and print their folder", orl),
-    ("bench", "the benchmarks", rust::bench),
+    (BENCH, "ours against other libraries; `-- W1 W5 --quick` chooses, `-- render` draws again", bench::run),
+    ("rates", "times of single operations in Rust, and their share of the product rate", rust::rates),
     ("soak", "the laws with forty times as many random cases, about five minutes", rust::soak),
     ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let chosen = COMMANDS.iter().find(|(name, ..)| arguments.len() == 1 && arguments[0] == *name);
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next().unwrap_or_default();
+    let rest: Vec<_> = arguments.filter(|word| word != "--").collect();
+    let chosen = COMMANDS.iter().find(|(name, ..)| first == *name && (rest.is_empty() || *name == BENCH));
     let Some((name, _, command)) = chosen else {
         usage();
         return ExitCode::from(2);
     };
-    let mut runner = Runner::new();
+    let mut runner = Runner::new(rest);
     match command(&mut runner) {
         Ok(()) => {
             output::talk(&format!("{name}: {}", runner.summary()));

@@ -33,7 +33,8 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(module("ruff check", &["ruff", "check", TESTS, BENCHMARKS, PACKAGE]))?;
     runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, BENCHMARKS, PACKAGE]))?;
 
-    let wheel = wheel(runner, &python)?;
+    // As the Rust tests build the library.
+    let wheel = wheel(runner, &python, "wheels", &[])?;
     install(runner, &python, &wheel)?;
     let settings = format!("{PACKAGE}/pyproject.toml");
     runner.run(module("types", &["mypy", "--config-file", &settings, &format!("{PACKAGE}/python")]))?;
@@ -54,22 +55,22 @@ fn pytest(python: &Path, paths: &[&str]) -> Step {
     Step::new("pytest", python).with(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).with(paths)
 }
 
-/// Builds the wheel, as the Rust tests build the library, and returns its path.
-fn wheel(runner: &mut Runner, python: &Path) -> Result<PathBuf, Error> {
-    let folder = runner.target().join("wheels");
+/// Builds the wheel into a folder of `target` and returns its path.
+pub(crate) fn wheel(runner: &mut Runner, python: &Path, folder: &str, how: &[&str]) -> Result<PathBuf, Error> {
+    let folder = runner.target().join(folder);
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(Error::io("remove", folder.as_path()))?;
     }
     let manifest = format!("{PACKAGE}/Cargo.toml");
     let build = Step::new("wheel", python).with(["-m", "maturin", "build", "--quiet", "--manifest-path", &manifest]);
-    runner.run(build.with(["--out"]).with([&folder]))?;
+    runner.run(build.with(how).with(["--out"]).with([&folder]))?;
     let entries = fs::read_dir(&folder).map_err(Error::io("list", folder.as_path()))?;
     let wheels = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     wheels.into_iter().next().ok_or(Error::NoWheel { folder })
 }
 
 /// Puts the wheel into an environment in the place of the one before.
-fn install(runner: &mut Runner, python: &Path, wheel: &Path) -> Result<(), Error> {
+pub(crate) fn install(runner: &mut Runner, python: &Path, wheel: &Path) -> Result<(), Error> {
     let install = pip(python, "package").with(["--no-deps", "--force-reinstall"]);
     runner.run(install.with([wheel]))
 }
@@ -80,7 +81,7 @@ fn pip(python: &Path, name: &'static str) -> Step {
 }
 
 /// The interpreter of a virtual environment, which is made when it is missing or out of date.
-fn environment(runner: &mut Runner, name: &str, requirements: &str) -> Result<PathBuf, Error> {
+pub(crate) fn environment(runner: &mut Runner, name: &str, requirements: &str) -> Result<PathBuf, Error> {
     needs(&["--version"], "python3", "apt install python3 python3-venv")?;
     // Debian splits the module: `venv` can be there without the `ensurepip` it needs.
     needs(&["-c", "import venv, ensurepip"], "Python's venv module", "apt install python3-venv")?;
