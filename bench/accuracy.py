@@ -102,8 +102,8 @@ def _sparse(rows, mean: np.ndarray, k: int) -> np.ndarray:
 
     centred = LinearOperator(
         rows.shape,
-        matvec=lambda x: rows @ x - mean @ x,
-        rmatvec=lambda y: rows.T @ y - mean * y.sum(),
+        matvec=lambda x: rows @ x.ravel() - mean @ x.ravel(),
+        rmatvec=lambda y: rows.T @ y.ravel() - mean * y.sum(),
         dtype=np.float64,
     )
     # In the same order as everywhere: largest first.

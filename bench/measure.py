@@ -47,6 +47,8 @@ class Tool:
     per: float = 1.0
     """Units in one run: times are reported for one unit."""
     truth: Truth | None = None
+    alone: Callable[[], Any] | None = None
+    """As `prepare`, but with nothing kept for the next run: for the memory of a single one."""
 
 
 @dataclass
@@ -136,14 +138,15 @@ def peak_memory(case: Case, tool: Tool) -> float:
     gc.collect()
     watched = "RssAnon" if case.mapped else "VmRSS"
     before = _status(watched)
+    prepare = tool.alone or tool.prepare
     if case.mapped:
         with _Watch() as watch:
-            kept = tool.run(tool.prepare())
+            kept = tool.run(prepare())
         peak = watch.peak
     else:
         # Sets VmHWM back to what is resident now.
         Path("/proc/self/clear_refs").write_text("5")
-        kept = tool.run(tool.prepare())
+        kept = tool.run(prepare())
         peak = _status("VmHWM")
     del kept
     return (peak - before) / 1024

@@ -3,7 +3,7 @@
 * Every tool ends with its components computed: ours and oneDAL's are lazy, and reading
   `components_` is part of the timed work.
 * scikit-learn's `copy` stays True, because the rows are used again; it costs about a hundredth.
-* oneDAL through its own classes: nothing of scikit-learn is patched.
+* oneDAL through its own class, which is still in its preview: nothing of scikit-learn is patched.
 * faiss works in float32 only, and is told to take all rows.
 * gensim's chunks are as large as all rows, one pass in memory, which is the fastest it has.
 """
@@ -42,7 +42,7 @@ def sklearn(k: int) -> Any:
 
 
 def onedal(k: int) -> Any:
-    from sklearnex.decomposition import IncrementalPCA
+    from sklearnex.preview.decomposition import IncrementalPCA
 
     return IncrementalPCA(n_components=k)
 
@@ -56,17 +56,34 @@ def streamed(
     make: Callable[[], Any],
     blocks: Sequence[np.ndarray] | Callable[[], Iterable[np.ndarray]],
     prime: Sequence[np.ndarray] = (),
+    judged: Sequence[np.ndarray] | None = None,
     **more: Any,
 ) -> Tool:
-    """Blocks one after the other into an estimator that has seen others before."""
+    """Blocks one after the other into an estimator that has seen others before.
+
+    Accuracy is judged after the `judged` blocks, where tools are timed on different numbers.
+    """
     primed: list[Any] = []
 
+    def alone() -> Any:
+        estimator = make()
+        for block in prime:
+            estimator.partial_fit(block)
+        return estimator
+
     def prepare() -> Any:
+        if not prime:
+            return make()
         if not primed:
-            primed.append(make())
-            for block in prime:
-                primed[0].partial_fit(block)
-        return copy.deepcopy(primed[0]) if prime else make()
+            primed.append(alone())
+        return copy.deepcopy(primed[0])
+
+    def found(estimator: Any) -> np.ndarray:
+        if judged is not None:
+            estimator = prepare()
+            for block in judged:
+                estimator.partial_fit(block)
+        return components(estimator)
 
     def run(estimator: Any) -> Any:
         for block in blocks() if callable(blocks) else blocks:
@@ -74,7 +91,7 @@ def streamed(
         components(estimator)
         return estimator
 
-    return Tool(name, run, prepare, components, **more)
+    return Tool(name, run, prepare, found, alone=alone, **more)
 
 
 def streams(

@@ -70,7 +70,7 @@ def fit(quick: bool) -> Case:
             per=2 * size**3 / (n * features * (features + 1)),
         ),
     ]
-    return Case("fit", SKLEARN, tools, "fit", memory=True, seconds=150, mapped=True)
+    return Case("fit", SKLEARN, tools, "fit", memory=True, seconds=110, mapped=True)
 
 
 def cases(quick: bool) -> dict:

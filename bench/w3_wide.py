@@ -4,7 +4,7 @@ import data
 import numpy as np
 from accuracy import Truth
 from measure import Case
-from peers import OURS, SKLEARN, ours, streamed, streams
+from peers import SKLEARN, sklearn, streamed, streams
 
 TITLE = "wide, D = 100,000, k = 100, blocks of 256"
 LEFT_OUT = ["oneDAL IncrementalPCA, faiss: a matrix of 100,000 x 100,000 does not fit in memory"]
@@ -18,18 +18,16 @@ def calls(quick: bool) -> Case:
     def blocks(number: int) -> list[np.ndarray]:
         return [everything[primed + i * rows : primed + (i + 1) * rows] for i in range(number)]
 
-    def truth(number: int) -> Truth:
-        seen = everything[: primed + number * rows]
-        return Truth(f"factors-{seen.shape[0]}x{features}", lambda: seen, k)
-
-    prime = [everything[:primed]]
-    tools = []
-    for mode in ("lean", "default"):
-        make = lambda mode=mode: ours(k, mode)  # noqa: E731
-        more = {"mode": mode, "per": 4, "truth": truth(4)}
-        tools.append(streamed(OURS, make, blocks(4), prime, **more))
-    tools += streams(k, blocks(1), prime, with_onedal=False, truth=truth(1))[2:]
-    return Case(f"calls of {rows} rows", SKLEARN, tools, "call", memory=True, seconds=75)
+    calls = 4
+    seen = everything[: primed + calls * rows]
+    truth = Truth(f"factors-{seen.shape[0]}x{features}", lambda: seen, k)
+    prime = [everything[:rows], everything[rows:primed]]
+    more = {"truth": truth, "judged": blocks(calls)}
+    tools = [
+        *streams(k, blocks(calls), prime, with_onedal=False, per=calls, truth=truth)[:2],
+        streamed(SKLEARN, lambda: sklearn(k), blocks(1), prime, **more),
+    ]
+    return Case(f"calls of {rows} rows", SKLEARN, tools, "call", memory=True, seconds=50)
 
 
 def cases(quick: bool) -> dict:

@@ -42,7 +42,7 @@ def merge(quick: bool) -> Case:
         numpy_svd(k, faces, truth=truth),
         *batch(k, faces, ["full", "randomized"], truth=truth),
     ]
-    return Case("merge", "numpy SVD", tools, "merge", memory=True, seconds=40)
+    return Case("merge", "numpy SVD", tools, "merge", memory=True, seconds=25)
 
 
 def split(quick: bool) -> Case:
@@ -69,7 +69,7 @@ def split(quick: bool) -> Case:
         numpy_svd(k, one, truth=truth),
         *batch(k, one, ["full", "randomized"], truth=truth),
     ]
-    return Case("split", "numpy SVD", tools, "split", memory=True, seconds=30)
+    return Case("split", "numpy SVD", tools, "split", memory=True, seconds=20)
 
 
 def cases(quick: bool) -> dict:

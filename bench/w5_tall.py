@@ -29,7 +29,7 @@ def stream(features: int, block: int, quick: bool) -> Case:
     name = f"D = {features}, calls of {block} rows"
     # Memory is measured of the widest only.
     memory = features == max(COMPONENTS)
-    return Case(name, SKLEARN, tools, "20,000 rows", memory, seconds=35 if memory else 20)
+    return Case(name, SKLEARN, tools, "20,000 rows", memory, seconds=30 if memory else 15)
 
 
 def whole(features: int, quick: bool) -> Case:
@@ -47,7 +47,7 @@ def whole(features: int, quick: bool) -> Case:
         tools.append(numpy_svd(k, rows, truth=truth))
         tools += rust_peers(["petal", "petal-randomized", "linfa"], k, path, truth)
     name = f"D = {features}, whole fit"
-    return Case(name, SKLEARN, tools, "fit", memory=features > 64, seconds=40 if wide else 30)
+    return Case(name, SKLEARN, tools, "fit", memory=features > 64, seconds=35 if wide else 25)
 
 
 def cases(quick: bool) -> dict:

@@ -68,7 +68,7 @@ def uncentred(quick: bool) -> Case:
         truncated("randomized"),
         truncated("arpack"),
     ]
-    return Case("about the origin", "gensim LsiModel", tools, "fit", memory=True, seconds=70)
+    return Case("about the origin", "gensim LsiModel", tools, "fit", memory=True, seconds=50)
 
 
 def centred(quick: bool) -> Case:
@@ -90,7 +90,7 @@ def centred(quick: bool) -> Case:
         fit("eigenspace IncrementalPCA", lambda: ours(k, "default"), "default"),
         fit("scikit-learn PCA(arpack)", lambda: PCA(k, svd_solver="arpack", random_state=0)),
     ]
-    return Case("centred", "scikit-learn PCA(arpack)", tools, "fit", memory=True, seconds=40)
+    return Case("centred", "scikit-learn PCA(arpack)", tools, "fit", memory=True, seconds=25)
 
 
 def cases(quick: bool) -> dict:

@@ -34,7 +34,7 @@ def project(n: int, features: int, k: int, dtype: str) -> Case:
         Tool("scikit-learn transform", lambda _: peer.transform(rows), **theirs),
     ]
     name = f"project, {n:,} x {features:,}, k = {k}, {dtype}"
-    return Case(name, PRODUCT, tools, "call", memory=True, seconds=8)
+    return Case(name, PRODUCT, tools, "call", memory=True, seconds=5)
 
 
 def reconstruct(n: int, features: int, k: int, dtype: str) -> Case:
@@ -49,7 +49,7 @@ def reconstruct(n: int, features: int, k: int, dtype: str) -> Case:
         Tool("scikit-learn inverse", lambda _: peer.inverse_transform(others), **theirs),
     ]
     name = f"reconstruct, {n:,} x {features:,}, k = {k}, {dtype}"
-    return Case(name, PRODUCT, tools, "call", memory=True, seconds=8)
+    return Case(name, PRODUCT, tools, "call", memory=True, seconds=5)
 
 
 def cases(quick: bool) -> dict:

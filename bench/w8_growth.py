@@ -51,7 +51,7 @@ def point(engine: str, axis: str, size: int, quick: bool) -> Case:
     facts = {"engine": engine, "axis": axis, "size": at[axis]}
     sizes = ", ".join(f"{name} = {value:,}" for name, value in at.items())
     return Case(
-        f"{engine}, {axis}: {sizes}", SKLEARN, tools, "fit", memory=True, seconds=8, facts=facts
+        f"{engine}, {axis}: {sizes}", SKLEARN, tools, "fit", memory=True, seconds=5, facts=facts
     )
 
 
