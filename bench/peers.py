@@ -125,15 +125,24 @@ def fitted(name: str, make: Callable[[], Any], rows: Any, **more: Any) -> Tool:
 
 
 def batch(k: int, rows: np.ndarray, solvers: Sequence[str], **more: Any) -> list[Tool]:
-    """Our batch PCA and scikit-learn's solvers."""
-    from eigenspace import PCA
+    """Our batch PCA, with the k directions that the peers keep and with all, and scikit-learn's."""
+    from eigenspace import PCA, EigenspaceModel
     from sklearn.decomposition import PCA as PEER
 
     def peer(solver: str) -> Any:
         seed = {"random_state": 0} if solver in ("randomized", "arpack") else {}
         return PEER(n_components=k, svd_solver=solver, **seed)
 
-    tools = [fitted("eigenspace PCA", lambda: PCA(k), rows, mode="default", **more)]
+    tools = [
+        Tool(
+            "eigenspace from_rows",
+            lambda _: EigenspaceModel.from_rows(rows, max_rank=k).components,
+            components=lambda found: found,
+            mode="lean",
+            **more,
+        ),
+        fitted("eigenspace PCA", lambda: PCA(k), rows, mode="default", **more),
+    ]
     for solver in solvers:
         name = f"scikit-learn PCA({solver})"
         tools.append(fitted(name, lambda solver=solver: peer(solver), rows, **more))

@@ -67,10 +67,13 @@ def workload(name: str, threads: list[int], quick: bool, folder: Path) -> None:
         result["title"] = found["title"]
         result["rows"] += found["rows"]
         result["left_out"] = sorted({*result["left_out"], *found["left_out"]})
-    for row in result["rows"]:
-        if row.pop("wants_memory") and row["threads"] == max(threads) and "memory_mib" not in row:
-            found = _in_child(name, row["threads"], quick, row["key"], str(row["place"]))
-            row["memory_mib"] = found["memory_mib"]
+    wanting = [row for row in result["rows"] if row.pop("wants_memory")]
+    wanting = [row for row in wanting if row["threads"] == max(threads) and "memory_mib" not in row]
+    if quick:
+        wanting = [row for row in wanting if row["case"] == wanting[0]["case"]]
+    for row in wanting:
+        found = _in_child(name, row["threads"], quick, row["key"], str(row["place"]))
+        row["memory_mib"] = found["memory_mib"]
     result["seconds"] = round(time.perf_counter() - start, 1)
     path = folder / "results" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

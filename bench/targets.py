@@ -74,6 +74,7 @@ TARGETS = [
         peer=NUMPY,
         least=100,
     ),
+    Target("batch PCA of ORL", "W1", "batch", "eigenspace from_rows", "lean", peer=FULL, least=5),
     Target("batch PCA of ORL", "W1", "batch", "eigenspace PCA", "default", peer=FULL, least=5),
     Target(
         "sparse, D = 100,000, 100 non-zeros a row, k = 50",
