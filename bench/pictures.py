@@ -18,7 +18,8 @@ def draw(results: dict[str, Any], folder: Path) -> None:
     plt.rcParams.update({"svg.hashsalt": "eigenspace", "font.size": 8, "svg.fonttype": "none"})
     for name, result in results.items():
         figure = _growth(result["rows"]) if name == "W8" else _bars(result["rows"])
-        figure.suptitle(f"{name}: {result['title']}")
+        threads = max(row["threads"] for row in result["rows"])
+        figure.suptitle(f"{name}: {result['title']}; {threads} threads", fontsize=9)
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
 
@@ -41,14 +42,17 @@ def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
         found = [row for row in rows if row["case"] == case][::-1]
         names = [f"{row['tool']} {row['mode']}".strip() for row in found]
         colours = [_colour(row) for row in found]
-        bars = axes.barh(names, [row["ratio"] for row in found], color=colours)
+        # From 1, which is the peer: to the right what is faster, to the left what is slower.
+        widths = [row["ratio"] - 1.0 for row in found]
+        bars = axes.barh(names, widths, left=1.0, color=colours)
         axes.bar_label(bars, [f"{row['ratio']:.3g}" for row in found], padding=2)
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xscale("log")
-        axes.margins(x=0.15)
-        axes.set_title(
-            f"{case}: times as fast as {found[0]['peer']}, {threads} threads", loc="left"
-        )
+        low, high = min(row["ratio"] for row in found), max(row["ratio"] for row in found)
+        axes.set_xlim(min(low, 0.5) / 2, max(high, 2.0) * 3)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        axes.set_title(f"{case} (1 is {found[0]['peer']})", loc="left")
         axes.spines[["top", "right"]].set_visible(False)
     return figure
 

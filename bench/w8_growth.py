@@ -35,7 +35,11 @@ def point(engine: str, axis: str, size: int, quick: bool) -> Case:
     base = BASE if engine == "factor" else {"N": 20_000, "D": 512, "k": 40}
     at = base | {axis: size}
     if quick:
-        at = {"N": at["N"] // 20, "D": at["D"] // (4 if engine == "scatter" else 2), "k": 5}
+        at = {
+            "N": at["N"] // 20,
+            "D": at["D"] // (4 if engine == "scatter" else 2),
+            "k": at["k"] // 8,
+        }
     rows = data.rows_of(data.factors(at["N"], at["D"]))
     truth = Truth(f"factors-{at['N']}x{at['D']}", lambda: rows, at["k"])
     # As many rows in a call as scikit-learn would take by itself, but no more than it needs here.
