@@ -85,11 +85,11 @@ class Truth:
             return float(np.square(self.rows @ basis.T - self.mean @ basis.T).sum())
         return float(sum(np.square(piece @ basis.T).sum() for piece in self._pieces()))
 
-    def score(self, components: np.ndarray) -> dict[str, float]:
+    def score(self, components: np.ndarray) -> dict[str, float | None]:
         """The accuracy columns of a row."""
         components = np.asarray(components, dtype=np.float64)[: self.k]
         if components.shape[0] < self.k or not np.isfinite(components).all():
-            return {"sine": 1.0, "captured": float("nan")}
+            return {"sine": 1.0, "captured": None}
         found = np.linalg.qr(components.T)[0]
         left = self.basis.T - found @ (found.T @ self.basis.T)
         sine = float(np.sqrt(max(np.linalg.eigvalsh(left.T @ left)[-1], 0.0)))

@@ -84,11 +84,13 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
         times[i] = [seconds] if seconds > LONG else []
         if seconds > LONG:
             wanted[i] -= 1
+    peer = next(i for i, tool in enumerate(case.tools) if tool.name == case.peer)
+    if peer not in answers:
+        return [], [*failed, f"{case.name}: nothing to compare with"]
     for turn in range(max(wanted.values())):
         order = [i for i in wanted if turn < wanted[i]]
         for i in order if turn % 2 else reversed(order):
             times[i].append(_once(case.tools[i])[0])
-    peer = next(i for i, tool in enumerate(case.tools) if tool.name == case.peer)
     rows = []
     for i in answers:
         tool = case.tools[i]
