@@ -25,6 +25,11 @@ pub(crate) enum Error {
     NoWheel {
         folder: PathBuf,
     },
+    /// A folder without an entry that must be there.
+    Missing {
+        folder: PathBuf,
+        beginning: String,
+    },
     Io {
         doing: &'static str,
         path: PathBuf,
@@ -61,6 +66,9 @@ impl fmt::Display for Error {
             Self::MissingTool { tool, .. } => write!(f, "{tool} is not installed"),
             Self::NoExamples { folder } => write!(f, "no examples in `{}`", folder.display()),
             Self::NoWheel { folder } => write!(f, "no wheel in `{}`", folder.display()),
+            Self::Missing { folder, beginning } => {
+                write!(f, "nothing in `{}` is called `{beginning}…`", folder.display())
+            }
             Self::Io { doing, path, .. } => write!(f, "could not {doing} `{}`", path.display()),
         }
     }

@@ -1,6 +1,7 @@
 //! The chores of this repository: `cargo xtask test` is everything that must hold before a merge.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod error;
 mod orl;
 mod output;
@@ -18,27 +19,34 @@ use step::Runner;
 /// A chore: its name on the command line, what it does, and the function that does it.
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
-const COMMANDS: [Command; 10] = [
-    ("test", "everything below except report, bench, soak and memory: the gate for a merge", test),
+/// The one chore that takes arguments.
+const BENCH: &str = "bench";
+
+const COMMANDS: [Command; 11] = [
+    ("test", "everything below except report, bench, rates, soak and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
     ("orl", "make the ORL faces available and print their folder", orl),
     ("report", "the report from its beginning: experiments, figures and PDF; some minutes", report::all),
     ("report --kept", "the report's figures and PDF, from the results that are kept", report::kept),
-    ("bench", "the benchmarks", rust::bench),
+    (BENCH, "ours against other libraries; `-- W1 W5 --quick` chooses, `-- render` draws again", bench::run),
+    ("rates", "times of single operations in Rust, and their share of the product rate", rust::rates),
     ("soak", "the laws with forty times as many random cases, about five minutes", rust::soak),
     ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 
 fn main() -> ExitCode {
-    let arguments = std::env::args_os().skip(1).collect::<Vec<_>>().join(OsStr::new(" "));
-    let chosen = COMMANDS.iter().find(|(name, ..)| arguments == *name);
+    let words: Vec<_> = std::env::args_os().skip(1).filter(|word| word != "--").collect();
+    let line = words.join(OsStr::new(" "));
+    let bench = words.first().is_some_and(|word| word == BENCH);
+    let chosen = COMMANDS.iter().find(|(name, ..)| line == *name || (bench && *name == BENCH));
+    let rest = words.into_iter().skip(1).collect();
     let Some((name, _, command)) = chosen else {
         usage();
         return ExitCode::from(2);
     };
-    let mut runner = Runner::new();
+    let mut runner = Runner::new(rest);
     match command(&mut runner) {
         Ok(()) => {
             output::talk(&format!("{name}: {}", runner.summary()));

@@ -34,7 +34,8 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, PACKAGE]).with(SCRIPTS))?;
     runner.run(report::text(&python))?;
 
-    let wheel = wheel(runner, &python, &[])?;
+    // As the Rust tests build the library.
+    let wheel = wheel(runner, &python, "wheels", &[])?;
     install(runner, &python, &wheel)?;
     let settings = format!("{PACKAGE}/pyproject.toml");
     runner.run(module("types", &["mypy", "--config-file", &settings, &format!("{PACKAGE}/python")]))?;
@@ -54,9 +55,9 @@ fn pytest(python: &Path, paths: &[&str]) -> Step {
     Step::new("pytest", python).with(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).with(paths)
 }
 
-/// Builds the wheel, as the Rust tests build the library unless told otherwise, and returns its path.
-pub(crate) fn wheel(runner: &mut Runner, python: &Path, how: &[&str]) -> Result<PathBuf, Error> {
-    let folder = runner.target().join("wheels");
+/// Builds the wheel into a folder of `target` and returns its path.
+pub(crate) fn wheel(runner: &mut Runner, python: &Path, folder: &str, how: &[&str]) -> Result<PathBuf, Error> {
+    let folder = runner.target().join(folder);
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(Error::io("remove", folder.as_path()))?;
     }

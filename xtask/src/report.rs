@@ -59,7 +59,7 @@ fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
 
 /// The package as users have it.
 fn package(runner: &mut Runner, python: &Path) -> Result<(), Error> {
-    let wheel = python::wheel(runner, python, &["--release"])?;
+    let wheel = python::wheel(runner, python, "wheels-release", &["--release"])?;
     python::install(runner, python, &wheel)
 }
 

@@ -52,8 +52,9 @@ pub(crate) fn examples(runner: &mut Runner) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn bench(runner: &mut Runner) -> Result<(), Error> {
-    runner.run(cargo("bench", &["bench", "-p", "eigenspace"]))
+/// Times of single operations and their share of the machine's product rate.
+pub(crate) fn rates(runner: &mut Runner) -> Result<(), Error> {
+    runner.run(cargo("rates", &["bench", "-p", "eigenspace"]))
 }
 
 /// The laws again, with forty times as many random cases.
@@ -89,7 +90,7 @@ fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-fn cargo(name: &'static str, arguments: &[&str]) -> Step {
+pub(crate) fn cargo(name: &'static str, arguments: &[&str]) -> Step {
     Step::new(name, program()).with(arguments)
 }
 

@@ -13,14 +13,16 @@ use crate::output;
 /// Runs steps from the workspace root and counts those that passed.
 pub(crate) struct Runner {
     pub(crate) root: PathBuf,
+    /// What follows the name of the chore on the command line.
+    pub(crate) arguments: Vec<OsString>,
     passed: usize,
     started: Instant,
 }
 
 impl Runner {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(arguments: Vec<OsString>) -> Self {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: own.parent().unwrap_or(own).to_path_buf(), passed: 0, started: Instant::now() }
+        Self { root: own.parent().unwrap_or(own).to_path_buf(), arguments, passed: 0, started: Instant::now() }
     }
 
     pub(crate) fn target(&self) -> PathBuf {
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_failing_step_names_itself_and_how_to_run_it_alone() {
-        let mut runner = Runner::new();
+        let mut runner = Runner::new(Vec::new());
         let error = runner.run(Step::new("no", "sh").with(["-c", "exit 3"])).expect_err("exit code 3 is a failure");
         assert_eq!(error.to_string(), "step `no` failed with exit code 3");
         assert!(error.hint().is_some_and(|hint| hint.ends_with("sh -c 'exit 3'")));

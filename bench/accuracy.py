@@ -1,0 +1,110 @@
+"""How good an answer is, against batch PCA in float64 by numpy alone.
+
+| symbol | in the code | |
+|---|---|---|
+| V | `basis`      | the first k principal directions of all rows, by batch PCA |
+| Q | `found`      | an orthonormal basis of what a tool found |
+
+The largest principal angle has the sine |V - V QᵀQ|, which is accurate for small angles too. The
+captured variance is |X Qᵀ|² / |X Vᵀ|²: 1 is the best that k directions can do.
+
+Batch PCA takes the scatter of the features where there are more rows than features, and otherwise
+numpy's SVD up to 512 rows and the Gram matrix of the rows beyond. All three agree on the directions
+that are compared here to about 1e-12.
+"""
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from data import FOLDER
+
+SVD_ROWS = 512
+CELLS = 1 << 24
+
+
+class Truth:
+    """Batch PCA of some rows: computed once for all tools and runs, and kept beside the data."""
+
+    def __init__(self, key: str, rows: Callable[[], np.ndarray], k: int, *, centred: bool = True):
+        self.key, self.k, self.centred = f"{key}-k{k}", k, centred
+        self._rows = rows
+
+    @cached_property
+    def rows(self):
+        """The rows, which stay in memory while a case is measured."""
+        return self._rows()
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        features = self.rows.shape[1]
+        if not self.centred:
+            return np.zeros(features)
+        return np.asarray(self.rows.mean(axis=0, dtype=np.float64)).ravel()
+
+    def _pieces(self):
+        step = max(1, CELLS // self.rows.shape[1])
+        for start in range(0, self.rows.shape[0], step):
+            yield np.asarray(self.rows[start : start + step], dtype=np.float64) - self.mean
+
+    @cached_property
+    def basis(self) -> np.ndarray:
+        path = FOLDER / f"truth-{self.key}.npy"
+        if path.exists():
+            return np.load(path)
+        basis = self._basis()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        np.save(path, basis)
+        return basis
+
+    def _basis(self) -> np.ndarray:
+        n, features = self.rows.shape
+        if hasattr(self.rows, "tocsr"):
+            return _sparse(self.rows, self.mean, self.k)
+        if n > features:
+            scatter = sum(piece.T @ piece for piece in self._pieces())
+            return np.linalg.eigh(scatter)[1][:, : -self.k - 1 : -1].T.copy()
+        rows = np.vstack(list(self._pieces()))
+        if n <= SVD_ROWS:
+            return np.linalg.svd(rows, full_matrices=False)[2][: self.k]
+        values, vectors = np.linalg.eigh(rows @ rows.T)
+        values, vectors = values[: -self.k - 1 : -1], vectors[:, : -self.k - 1 : -1]
+        return np.linalg.qr((vectors / np.sqrt(values)).T.dot(rows).T)[0].T
+
+    @cached_property
+    def energy(self) -> float:
+        """The variance that the best k directions capture."""
+        path = FOLDER / f"energy-{self.key}.json"
+        if not path.exists():
+            path.write_text(json.dumps(self._captured(self.basis)))
+        return json.loads(path.read_text())
+
+    def _captured(self, basis: np.ndarray) -> float:
+        if hasattr(self.rows, "tocsr"):
+            return float(np.square(self.rows @ basis.T - self.mean @ basis.T).sum())
+        return float(sum(np.square(piece @ basis.T).sum() for piece in self._pieces()))
+
+    def score(self, components: np.ndarray) -> dict[str, float | None]:
+        """The accuracy columns of a row."""
+        components = np.asarray(components, dtype=np.float64)[: self.k]
+        if components.shape[0] < self.k or not np.isfinite(components).all():
+            return {"sine": 1.0, "captured": None}
+        found = np.linalg.qr(components.T)[0]
+        left = self.basis.T - found @ (found.T @ self.basis.T)
+        sine = float(np.sqrt(max(np.linalg.eigvalsh(left.T @ left)[-1], 0.0)))
+        return {"sine": min(sine, 1.0), "captured": self._captured(found.T) / self.energy}
+
+
+def _sparse(rows, mean: np.ndarray, k: int) -> np.ndarray:
+    """The same for sparse rows by ARPACK, to machine precision."""
+    from scipy.sparse.linalg import LinearOperator, svds
+
+    centred = LinearOperator(
+        rows.shape,
+        matvec=lambda x: rows @ x.ravel() - mean @ x.ravel(),
+        rmatvec=lambda y: rows.T @ y.ravel() - mean * y.sum(),
+        dtype=np.float64,
+    )
+    # In the same order as everywhere: largest first.
+    return svds(centred, k=k, tol=0, rng=np.random.default_rng(0))[2][::-1].copy()

@@ -1,0 +1,101 @@
+"""The rows of every workload, made once from a seed and kept in the folder of generated data.
+
+Rows are latent factors with singular values that fall as a power, as those of pictures, texts and
+embeddings do, with noise and a mean that is not zero:
+
+    x = mean + sum_i z_i i^-decay v_i + noise
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "target" / "bench-data"
+FACE = (112, 92)
+
+
+def faces() -> np.ndarray:
+    """The 400 ORL faces, shuffled: in the order of the files the last people would be unseen."""
+    folder = os.environ.get("EIGENSPACE_ORL")
+    if not folder:
+        raise SystemExit("EIGENSPACE_ORL names no folder: run this with `cargo xtask bench`")
+    pictures = [
+        _pgm(Path(folder) / f"s{person}" / f"{picture}.pgm")
+        for person in range(1, 41)
+        for picture in range(1, 11)
+    ]
+    return np.random.default_rng(0).permutation(np.array(pictures, dtype=np.float64))
+
+
+def _pgm(path: Path) -> np.ndarray:
+    cells = FACE[0] * FACE[1]
+    return np.frombuffer(path.read_bytes()[-cells:], dtype=np.uint8)
+
+
+def factors(rows: int, features: int, dtype: str = "float64", decay: float = 0.8) -> Path:
+    """An .npy file of rows with 300 latent factors (fewer where there are fewer features)."""
+    path = FOLDER / f"factors-{rows}x{features}-{dtype}-{decay}.npy"
+    if path.exists():
+        return path
+    random = np.random.default_rng(20000 + features)
+    latent = min(300, max(features // 2, 1))
+    strength = np.arange(1, latent + 1) ** -decay
+    loadings = random.standard_normal((latent, features), dtype=np.float32) * strength[:, None]
+    mean = random.standard_normal(features)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    out = np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=(rows, features))
+    step = max(1, (1 << 24) // features)
+    for start in range(0, rows, step):
+        n = min(step, rows - start)
+        block = random.standard_normal((n, latent), dtype=np.float32) @ loadings.astype(np.float32)
+        block += 0.1 * random.standard_normal((n, features), dtype=np.float32)
+        out[start : start + n] = block + mean
+    out.flush()
+    part.rename(path)
+    return path
+
+
+def rows_of(path: Path, rows: int | None = None) -> np.ndarray:
+    """The rows of a file, in memory."""
+    return np.array(np.load(path, mmap_mode="r")[:rows])
+
+
+def topics(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matrix:
+    """Sparse rows of about 100 non-zeros: words of one or two of 80 topics, and some of any."""
+    path = FOLDER / f"topics-{rows}x{features}.npz"
+    if path.exists():
+        return scipy.sparse.load_npz(path)
+    random = np.random.default_rng(7)
+    number, vocabulary = 80, min(3000, features // 4)
+    words = np.array(
+        [random.choice(features, size=vocabulary, replace=False) for _ in range(number)]
+    )
+    strength = 0.95 ** np.arange(number)
+    chosen = random.choice(number, size=(rows, 2), p=strength / strength.sum())
+    columns = random.integers(features, size=(rows, cells))
+    first, second = 6 * cells // 10, 8 * cells // 10
+    picked = random.integers(vocabulary, size=(rows, second))
+    columns[:, :first] = words[chosen[:, :1], picked[:, :first]]
+    columns[:, first:second] = words[chosen[:, 1:], picked[:, first:]]
+    values = 1.0 + random.random((rows, cells))
+    matrix = scipy.sparse.csr_matrix(
+        (values.ravel(), columns.ravel(), np.arange(0, rows * cells + 1, cells)),
+        shape=(rows, features),
+    )
+    matrix.sum_duplicates()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    scipy.sparse.save_npz(path, matrix, compressed=False)
+    return matrix
+
+
+def saved(name: str, rows: np.ndarray) -> Path:
+    """An .npy file of these rows, for peers in other processes."""
+    path = FOLDER / f"{name}-{rows.shape[0]}x{rows.shape[1]}.npy"
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        np.save(path, np.ascontiguousarray(rows, dtype=np.float64))
+    return path

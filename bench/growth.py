@@ -1,0 +1,47 @@
+"""Exponents of growth, fitted, beside those that are claimed."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from w8_growth import CLAIMED
+
+Curve = tuple[list[float], list[float]]
+
+
+def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Curve]:
+    """Sizes and values for each (engine, axis, tool, mode), at the largest thread count."""
+    threads = max(row["threads"] for row in rows)
+    found: dict[tuple[str, ...], Curve] = {}
+    for row in rows:
+        if row["threads"] == threads and row.get(column):
+            facts = row["facts"]
+            key = (facts["engine"], facts["axis"], row["tool"], row["mode"])
+            sizes, values = found.setdefault(key, ([], []))
+            sizes.append(facts["size"])
+            values.append(row[column])
+    return found
+
+
+def exponent(curve: Curve) -> float:
+    """The slope of the line through the logarithms; not a number where there is no line."""
+    sizes, values = curve
+    if len(set(sizes)) < 2 or min(values) <= 0:
+        return math.nan
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Fitted exponents of time and memory; what is claimed is claimed of ours alone."""
+    times, memory = curves(rows, "median"), curves(rows, "memory_mib")
+    yield "\n**Exponents** (time or memory as a power of the size)\n"
+    yield "| engine | doubled | tool | mode | time | claimed | memory | claimed |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for key, curve in times.items():
+        engine, axis, tool, mode = key
+        claim = CLAIMED[engine, axis] if tool.startswith("eigenspace") else {}
+        space = exponent(memory[key]) if key in memory else math.nan
+        cells = [engine, axis, tool, mode, f"{exponent(curve):.2f}", claim.get("time", "")]
+        cells += [f"{space:.2f}", claim.get("memory", "")]
+        yield "| " + " | ".join(map(str, cells)) + " |"

@@ -1,0 +1,214 @@
+"""One adapter for each tool, each at its best honest settings.
+
+* Every tool ends with its components computed: ours and oneDAL's are lazy, and reading
+  `components_` is part of the timed work.
+* scikit-learn's `copy` stays True, because the rows are used again; it costs about a hundredth.
+* oneDAL through its own class, which is still in its preview: nothing of scikit-learn is patched.
+* faiss works in float32 only, and is told to take all rows.
+* gensim's chunks are as large as all rows, one pass in memory, which is the fastest it has.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from accuracy import Truth
+from data import ROOT
+from measure import Timed, Tool
+
+SKLEARN = "scikit-learn IncrementalPCA"
+ONEDAL = "oneDAL IncrementalPCA"
+OURS = "eigenspace IncrementalPCA"
+RUST_PEERS = ROOT / "target" / "rust-peers" / "release" / "rust-peers"
+
+
+def ours(k: int, mode: str) -> Any:
+    """Lean keeps what the peer keeps; default keeps spare rank and a certificate."""
+    from eigenspace import IncrementalPCA
+
+    return IncrementalPCA(k, max_rank=k if mode == "lean" else None)
+
+
+def sklearn(k: int) -> Any:
+    from sklearn.decomposition import IncrementalPCA
+
+    return IncrementalPCA(n_components=k)
+
+
+def onedal(k: int) -> Any:
+    from sklearnex.preview.decomposition import IncrementalPCA
+
+    return IncrementalPCA(n_components=k)
+
+
+def components(estimator: Any) -> np.ndarray:
+    return estimator.components_
+
+
+def streamed(
+    name: str,
+    make: Callable[[], Any],
+    blocks: Sequence[np.ndarray] | Callable[[], Iterable[np.ndarray]],
+    prime: Sequence[np.ndarray] = (),
+    judged: Sequence[np.ndarray] | None = None,
+    **more: Any,
+) -> Tool:
+    """Blocks one after the other into an estimator that has seen others before.
+
+    Accuracy is judged after the `judged` blocks, where tools are timed on different numbers.
+    """
+    primed: list[Any] = []
+
+    def alone() -> Any:
+        estimator = make()
+        for block in prime:
+            estimator.partial_fit(block)
+        return estimator
+
+    def prepare() -> Any:
+        if not prime:
+            return make()
+        if not primed:
+            primed.append(alone())
+        return copy.deepcopy(primed[0])
+
+    def found(estimator: Any) -> np.ndarray:
+        if judged is not None:
+            estimator = prepare()
+            for block in judged:
+                estimator.partial_fit(block)
+        return components(estimator)
+
+    def run(estimator: Any) -> Any:
+        for block in blocks() if callable(blocks) else blocks:
+            estimator.partial_fit(block)
+        components(estimator)
+        return estimator
+
+    return Tool(name, run, prepare, found, alone=alone, **more)
+
+
+def streams(
+    k: int,
+    blocks: Any,
+    prime: Sequence[np.ndarray] = (),
+    *,
+    with_onedal: bool = True,
+    **more: Any,
+) -> list[Tool]:
+    """Our two modes, scikit-learn and oneDAL on the same blocks."""
+    tools = [
+        streamed(OURS, lambda: ours(k, "lean"), blocks, prime, mode="lean", **more),
+        streamed(OURS, lambda: ours(k, "default"), blocks, prime, mode="default", **more),
+        streamed(SKLEARN, lambda: sklearn(k), blocks, prime, **more),
+    ]
+    if with_onedal:
+        tools.append(streamed(ONEDAL, lambda: onedal(k), blocks, prime, **more))
+    return tools
+
+
+def fitted(name: str, make: Callable[[], Any], rows: Any, **more: Any) -> Tool:
+    """A whole fit of rows that are all there."""
+
+    def run(estimator: Any) -> Any:
+        estimator.fit(rows)
+        components(estimator)
+        return estimator
+
+    return Tool(name, run, make, components, **more)
+
+
+def batch(k: int, rows: np.ndarray, solvers: Sequence[str], **more: Any) -> list[Tool]:
+    """Our batch PCA, with the k directions that the peers keep and with all, and scikit-learn's."""
+    from eigenspace import PCA, EigenspaceModel
+    from sklearn.decomposition import PCA as PEER
+
+    def peer(solver: str) -> Any:
+        seed = {"random_state": 0} if solver in ("randomized", "arpack") else {}
+        return PEER(n_components=k, svd_solver=solver, **seed)
+
+    tools = [
+        Tool(
+            "eigenspace from_rows",
+            lambda _: EigenspaceModel.from_rows(rows, max_rank=k).components,
+            components=lambda found: found,
+            mode="lean",
+            **more,
+        ),
+        fitted("eigenspace PCA", lambda: PCA(k), rows, mode="default", **more),
+    ]
+    for solver in solvers:
+        name = f"scikit-learn PCA({solver})"
+        tools.append(fitted(name, lambda solver=solver: peer(solver), rows, **more))
+    return tools
+
+
+def numpy_svd(k: int, rows: np.ndarray, **more: Any) -> Tool:
+    """Textbook PCA: subtract the mean, thin SVD."""
+
+    def run(_: Any) -> np.ndarray:
+        return np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:k]
+
+    return Tool("numpy SVD", run, components=lambda found: found, **more)
+
+
+def faiss_pca(k: int, rows: np.ndarray, **more: Any) -> Tool:
+    """In float32, all that faiss has; the narrowing is its input and not timed."""
+    import faiss
+
+    narrow = np.ascontiguousarray(rows, dtype=np.float32)
+
+    def run(matrix: Any) -> Any:
+        matrix.train(narrow)
+        return matrix
+
+    def prepare() -> Any:
+        matrix = faiss.PCAMatrix(rows.shape[1], k)
+        matrix.max_points_per_d = rows.shape[0]
+        return matrix
+
+    def found(matrix: Any) -> np.ndarray:
+        return faiss.vector_to_array(matrix.PCAMat).reshape(-1, rows.shape[1])[:k]
+
+    return Tool("faiss PCAMatrix", run, prepare, found, mode="float32", **more)
+
+
+def rust(peer: str, k: int, path: Path, **more: Any) -> Tool:
+    """A Rust library in a process of its own, which reads the rows and then takes its time."""
+
+    def run(_: Any) -> Timed:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "components"
+            command = [str(RUST_PEERS), peer, str(path), str(k), "1", str(out)]
+            found = subprocess.run(command, check=True, capture_output=True, text=True)
+            said = json.loads(found.stdout)
+            answer = np.fromfile(out).reshape(k, -1)
+        return Timed(answer, said["seconds"][0], said["peak_kib"])
+
+    return Tool(RUST_NAMES[peer], run, components=lambda answer: answer, **more)
+
+
+RUST_NAMES = {
+    "linfa": "linfa-reduction Pca",
+    "petal": "petal-decomposition Pca",
+    "petal-randomized": "petal-decomposition RandomizedPca",
+}
+
+
+def rust_peers(names: Sequence[str], k: int, path: Path, truth: Truth) -> list[Tool]:
+    """Those that were built: `left_out` says of the others why not."""
+    return [rust(name, k, path, truth=truth) for name in names] if RUST_PEERS.exists() else []
+
+
+def left_out() -> list[str]:
+    """Peers that could not take part, and why."""
+    if RUST_PEERS.exists():
+        return []
+    why = os.environ.get("RUST_PEERS_FAILED", "their build failed; `cargo xtask bench` shows why")
+    return [f"petal-decomposition, linfa-reduction: {why}"]

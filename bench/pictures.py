@@ -1,0 +1,84 @@
+"""One SVG for each workload: ratios to the peer as bars, growth as lines."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+import growth
+import matplotlib.pyplot as plt
+
+OURS, OTHERS = "#1b6ca8", "#b0b0b0"
+MODES = {"lean": "#7fb3d8"}
+
+
+def draw(results: dict[str, Any], folder: Path) -> None:
+    """The same bytes for the same results: no date, no random names."""
+    plt.rcParams.update({"svg.hashsalt": "eigenspace", "font.size": 8, "svg.fonttype": "none"})
+    for name, result in results.items():
+        figure = _growth(result["rows"]) if name == "W8" else _bars(result["rows"])
+        threads = max(row["threads"] for row in result["rows"])
+        figure.suptitle(f"{name}: {result['title']}; {threads} threads", fontsize=9)
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
+        plt.close(figure)
+
+
+def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
+    """How many times as fast as the peer, at the largest thread count."""
+    threads = max(row["threads"] for row in rows)
+    rows = [row for row in rows if row["threads"] == threads]
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    heights = [0.55 + 0.2 * sum(row["case"] == case for row in rows) for case in cases]
+    figure, grid = plt.subplots(
+        len(cases),
+        1,
+        squeeze=False,
+        figsize=(7, 0.5 + sum(heights)),
+        gridspec_kw={"height_ratios": heights},
+        layout="constrained",
+    )
+    for axes, case in zip(grid[:, 0], cases, strict=True):
+        found = [row for row in rows if row["case"] == case][::-1]
+        names = [f"{row['tool']} {row['mode']}".strip() for row in found]
+        colours = [_colour(row) for row in found]
+        # From 1, which is the peer: to the right what is faster, to the left what is slower.
+        widths = [row["ratio"] - 1.0 for row in found]
+        bars = axes.barh(names, widths, left=1.0, color=colours)
+        axes.bar_label(bars, [f"{row['ratio']:.3g}" for row in found], padding=2)
+        axes.axvline(1.0, color="black", linewidth=0.6)
+        axes.set_xscale("log")
+        low, high = min(row["ratio"] for row in found), max(row["ratio"] for row in found)
+        axes.set_xlim(min(low, 0.5) / 2, max(high, 2.0) * 3)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_minor_formatter(lambda value, _: "")
+        axes.set_title(f"{case} (1 is {found[0]['peer']})", loc="left")
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _colour(row: dict[str, Any]) -> str:
+    return MODES.get(row["mode"], OURS) if row["tool"].startswith("eigenspace") else OTHERS
+
+
+def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
+    """Time above, memory below, for each of the sizes that doubled."""
+    sweeps = list(dict.fromkeys((row["facts"]["engine"], row["facts"]["axis"]) for row in rows))
+    figure, grid = plt.subplots(
+        2, len(sweeps), squeeze=False, figsize=(2.6 * len(sweeps), 5), layout="constrained"
+    )
+    for line, (column, unit) in enumerate((("median", "seconds"), ("memory_mib", "MiB"))):
+        curves = growth.curves(rows, column)
+        for axes, sweep in zip(grid[line], sweeps, strict=True):
+            for (engine, axis, tool, mode), curve in curves.items():
+                if (engine, axis) == sweep:
+                    ours = tool.startswith("eigenspace")
+                    colour = MODES.get(mode, OURS) if ours else OTHERS
+                    label = f"{tool.split()[0]} {mode}: {growth.exponent(curve):.2f}"
+                    axes.plot(*curve, marker="o", markersize=3, color=colour, label=label)
+            axes.set(xscale="log", yscale="log", xlabel=sweep[1], ylabel=unit)
+            axes.set_title(f"{sweep[0]}, {sweep[1]}")
+            if axes.lines:
+                axes.legend(frameon=False, fontsize=6, title="exponent", title_fontsize=6)
+            axes.minorticks_off()
+    return figure

@@ -1,0 +1,117 @@
+"""Tables and plots from the raw results: no number is typed by hand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import growth
+import pictures
+import targets
+
+HEAD = """# Results
+
+Written by `cargo xtask bench`; do not edit. The raw numbers are in `results/`.
+
+Times are mean ± standard deviation, median and minimum of the runs of one unit of work. *Ratio* is
+the peer's time over the tool's, the median over rounds in which both ran one after the other; above
+1 the tool is faster than the peer. *Sine* is of the largest principal angle to batch PCA in
+float64, *captured* the variance of the found subspace as a share of the best possible. *Memory* is
+the peak above the input. *Lean* keeps as many directions as scikit-learn does (`max_rank =
+n_components`); *default* keeps more, with a certificate.
+"""
+
+
+def everything(folder: Path) -> None:
+    """RESULTS.md and the figures, from all results in a folder."""
+    results = {
+        path.stem: json.loads(path.read_text()) for path in sorted((folder / "results").iterdir())
+    }
+    text = [HEAD, *_machine(results), *_targets(results)]
+    for name, result in results.items():
+        text += [f"\n## {name}: {result['title']}\n", *_table(result["rows"])]
+        if name == "W8":
+            text += ["", *growth.table(result["rows"])]
+        if result["left_out"]:
+            text += ["\nLeft out:\n", *(f"* {reason}" for reason in result["left_out"])]
+        text += [f"\n![{name}](figures/{name}.svg)"]
+    figures = folder / "figures"
+    figures.mkdir(exist_ok=True)
+    pictures.draw(results, figures)
+    (folder / "RESULTS.md").write_text("\n".join(text) + "\n")
+
+
+def _machine(results: dict[str, Any]) -> Iterator[str]:
+    """Where and when: workloads may come from different runs."""
+    yield "| workload | date | commit | CPU, cores | load before | seconds |"
+    yield "|---|---|---|---|---|---|"
+    for name, result in results.items():
+        at = result["machine"]
+        commit = at["commit"] + (" and changes" if at["changed_since"] else "")
+        quick = ", quick: means nothing" if result["quick"] else ""
+        cpu = f"{at['cpu']}, {at['cores']}"
+        yield f"| {name}{quick} | {at['date']} | {commit} | {cpu} | {at['load_before']} | {result['seconds']} |"  # noqa: E501
+    versions = {}
+    for result in results.values():
+        versions |= result["machine"]["versions"]
+        versions["Python"] = result["machine"]["python"]
+        versions["rustc"] = result["machine"]["rustc"].removeprefix("rustc ")
+    yield "\n" + ", ".join(f"{name} {version}" for name, version in versions.items()) + "."
+
+
+def _targets(results: dict[str, Any]) -> Iterator[str]:
+    yield "\n## Targets\n"
+    lines = list(targets.reached(results))
+    known = [line for line in lines if line["reached"] is not None]
+    number = sum(line["reached"] for line in known)
+    yield f"{number} of {len(known)} measured figures are reached.\n"
+    yield "| work | mode | against | threads | wanted | found | |"
+    yield "|---|---|---|---|---|---|---|"
+    for line in lines:
+        target, value = line["target"], line["value"]
+        if target.column == "ratio":
+            wanted, found = f"≥ {target.least:g}x", f"{value:.2f}x" if value is not None else "-"
+            peer = target.peer
+        else:
+            unit = " MiB" if target.column == "memory_mib" else ""
+            wanted, peer = f"≤ {target.most:.3g}{unit}", "-"
+            found = f"{value:.3g}{unit}" if value is not None else "-"
+        verdict = {True: "reached", False: "**not reached**", None: "not measured"}[line["reached"]]
+        threads = line["threads"] or "-"
+        cells = [target.work, target.mode, peer, threads, wanted, found, verdict]
+        yield "| " + " | ".join(map(str, cells)) + " |"
+    yield f"\n{targets.ELSEWHERE}"
+
+
+def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    cases: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        cases.setdefault(row["case"], []).append(row)
+    for case, found in cases.items():
+        unit = found[0]["unit"]
+        yield f"\n**{case}** (times for one {unit}; peer: {found[0]['peer']})\n"
+        yield "| tool | mode | threads | runs | mean ± deviation | median | min | ratio | sine | captured | memory |"  # noqa: E501
+        yield "|---|---|---|---|---|---|---|---|---|---|---|"
+        for row in found:
+            cells = [
+                row["tool"],
+                row["mode"],
+                row["threads"],
+                row["runs"],
+                f"{seconds(row['mean'])} ± {seconds(row['deviation'])}",
+                seconds(row["median"]),
+                seconds(row["min"]),
+                f"{row['ratio']:.3g}",
+                f"{row['sine']:.1e}" if "sine" in row else "",
+                f"{row['captured']:.6f}" if row.get("captured") is not None else "",
+                f"{row['memory_mib']:.0f} MiB" if "memory_mib" in row else "",
+            ]
+            yield "| " + " | ".join(map(str, cells)) + " |"
+
+
+def seconds(value: float) -> str:
+    """Three digits in the unit that fits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-6:.3g} µs"

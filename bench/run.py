@@ -1,0 +1,142 @@
+"""Runs the benchmark: `cargo xtask bench` calls this in the environment that has the peers.
+
+    python bench/run.py                     all workloads, then tables and plots
+    python bench/run.py W1 W5               these
+    python bench/run.py --quick             tiny sizes, into target/bench-quick: does it work?
+    python bench/run.py render              tables and plots from the results that are there
+
+Each workload runs in a process for each thread count, which is set for every library before it is
+loaded; peak memory of each tool is measured in one more process of its own.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+QUICK = BENCH.parent / "target" / "bench-quick"
+MODULES = {
+    "W1": "w1_orl",
+    "W2": "w2_embeddings",
+    "W3": "w3_wide",
+    "W4": "w4_merge",
+    "W5": "w5_tall",
+    "W6": "w6_sparse",
+    "W7": "w7_project",
+    "W8": "w8_growth",
+}
+POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W8")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    # One process for one thread count, and for the memory of one tool; written to a file.
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    folder = QUICK if chosen.quick else BENCH
+    if chosen.child:
+        return child(chosen.what[0], chosen.threads[0], chosen.quick, chosen.child, chosen.memory)
+    if chosen.what != ["render"]:
+        for name in chosen.what or MODULES:
+            workload(name, chosen.threads, chosen.quick, folder)
+    import render
+
+    render.everything(folder)
+
+
+def workload(name: str, threads: list[int], quick: bool, folder: Path) -> None:
+    import machine
+
+    start = time.perf_counter()
+    result = {"workload": name, "quick": quick, "machine": machine.described()}
+    result["rows"], result["left_out"] = [], []
+    for number in threads:
+        found = _in_child(name, number, quick)
+        result["title"] = found["title"]
+        result["rows"] += found["rows"]
+        result["left_out"] = sorted({*result["left_out"], *found["left_out"]})
+    wanting = [row for row in result["rows"] if row.pop("wants_memory")]
+    wanting = [row for row in wanting if row["threads"] == max(threads) and "memory_mib" not in row]
+    if quick:
+        wanting = [row for row in wanting if row["case"] == wanting[0]["case"]]
+    for row in wanting:
+        found = _in_child(name, row["threads"], quick, row["key"], str(row["place"]))
+        row["memory_mib"] = found["memory_mib"]
+    result["seconds"] = round(time.perf_counter() - start, 1)
+    path = folder / "results" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    _say(f"{name}: {result['seconds']:.0f} s, {path.relative_to(BENCH.parent)}")
+
+
+def _in_child(name: str, threads: int, quick: bool, *memory: str) -> dict:
+    """A process whose libraries all find this number of threads."""
+    environment = os.environ | {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.json"
+        command = [sys.executable, __file__, name, "--threads", str(threads), "--child", str(out)]
+        command += ["--quick"] * quick
+        command += ["--memory", *memory] if memory else []
+        subprocess.run(command, check=True, env=environment)
+        return json.loads(out.read_text())
+
+
+def child(name: str, threads: int, quick: bool, out: Path, memory: list[str] | None) -> None:
+    fix_threads(threads)
+    import measure
+    import peers
+
+    module = importlib.import_module(MODULES[name])
+    builders = module.cases(quick)
+    if memory:
+        case = builders[memory[0]]()
+        tool = case.tools[int(memory[1])]
+        out.write_text(json.dumps({"memory_mib": measure.peak_memory(case, tool)}))
+        return
+    rows, left_out = [], [*module.LEFT_OUT, *peers.left_out()]
+    for key, build in builders.items():
+        case = build()
+        _say(f"{name}, {threads} thread{'s' * (threads > 1)}: {case.name}")
+        found, failed = measure.measured(case, threads, 3 if quick else measure.RUNS)
+        left_out += failed
+        for row in found:
+            row |= {"key": key, "wants_memory": case.memory}
+            _say(f"    {row['median']:10.6f} s {row['ratio']:8.2f}x  {row['tool']} {row['mode']}")
+        rows += found
+        del case
+    found = {"title": module.TITLE, "rows": rows, "left_out": left_out}
+    out.write_text(json.dumps(found, allow_nan=False))
+
+
+def fix_threads(number: int) -> None:
+    """The same number for everyone: also for pools that read no variable, and by the processors."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:number])
+    import daal4py
+    import eigenspace
+    import faiss
+    import threadpoolctl
+
+    eigenspace.set_threads(number)
+    faiss.omp_set_num_threads(number)
+    daal4py.daalinit(number)
+    threadpoolctl.threadpool_limits(number)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""W1: the ORL faces, 400 x 10,304, k = 50, and longer streams of the same width.
+
+* *update*: a model of 200 faces gets m more in one call, and its components are read.
+* *stream*: all 400 faces, block after block.
+* *batch*: all 400 faces at once.
+* *add 10 to 390*: against the SVD of all 400, the claim of the specification.
+* *calls*: after 1,000 made-up rows of the same width, many calls of m rows, read once at the end;
+  times are for one call. Our stream is past the rows that it keeps exactly, as any long one is.
+"""
+
+import data
+import numpy as np
+from accuracy import Truth
+from measure import Case, Tool
+from peers import SKLEARN, batch, faiss_pca, numpy_svd, rust_peers, streamed, streams
+from peers import sklearn as make_sklearn
+
+TITLE = "ORL faces, 400 x 10,304, k = 50"
+LEFT_OUT = [
+    "oneDAL IncrementalPCA and scikit-learn PCA(covariance_eigh): they solve an eigenproblem of "
+    "10,304 features, minutes for each fit",
+]
+CALLS = {1: (528, 10), 10: (53, 10), 50: (20, 6), 200: (5, 3), 1000: (2, 1)}
+"""Rows in a call: calls timed of ours, which puts work off, and of the peer, whose calls all cost
+the same. The accuracy of both is that after as many calls as ours."""
+
+
+def _faces(quick: bool) -> tuple[np.ndarray, int]:
+    faces = data.faces()
+    return (faces[:80, ::16].copy(), 10) if quick else (faces, 50)
+
+
+def _truth(name: str, rows: np.ndarray, k: int) -> Truth:
+    return Truth(f"{name}-{rows.shape[0]}x{rows.shape[1]}", lambda: rows, k)
+
+
+def update(rows: int, quick: bool) -> Case:
+    faces, k = _faces(quick)
+    half = len(faces) // 2
+    truth = _truth("orl", faces[: half + rows], k)
+    tools = streams(k, [faces[half : half + rows]], [faces[:half]], with_onedal=False, truth=truth)
+    return Case(f"update, {rows} rows", SKLEARN, tools, "call", seconds=8)
+
+
+def stream(rows: int, quick: bool) -> Case:
+    faces, k = _faces(quick)
+    blocks = np.array_split(faces, len(faces) // rows)
+    truth = _truth("orl", faces, k)
+    tools = streams(k, blocks, with_onedal=False, truth=truth)
+    return Case(f"stream, blocks of {rows}", SKLEARN, tools, "400 faces", seconds=12)
+
+
+def whole(quick: bool) -> Case:
+    faces, k = _faces(quick)
+    truth = _truth("orl", faces, k)
+    tools = batch(k, faces, ["full", "randomized", "arpack"], truth=truth)
+    tools += [numpy_svd(k, faces, truth=truth), faiss_pca(k, faces, truth=truth)]
+    path = data.saved("orl", faces)
+    tools += rust_peers(["petal", "petal-randomized", "linfa"], k, path, truth)
+    return Case("batch", "scikit-learn PCA(full)", tools, "fit", memory=True, seconds=35)
+
+
+def add_ten(quick: bool) -> Case:
+    from eigenspace import EigenspaceModel
+
+    faces, k = _faces(quick)
+    truth = _truth("orl", faces, k)
+    old, new = faces[:-10], faces[-10:]
+    lean = EigenspaceModel.from_rows(old, max_rank=k)
+    spare = EigenspaceModel.from_rows(old, max_rank=2 * k + 32)
+    tools = [
+        Tool(
+            "eigenspace update",
+            lambda _: lean.update(new, max_rank=k),
+            components=lambda model: model.basis,
+            mode="lean",
+            truth=truth,
+        ),
+        Tool(
+            "eigenspace update",
+            lambda _: spare.update(new, max_rank=2 * k + 32),
+            components=lambda model: model.basis,
+            mode="default",
+            truth=truth,
+        ),
+        numpy_svd(k, faces, truth=truth),
+        *streams(k, [new], [old], with_onedal=False, truth=truth)[2:],
+    ]
+    return Case("add 10 to 390", "numpy SVD", tools, "10 faces", memory=True, seconds=20)
+
+
+def calls(rows: int, quick: bool) -> Case:
+    ours, theirs = (2, 1) if quick else CALLS[rows]
+    k, features, primed = (50, 10_304, 1000) if not quick else (5, 1200, 100)
+    total = primed + max(count * m for m, (count, _) in CALLS.items())
+    if quick:
+        total, rows = 400, min(rows, 100)
+    everything = data.rows_of(data.factors(total, features))
+
+    def blocks(number: int) -> list[np.ndarray]:
+        return [everything[primed + i * rows : primed + (i + 1) * rows] for i in range(number)]
+
+    prime = np.split(everything[:primed], range(max(rows, k), primed, max(rows, k)))
+    truth = _truth("factors", everything[: primed + ours * rows], k)
+    tools = [
+        *streams(k, blocks(ours), prime, with_onedal=False, per=ours, truth=truth)[:2],
+        streamed(
+            SKLEARN,
+            lambda: make_sklearn(k),
+            blocks(theirs),
+            prime,
+            judged=blocks(ours),
+            per=theirs,
+            truth=truth,
+        ),
+    ]
+    return Case(f"calls of {rows} rows", SKLEARN, tools, "call", memory=rows >= 100, seconds=20)
+
+
+def cases(quick: bool) -> dict:
+    chosen = {}
+    for rows in (1, 10, 50, 200) if not quick else (1, 10):
+        chosen[f"update {rows}"] = lambda rows=rows: update(rows, quick)
+    for rows in (50, 200) if not quick else (20,):
+        chosen[f"stream {rows}"] = lambda rows=rows: stream(rows, quick)
+    chosen["batch"] = lambda: whole(quick)
+    chosen["add ten"] = lambda: add_ten(quick)
+    for rows in CALLS if not quick else (1, 100):
+        chosen[f"calls {rows}"] = lambda rows=rows: calls(rows, quick)
+    return chosen

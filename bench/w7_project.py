@@ -1,0 +1,63 @@
+"""W7: how fast rows become coordinates and coordinates rows, against the plain product of numpy.
+
+The product leaves out the mean, which every PCA has to take off; it is what the machine can do.
+"""
+
+import data
+import numpy as np
+from accuracy import Truth
+from measure import Case, Tool
+
+TITLE = "project and reconstruct, against the plain product"
+LEFT_OUT: list[str] = []
+PRODUCT = "numpy product"
+
+
+def _setting(n: int, features: int, k: int, dtype: str):
+    from eigenspace import PCA
+    from sklearn.decomposition import PCA as PEER
+
+    rows = data.rows_of(data.factors(n, features, dtype))
+    some = rows[: 4 * k]
+    truth = Truth(f"factors-{dtype}-{len(some)}x{features}", lambda: some, k)
+    return rows, PCA(k).fit(some), PEER(k, svd_solver="full").fit(some), truth
+
+
+def project(n: int, features: int, k: int, dtype: str) -> Case:
+    rows, mine, peer, truth = _setting(n, features, k, dtype)
+    turned = np.ascontiguousarray(peer.components_.T)
+    basis = {"components": lambda _: mine.components_, "truth": truth}
+    theirs = {"components": lambda _: peer.components_, "truth": truth}
+    tools = [
+        Tool("eigenspace transform", lambda _: mine.transform(rows), mode="default", **basis),
+        Tool(PRODUCT, lambda _: rows @ turned, **theirs),
+        Tool("scikit-learn transform", lambda _: peer.transform(rows), **theirs),
+    ]
+    name = f"project, {n:,} x {features:,}, k = {k}, {dtype}"
+    return Case(name, PRODUCT, tools, "call", memory=True, seconds=5)
+
+
+def reconstruct(n: int, features: int, k: int, dtype: str) -> Case:
+    rows, mine, peer, truth = _setting(n, features, k, dtype)
+    own, others = mine.transform(rows), peer.transform(rows)
+    del rows
+    basis = {"components": lambda _: mine.components_, "truth": truth}
+    theirs = {"components": lambda _: peer.components_, "truth": truth}
+    tools = [
+        Tool("eigenspace inverse", lambda _: mine.inverse_transform(own), mode="default", **basis),
+        Tool(PRODUCT, lambda _: others @ peer.components_, **theirs),
+        Tool("scikit-learn inverse", lambda _: peer.inverse_transform(others), **theirs),
+    ]
+    name = f"reconstruct, {n:,} x {features:,}, k = {k}, {dtype}"
+    return Case(name, PRODUCT, tools, "call", memory=True, seconds=5)
+
+
+def cases(quick: bool) -> dict:
+    sizes = [(4000, 10_304, 50), (40_000, 768, 64)] if not quick else [(400, 1200, 5)]
+    chosen = {}
+    for n, features, k in sizes:
+        for dtype in ("float64", "float32"):
+            for what in (project, reconstruct):
+                name = f"{what.__name__} {features} {dtype}"
+                chosen[name] = lambda w=what, s=(n, features, k, dtype): w(*s)
+    return chosen

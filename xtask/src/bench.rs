@@ -1,0 +1,61 @@
+//! The benchmark against other libraries, in an environment that has them all.
+//!
+//! ```text
+//! bench/requirements.txt ─► target/venv-bench ◄─ release wheel
+//! bench/rust-peers ─► target/rust-peers              all run by bench/run.py ─► bench/results, RESULTS.md, figures
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::step::{Runner, Step};
+use crate::{orl, output, python, rust};
+
+const FOLDER: &str = "bench";
+
+/// All workloads, or those that are named: `cargo xtask bench -- W1 W5 --quick`; `render` only draws again.
+pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
+    let python = python::environment(runner, "venv-bench", &format!("{FOLDER}/requirements.txt"))?;
+    let entry = Step::new("bench", &python).with([format!("{FOLDER}/run.py")]).with(runner.arguments.clone());
+    if runner.arguments.iter().any(|word| word == "render") {
+        return runner.run(entry);
+    }
+    let wheel = python::wheel(runner, &python, "wheels-release", &["--release"])?;
+    python::install(runner, &python, &wheel)?;
+    let entry = match peers(runner, &python) {
+        Ok(()) => entry,
+        // The others can still be measured; the results say who is missing.
+        Err(error) => {
+            output::report(&error);
+            entry.variable("RUST_PEERS_FAILED", error.to_string())
+        }
+    };
+    let faces = orl::available(runner)?;
+    runner.run(entry.variable("EIGENSPACE_ORL", faces))
+}
+
+/// Builds the Rust libraries that ours is compared with, on the OpenBLAS that SciPy brought into the environment.
+fn peers(runner: &mut Runner, python: &Path) -> Result<(), Error> {
+    let (manifest, target) = (format!("{FOLDER}/rust-peers/Cargo.toml"), runner.target().join("rust-peers"));
+    // One that an earlier run has left must not stand in for one that cannot be built now.
+    let _ = fs::remove_file(target.join("release/rust-peers"));
+    let build = rust::cargo("Rust peers", &["build", "--release", "--locked", "--quiet", "--manifest-path", &manifest]);
+    let build = build.with(["--target-dir"]).with([target]);
+    runner.run(build.variable("PEER_OPENBLAS", openblas(python)?))
+}
+
+/// `lib/python3.…/site-packages/scipy.libs/libscipy_openblas-….so` in the environment of this interpreter.
+fn openblas(python: &Path) -> Result<PathBuf, Error> {
+    let library = python.with_file_name("../lib");
+    let packages = only(&library, "python3")?.join("site-packages/scipy.libs");
+    only(&packages, "libscipy_openblas")
+}
+
+/// The entry of a folder whose name begins so.
+fn only(folder: &Path, beginning: &str) -> Result<PathBuf, Error> {
+    let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
+    let mut paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning));
+    paths.find(named).ok_or_else(|| Error::Missing { folder: folder.to_path_buf(), beginning: beginning.to_owned() })
+}
