@@ -15,7 +15,7 @@ fn sample() -> Recognizer {
         unknown: Threshold::Fixed(0.25),
         seed: 9,
         size: Some((4, 3)),
-        max_rank: Some(4),
+        max_rank: Some(5),
         ..FaceOptions::default()
     };
     Recognizer::train(album.all(), options).unwrap()
@@ -131,7 +131,7 @@ fn a_forged_note_is_refused_where_it_contradicts_the_rest() {
         ("mahalanobis-cosine", "taxicab"),
         ("\"accept\":0.95", "\"accept\":1e999"),
         ("\"accept\":0.95", "\"accept\":0"),
-        ("\"max_rank\":4", "\"max_rank\":0"),
+        ("\"max_rank\":5", "\"max_rank\":0"),
         ("\"unknown\":\"0.25\"", "\"unknown\":\"-1\""),
     ] {
         let forged = forged(&bytes, from, to);
