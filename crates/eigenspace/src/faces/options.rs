@@ -115,6 +115,10 @@ pub struct FaceOptions {
     pub seed: u64,
     /// Width and height of the pictures, for whoever draws them; the recogniser needs only their pixels.
     pub size: Option<(usize, usize)>,
+    /// Bits of a pixel of the pictures, 8 or 16, for whoever reads them: values of another depth mean something else.
+    pub depth: Option<u8>,
+    /// Whether pictures were brought to that size, so that whoever reads others does the same to them.
+    pub resized: bool,
 }
 
 impl Default for FaceOptions {
@@ -130,6 +134,8 @@ impl Default for FaceOptions {
             accept: 0.95,
             seed: 0,
             size: None,
+            depth: None,
+            resized: false,
         }
     }
 }
