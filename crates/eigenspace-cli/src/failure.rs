@@ -53,8 +53,6 @@ pub(crate) enum Failure {
     Nested { path: PathBuf, folder: PathBuf },
     #[error("the name of `{}` is not UTF-8", path.display())]
     NotText { path: PathBuf },
-    #[error("`{}` has {found} bits per pixel, and the other pictures have {expected}", path.display())]
-    Depth { path: PathBuf, found: u8, expected: u8 },
     #[error("no {what} was named")]
     NothingNamed { what: &'static str },
     #[error("could not write to standard output")]
@@ -105,9 +103,6 @@ impl Failure {
             Self::ChangedMeanwhile { .. } => "nothing was written; run the command again, on what is there now",
             Self::Nested { .. } => "pictures lie as person/picture.pgm; name the folder above them, or put them there",
             Self::NotText { .. } => "rename it: people and pictures are kept under the names of folders and files",
-            Self::Depth { .. } => {
-                "bring all pictures to one depth; 16 bits hold values 257 times as large as 8 bits do"
-            }
             Self::NothingNamed { .. } => "leave out the option for its default, or see --help for what it may be",
             Self::Output { .. } => "files that were to be written are written; only what is said of them is lost",
             Self::Noise { .. } => "a number of grey values, 0 or more, such as 25",

@@ -109,7 +109,8 @@ pub(crate) fn pictures(
         if let (Some(found), Some(expected)) = (found, depth)
             && found != expected
         {
-            return Err(Failure::Depth { path: path.clone(), found, expected }.into());
+            let source = SourceError::PictureDepth { expected, found };
+            return Err(Error::Source { path: path.clone(), source }.into());
         }
     }
     Ok(Pictures { rows, people, names, paths, size, depth })

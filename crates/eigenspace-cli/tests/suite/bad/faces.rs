@@ -404,11 +404,12 @@ fn pictures_of_another_depth() {
     assert_snapshot!(folder.refused("faces enroll r.safetensors deep"), @"
     exit: 2
     ----- stderr -----
-    error: `deep/eva/1.pgm` has 16 bits per pixel, and the other pictures have 8
+    error: could not read rows from `deep/eva/1.pgm`
+      cause: the picture has 16 bits per value, and those before have 8
 
-    hint: bring all pictures to one depth; 16 bits hold values 257 times as large as 8 bits do
+    hint: save all pictures with 8 bits per value
     ");
-    assert!(folder.refused("faces recognize r.safetensors deep").err.contains("has 16 bits per pixel"));
+    assert!(folder.refused("faces recognize r.safetensors deep").err.contains("picture has 16 bits per value"));
     // Among themselves they are recognised, and measured in their own range.
     let both = |name: &str, picture: &dyn Fn(usize, usize) -> Vec<u8>| {
         for person in 0..3 {
@@ -425,7 +426,8 @@ fn pictures_of_another_depth() {
     let psnr = |row: &serde_json::Value| row["new"]["psnr"].as_f64().unwrap();
     assert!((psnr(&flat) - psnr(&deep)).abs() < 1e-6, "{flat} {deep}");
     folder.write("known/ada/9.pgm", self::deep(0, 9));
-    assert!(folder.refused("faces train known -o s.safetensors").err.contains("16 bits per pixel"));
+    assert!(folder.refused("faces train known -o s.safetensors").err.contains("16 bits per value"));
+    assert!(folder.refused("faces train flat deep -o s.safetensors").err.contains("picture has 16 bits per value"));
 }
 
 #[cfg(target_os = "linux")]
