@@ -3,6 +3,7 @@
 use std::io;
 
 use eigenspace::Error;
+use eigenspace::faces::FaceError;
 use eigenspace::source::SourceError;
 
 /// What to do about an error of the library.
@@ -16,6 +17,10 @@ pub(crate) fn advice(error: &Error) -> Option<String> {
         Error::TooLittleWeight { .. } => {
             Some("add rows with `eigenspace update`, or show fewer components with -k".into())
         }
+        Error::Faces(FaceError::Dropped { .. }) => Some(
+            "train again on the pictures that stay; without --max-rank nothing is dropped, and everybody can be forgotten"
+                .into(),
+        ),
         other => other.hint(),
     }
 }
@@ -38,6 +43,7 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         }
         SourceError::Empty => "is it the right file, and complete?".into(),
         SourceError::NoFiles => "check the spelling of the pattern or the folder; patterns stand in quotation marks".into(),
+        SourceError::Malformed { format: "picture", .. } => "is it complete, and of the format that its name tells?".into(),
         SourceError::Malformed { .. } => {
             "is it complete, and of the format that its name tells? Otherwise name the format with --format".into()
         }

@@ -47,6 +47,16 @@ pub(crate) enum Failure {
     NoPerson { path: PathBuf },
     #[error("`{}` is a recogniser, and would lose its people", path.display())]
     IsRecognizer { path: PathBuf },
+    #[error("`{}` was changed by somebody else meanwhile", path.display())]
+    ChangedMeanwhile { path: PathBuf },
+    #[error("`{}` lies two folders or more below `{}`", path.display(), folder.display())]
+    Nested { path: PathBuf, folder: PathBuf },
+    #[error("the name of `{}` is not UTF-8", path.display())]
+    NotText { path: PathBuf },
+    #[error("no {what} was named")]
+    NothingNamed { what: &'static str },
+    #[error("could not write to standard output")]
+    Output { source: std::io::Error },
     #[error("{deviation} is no deviation of noise")]
     Noise { deviation: f64 },
     #[error("there is no row {row}")]
@@ -90,6 +100,11 @@ impl Failure {
             Self::IsRecognizer { .. } => {
                 "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
             }
+            Self::ChangedMeanwhile { .. } => "nothing was written; run the command again, on what is there now",
+            Self::Nested { .. } => "pictures lie as person/picture.pgm; name the folder above them, or put them there",
+            Self::NotText { .. } => "rename it: people and pictures are kept under the names of folders and files",
+            Self::NothingNamed { .. } => "leave out the option for its default, or see --help for what it may be",
+            Self::Output { .. } => "files that were to be written are written; only what is said of them is lost",
             Self::Noise { .. } => "a number of grey values, 0 or more, such as 25",
             Self::NoRow { .. } => "rows are counted from 0",
             Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",

@@ -1,5 +1,6 @@
 //! What a model file remembers beside the model: how its rows were read, and how it is looked at.
 
+use eigenspace::faces::Pixels;
 use eigenspace::source::{Columns, Picture};
 use serde_json::{Value, json};
 
@@ -14,15 +15,17 @@ pub(crate) struct Note {
     pub(crate) picture: Option<Picture>,
     /// Whether the file is a recogniser of faces. Models that are written of it are none.
     pub(crate) faces: bool,
+    /// What such a recogniser does to the pixels of each picture first.
+    pub(crate) pixels: Pixels,
 }
 
 impl Note {
     pub(crate) fn of(columns: &Columns, standardize: bool) -> Self {
-        Self { standardize, names: columns.names.clone(), picture: columns.picture, faces: false }
+        Self { standardize, names: columns.names.clone(), picture: columns.picture, ..Self::default() }
     }
 
     pub(crate) fn to_text(&self) -> String {
-        if (Self { faces: false, ..self.clone() }) == Self::default() {
+        if (Self { faces: false, pixels: Pixels::Raw, ..self.clone() }) == Self::default() {
             return String::new();
         }
         let picture = self.picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels }));
@@ -46,6 +49,7 @@ impl Note {
             names: names.filter(|names| names.len() == features),
             picture: picture.filter(|picture| cells(picture) == Some(features)),
             faces: json["faces"].is_object(),
+            pixels: json["faces"]["pixels"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default(),
         }
     }
 
@@ -55,7 +59,7 @@ impl Note {
             standardize: self.standardize && other.standardize,
             names: self.names.clone().filter(|_| self.names == other.names),
             picture: self.picture.filter(|_| self.picture == other.picture),
-            faces: false,
+            ..Self::default()
         }
     }
 

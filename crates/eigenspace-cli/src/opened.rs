@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use eigenspace::faces::Pixels;
 use eigenspace::source::{RowBlock, Values};
 use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
 use ndarray::{Array2, ArrayView1, Axis};
@@ -59,9 +60,17 @@ impl Opened {
         self.scaled.as_ref().map_or(&self.raw, Scaled::model)
     }
 
+    /// Rows as the model takes them: a recogniser may do something to the pixels of each picture first.
+    pub(crate) fn taken<'a>(&self, rows: &'a Values) -> Cow<'a, Values> {
+        match self.note.pixels {
+            Pixels::Raw => Cow::Borrowed(rows),
+            pixels => Cow::Owned(Values::F64(pixels.apply(rows.to_f64()))),
+        }
+    }
+
     /// Coordinates of rows.
     pub(crate) fn project(&self, rows: &Values, whiten: bool) -> Result<Values, Error> {
-        Ok(match (rows, &self.scaled) {
+        Ok(match (&*self.taken(rows), &self.scaled) {
             (rows, Some(scaled)) if whiten => Values::F64(scaled.model().whiten(self.scale(rows).view())?),
             (Values::F32(rows), Some(scaled)) => Values::F32(scaled.project(rows.view())?),
             (Values::F64(rows), Some(scaled)) => Values::F64(scaled.project(rows.view())?),
@@ -91,7 +100,7 @@ impl Opened {
 
     /// T² and Q of rows, against limits.
     pub(crate) fn monitor(&self, rows: &Values, limits: Limits) -> Result<Readings, Error> {
-        self.model().monitor(self.scale(rows).view(), limits)
+        self.model().monitor(self.scale(&self.taken(rows)).view(), limits)
     }
 
     /// Rows in the units of the model that is looked at.

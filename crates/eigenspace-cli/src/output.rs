@@ -29,11 +29,15 @@ pub(crate) fn is_watched() -> bool {
 /// Data, on standard output.
 pub(crate) fn data(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
-    }
-    Ok(out.flush()?)
+    let mut write = || {
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    };
+    // A full disk on the other side says nothing of the files that were written before.
+    Ok(write().map_err(|source| Failure::Output { source })?)
 }
 
 /// Talk, on standard error.

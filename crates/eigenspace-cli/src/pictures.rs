@@ -219,7 +219,7 @@ pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &s
     let size = size_of(opened)?;
     let all = opened.with_components(opened.raw.rank())?;
     let coordinates = all.project(row, false)?.to_f64();
-    let original: Array1<f64> = row.to_f64().row(0).to_owned();
+    let original: Array1<f64> = opened.taken(row).to_f64().row(0).to_owned();
     let mut kept: Vec<usize> = steps.iter().map(|&k| k.min(coordinates.ncols())).collect();
     kept.dedup();
     let mut columns = Vec::new();

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::source::{self, Columns, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+use eigenspace::source::{self, Columns, Format, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
 use eigenspace::{AtomicFile, Error};
 
 use crate::args::Input;
 use crate::failure::Failure;
 use crate::note::Note;
+use crate::opened::Opened;
 use crate::progress::Progress;
 
 /// Opens the rows that were named, with their weights.
@@ -104,6 +105,27 @@ pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
     }
     AtomicFile::sweep(path);
     AtomicFile::create(path)?;
+    Ok(())
+}
+
+/// The same for a model, which must not take the place of a recogniser: its people would be gone.
+pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
+    if path.is_file() && Opened::load(path).is_ok_and(|there| there.note.faces) {
+        return Err(Failure::IsRecognizer { path: path.to_owned() }.into());
+    }
+    try_output(path)
+}
+
+/// Refuses to write over pictures, or another file, that are to be read.
+pub(crate) fn spare_pictures(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
+    let Ok(there) = output.canonicalize() else { return Ok(()) };
+    let same = |path: &Path| path.canonicalize().is_ok_and(|path| path == there);
+    for path in source::files(data, &ReadOptions { format: Some(Format::Images), ..ReadOptions::default() })? {
+        let inside = if path.is_dir() { source::pictures(&path)? } else { Vec::new() };
+        if same(&path) || inside.iter().any(|file| same(&path.join(file))) {
+            return Err(Failure::OverInput { path: output.to_owned() }.into());
+        }
+    }
     Ok(())
 }
 

@@ -66,7 +66,7 @@ impl Fit {
         let options = self.settings.options(args::components(&self.components)?)?.centred(!self.uncentred);
         rows::spare(&self.data, &self.output)?;
         rows::spare(self.input.weights.as_slice(), &self.output)?;
-        rows::try_output(&self.output)?;
+        rows::try_model(&self.output)?;
         if let Some(checkpoint) = &self.checkpoint {
             rows::spare(&self.data, checkpoint)?;
             rows::try_output(checkpoint)?;

@@ -42,7 +42,7 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        rows::try_output(&self.output)?;
+        rows::try_model(&self.output)?;
         let truncation = match args::rank(self.max_rank.as_deref())? {
             Some(usize::MAX) => Truncation::None,
             Some(rank) => Truncation::Rank(rank),

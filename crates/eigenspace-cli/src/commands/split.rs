@@ -36,7 +36,7 @@ pub(crate) struct Split {
 impl Split {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
-        rows::try_output(&self.output)?;
+        rows::try_model(&self.output)?;
         whole.same_columns(&part)?;
         let context = || format!("could not split `{}` out of `{}`", self.part.display(), self.whole.display());
         let rest = whole.raw.split(&part.raw).with_context(context)?;

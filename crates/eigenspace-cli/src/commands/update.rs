@@ -7,7 +7,6 @@ use eigenspace::EigenspaceModel;
 
 use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
-use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows};
 
@@ -44,16 +43,13 @@ pub(crate) struct Update {
 impl Update {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let before = Opened::load(&self.model)?;
-        if self.output.as_ref().is_none_or(|output| *output == self.model) && before.note.faces {
-            return Err(Failure::IsRecognizer { path: self.model.clone() }.into());
-        }
         let components = match &self.components {
             Some(text) => args::components(text)?,
             None => before.raw.components_setting(),
         };
         let options = self.settings.options(components)?.centred(before.raw.is_centred());
         rows::spare(&self.data, self.output.as_ref().unwrap_or(&self.model))?;
-        rows::try_output(self.output.as_ref().unwrap_or(&self.model))?;
+        rows::try_model(self.output.as_ref().unwrap_or(&self.model))?;
         let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;
         let mut stream = options.resume(&before.raw)?;
         output::talk(&format!("{}", stream.plan()));

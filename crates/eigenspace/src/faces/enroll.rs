@@ -5,15 +5,9 @@
 //! forget   M' = M ∖ X̂,  X̂ = 1μᵀ + Ẑ V     Z' = carry(Z without Ẑ)
 //! ```
 //!
-//! X̂ are the rows that leave, from their coordinates: equal to the pictures while no direction was dropped. Where some were, each picture is
-//! known to within a distance ε_i, and M ∖ X̂ differs from M ∖ X by at most
-//!
-//! ```text
-//! 2 s₁ ε + ε² + 2 ‖c‖ δ + δ²,      ε² = Σ ε_i²,   δ = √(w / w') ε
-//! ```
-//!
-//! with s₁ the largest singular value of the centred X̂, c the row that a split takes off for the means (`split.rs`), w and w' the weights before and after. That is
-//! added to both sides of the certificate.
+//! X̂ are the rows that leave, from their coordinates: equal to the pictures while no direction was dropped. Where some were, a picture may have a
+//! part outside of those that are kept. The mean and the scatter of every pixel hold that part too, and nobody knows it any more: M ∖ X̂ would leave it
+//! there, a ghost of whoever was to be forgotten. So a picture with such a part cannot be forgotten.
 
 use ndarray::{Axis, concatenate};
 
@@ -22,6 +16,9 @@ use crate::faces::carry::carry;
 use crate::faces::error::FaceError;
 use crate::faces::{Enrolled, Faces, Recognizer, admit, in_all_directions};
 use crate::model::EigenspaceModel;
+
+/// A part of a picture outside of the kept directions is rounding up to this share of the largest singular value.
+const ROUNDING: f64 = 1e-7;
 
 impl Recognizer {
     /// The recogniser that also knows these pictures, of new people or of known ones. Nothing is computed from old
@@ -42,7 +39,8 @@ impl Recognizer {
         Ok(result.sorted())
     }
 
-    /// The recogniser that never saw this person.
+    /// The recogniser that never saw this person. Where directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) and the person's
+    /// pictures are not wholly in those that are kept, that cannot be had, and is refused.
     pub fn forget(&self, person: &str) -> Result<Self, Error> {
         let theirs: Vec<usize> = (0..self.pictures.len()).filter(|&i| self.pictures[i].person == person).collect();
         if theirs.is_empty() {
@@ -64,19 +62,13 @@ impl Recognizer {
         if staying.is_empty() {
             return Err(FaceError::NobodyLeft.into());
         }
-        let part = EigenspaceModel::batch(self.rows_of(leaving)?.view())?;
-        let mut model = self.model.split(&part)?;
-        let distance = leaving.iter().map(|&i| self.pictures[i].outside.powi(2)).sum::<f64>().sqrt();
-        if distance > 0.0 {
-            let (before, after) = (self.model.weight(), model.weight());
-            let between = &model.mean() - &part.mean();
-            let c = (after * part.weight() / before).sqrt() * between.dot(&between).sqrt();
-            let delta = (before / after).sqrt() * distance;
-            let more = 2.0 * part.spectrum.largest() * distance + distance.powi(2) + 2.0 * c * delta + delta.powi(2);
-            model.bound.lost += more;
-            model.bound.surplus += more;
+        let rounding = ROUNDING * self.model.spectrum.largest();
+        if let Some(picture) = leaving.iter().map(|&i| &self.pictures[i]).find(|picture| picture.outside > rounding) {
+            let (person, picture) = (picture.person.clone(), picture.name.clone());
+            return Err(FaceError::Dropped { person, picture }.into());
         }
-        Ok(self.carried(model, &staying))
+        let part = EigenspaceModel::batch(self.rows_of(leaving)?.view())?;
+        Ok(self.carried(self.model.split(&part)?, &staying))
     }
 
     /// Some of the pictures, in another eigenspace.

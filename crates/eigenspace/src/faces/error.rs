@@ -64,6 +64,20 @@ pub enum FaceError {
     /// Nobody would be left.
     #[error("nobody would be left")]
     NobodyLeft,
+    /// A picture with a part that nobody knows any more.
+    #[error("directions were dropped, and what the picture `{picture}` of `{person}` had in them cannot be taken out")]
+    Dropped {
+        /// The person.
+        person: String,
+        /// The first such picture.
+        picture: String,
+    },
+    /// A name that would not be one line of text.
+    #[error("the name {name:?} has control characters in it")]
+    ControlName {
+        /// The name.
+        name: String,
+    },
     /// A width and height that do not make the pixels.
     #[error("pictures of {}x{} do not have {features} pixels", size.0, size.1)]
     PictureSize {
@@ -81,7 +95,7 @@ pub enum FaceError {
         text: String,
     },
     /// A protocol that needs more pictures of somebody.
-    #[error("`{person}` has {found} pictures, and the protocol {protocol} needs {needed}")]
+    #[error("`{person}` has {}, and the protocol {protocol} needs {needed}", pictures(*found))]
     TooFewPictures {
         /// The protocol.
         protocol: String,
@@ -109,6 +123,10 @@ impl FaceError {
                 format!("there are: {}", some(names))
             }
             Self::NobodyLeft => "a recogniser knows at least one person; remove its file instead".into(),
+            Self::Dropped { .. } => {
+                "train again on the pictures that stay; without max_rank nothing is dropped, and everybody can be forgotten".into()
+            }
+            Self::ControlName { .. } => "names of people and pictures are one line of text; rename the folder or the file".into(),
             Self::PictureSize { .. } => "width times height, times 3 for colours, must be the number of pixels".into(),
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
             Self::TooFewPictures { .. } => "add pictures of them, leave them out, or train on fewer".into(),
@@ -122,7 +140,7 @@ impl FaceError {
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
         "classifier" => {
-            "one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace"
+            "one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbours and 10000 epochs"
         }
         "metric" => "one of euclidean, cosine, mahalanobis, mahalanobis-cosine",
         "way to take pixels" => "one of raw, standardized",
@@ -133,6 +151,11 @@ fn known(what: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// So many pictures.
+fn pictures(count: usize) -> String {
+    if count == 1 { "1 picture".into() } else { format!("{count} pictures") }
 }
 
 fn some(names: &[String]) -> String {

@@ -25,7 +25,7 @@ pub struct Outcome {
     pub ranking: Vec<String>,
     /// The distance to the nearest picture of the best.
     pub distance: f64,
-    /// The distance to the nearest picture of anybody else: what a stranger with this face would have.
+    /// The distance to the nearest picture of the best of all others: what a stranger with this face would have.
     pub stranger_distance: f64,
     /// The number of the best person's nearest picture among all.
     pub nearest: usize,
@@ -126,11 +126,11 @@ fn recognise(
     let found = recognizer.matcher()?.recognize(rows.select(Axis(0), test).view())?;
     let outcome = |(&picture, found): (&usize, crate::faces::Recognition)| {
         let own = &faces.people[picture];
-        let others = found.candidates.iter().filter(|candidate| candidate.person != *own);
+        let other = found.candidates.iter().find(|candidate| candidate.person != *own);
         Outcome {
             picture,
             distance: found.candidates.first().map_or(f64::INFINITY, |best| best.distance),
-            stranger_distance: others.map(|other| other.distance).fold(f64::INFINITY, f64::min),
+            stranger_distance: other.map_or(f64::INFINITY, |other| other.distance),
             nearest: found.candidates.first().map_or(picture, |best| number(&best.person, &best.picture)),
             ranking: found.candidates.into_iter().map(|candidate| candidate.person).collect(),
         }

@@ -11,7 +11,7 @@
 //!
 //! ```text
 //! "faces": {"version": 1, "people": ["ann", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
-//!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.95, "max_rank": null, "seed": 0}
+//!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!
 //! Everything is under the checksum of the model file, so any reader of models reads a recogniser, as the model of all its faces.
@@ -57,6 +57,8 @@ impl Recognizer {
             "accept": o.accept,
             "max_rank": o.max_rank,
             "seed": o.seed,
+            "depth": o.depth,
+            "resized": o.resized,
         }});
         if let Some((width, height)) = o.size {
             let channels = self.model.features() / (width * height).max(1);
@@ -139,6 +141,11 @@ fn options(note: &Value, faces: &Value, features: usize) -> Result<FaceOptions, 
         accept: faces["accept"].as_f64().ok_or(FormatError::Metadata { key: "accept" })?,
         max_rank: faces["max_rank"].as_u64().and_then(|rank| usize::try_from(rank).ok()),
         seed: faces["seed"].as_u64().ok_or(FormatError::Metadata { key: "seed" })?,
+        resized: faces["resized"].as_bool().unwrap_or(false),
+        depth: faces["depth"]
+            .as_u64()
+            .and_then(|depth| u8::try_from(depth).ok())
+            .filter(|depth| [8, 16].contains(depth)),
         size: size("width").zip(size("height")).filter(fits),
         ..FaceOptions::default()
     })

@@ -14,11 +14,14 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::faces::Recognizer;
 use crate::faces::classify::{Gallery, Trained};
+use crate::faces::options::Metric;
 use crate::faces::threshold::{self, Thresholds};
 use crate::model::EigenspaceModel;
 
 /// Matches that are listed with a recognition.
 const LISTED: usize = 10;
+/// Directions with less than this share of the first one's deviation are not divided by it.
+const CERTAIN: f64 = 1e-6;
 
 /// What a picture was found to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +98,7 @@ impl Recognizer {
         let person = self.persons();
         let people = self.people();
         let k = self.model.n_components();
-        let deviations = deviations(&self.model)?;
+        let deviations = deviations(&self.model, self.options.metric)?;
         let shown = self.coordinates.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..k)).to_owned();
         let features = self.options.metric.features(shown, &deviations);
         let gallery =
@@ -106,12 +109,18 @@ impl Recognizer {
     }
 }
 
-/// Standard deviations of the k coordinates; none for a model without directions.
-pub(crate) fn deviations(model: &EigenspaceModel) -> Result<Vec<f64>, Error> {
+/// Standard deviations of the k coordinates, or of those that a metric divides by them; none for a model without directions.
+pub(crate) fn deviations(model: &EigenspaceModel, metric: Metric) -> Result<Vec<f64>, Error> {
     if model.rank() == 0 {
         return Ok(Vec::new());
     }
-    Ok(model.explained_variance(1.0)?.iter().map(|variance| variance.sqrt()).collect())
+    let mut deviations: Vec<f64> = model.explained_variance(1.0)?.iter().map(|variance| variance.sqrt()).collect();
+    if metric.is_whitened() {
+        let certain = deviations.iter().take_while(|deviation| **deviation > CERTAIN * deviations[0]).count();
+        let half = usize::try_from(model.count() / 2).unwrap_or(usize::MAX);
+        deviations.truncate(half.min(certain).max(1));
+    }
+    Ok(deviations)
 }
 
 impl Matcher<'_> {

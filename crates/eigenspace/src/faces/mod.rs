@@ -261,6 +261,9 @@ pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolle
         if person.is_empty() || name.is_empty() {
             return Err(FaceError::NoName { picture: i }.into());
         }
+        if let Some(name) = [&person, &name].into_iter().find(|name| name.chars().any(char::is_control)) {
+            return Err(FaceError::ControlName { name: name.clone() }.into());
+        }
         let mut hash = Sha256::new();
         row.iter().for_each(|pixel| hash.update(pixel.to_le_bytes()));
         let digest = hash.finalize().iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte));

@@ -96,8 +96,8 @@ pub enum Threshold {
 pub struct FaceOptions {
     /// k: coordinates that are looked at. All directions are kept, so it can be changed at any time.
     pub components: Components,
-    /// Directions to keep, where keeping all takes too much room; then enrolling and forgetting are as exact as
-    /// the certificate says.
+    /// Directions to keep, where keeping all takes too much room; then enrolling is as exact as
+    /// the certificate says, and who has pictures with a part in what was dropped cannot be forgotten.
     pub max_rank: Option<usize>,
     /// Who a picture shows.
     pub classifier: Classifier,
@@ -115,6 +115,10 @@ pub struct FaceOptions {
     pub seed: u64,
     /// Width and height of the pictures, for whoever draws them; the recogniser needs only their pixels.
     pub size: Option<(usize, usize)>,
+    /// Bits of a pixel of the pictures, 8 or 16, for whoever reads them: values of another depth mean something else.
+    pub depth: Option<u8>,
+    /// Whether pictures were brought to that size, so that whoever reads others does the same to them.
+    pub resized: bool,
 }
 
 impl Default for FaceOptions {
@@ -130,13 +134,15 @@ impl Default for FaceOptions {
             accept: 0.95,
             seed: 0,
             size: None,
+            depth: None,
+            resized: false,
         }
     }
 }
 
 impl Pixels {
     /// Pictures, one per row, as the model takes them.
-    pub(crate) fn apply(self, mut rows: Array2<f64>) -> Array2<f64> {
+    pub fn apply(self, mut rows: Array2<f64>) -> Array2<f64> {
         if self == Self::Standardized {
             for mut row in rows.rows_mut() {
                 let n = row.len().max(1) as f64;
@@ -186,6 +192,10 @@ fn wrong(what: &'static str, text: &str) -> Error {
 const COST: f64 = 10.0;
 /// Passes of a perceptron that is told none.
 const EPOCHS: usize = 50;
+/// More passes change nothing but the time they take.
+const MOST_EPOCHS: usize = 10_000;
+/// More neighbours are everybody.
+const MOST_NEIGHBOURS: usize = 1_000;
 
 impl fmt::Display for Classifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -209,7 +219,7 @@ impl FromStr for Classifier {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let whole = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+        let whole = |text: &str, most| text.parse::<usize>().ok().filter(|number| (1..=most).contains(number));
         let positive = |text: &str| text.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite());
         let found = match text.split_once(':') {
             None => match text {
@@ -221,7 +231,7 @@ impl FromStr for Classifier {
                 "subspace" => Some(Self::Subspace),
                 _ => None,
             },
-            Some(("knn", k)) => whole(k).map(|k| Self::Knn { k }),
+            Some(("knn", k)) => whole(k, MOST_NEIGHBOURS).map(|k| Self::Knn { k }),
             Some(("svm", c)) => positive(c).map(|c| Self::LinearSvm { c }),
             Some(("svm-rbf", both)) => match both.split_once(',') {
                 None => positive(both).map(|c| Self::RbfSvm { c, gamma: None }),
@@ -229,7 +239,7 @@ impl FromStr for Classifier {
                     positive(c).zip(positive(gamma)).map(|(c, gamma)| Self::RbfSvm { c, gamma: Some(gamma) })
                 }
             },
-            Some(("perceptron", epochs)) => whole(epochs).map(|epochs| Self::Perceptron { epochs }),
+            Some(("perceptron", epochs)) => whole(epochs, MOST_EPOCHS).map(|epochs| Self::Perceptron { epochs }),
             _ => None,
         };
         found.ok_or_else(|| wrong("classifier", text))

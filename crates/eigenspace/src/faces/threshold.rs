@@ -7,9 +7,11 @@
 //!
 //! An enrolled picture is nearer to the model than a new one, for the model was made of it. So a fifth of the pictures is left out at a
 //! time, the model of the others is made, and the distances of those left out are taken. For t_Q whole people are left out: somebody else's face is still a face. All of it happens in coordinates: while no direction was dropped they are the pictures,
-//! turned, so no picture is needed. With one picture of each person nothing is known of how pictures of one person differ, and nobody is called unknown; with fewer than three people t_Q is learnt as t is.
+//! turned, so no picture is needed; where some was, the distance of a picture from them is added to Q.
+//! With one picture of each person nothing is known of how pictures of one person differ, and nobody is called unknown; with fewer than three people t_Q is learnt as t is. Where the components fill the space, √Q is
+//! rounding, and there is no t_Q.
 
-use ndarray::Axis;
+use ndarray::{ArrayView1, Axis};
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -22,6 +24,8 @@ use crate::model::EigenspaceModel;
 const FOLDS: usize = 5;
 /// From this many people on whole people are left out.
 const MANY: usize = 3;
+/// √Q up to this share of the size of the pictures is rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// Distances beyond which pictures are turned away; `None` turns none away.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -55,7 +59,15 @@ pub(crate) fn learn(recognizer: &Recognizer) -> Result<Thresholds, Error> {
     let unknown = pick(options.unknown, &|| Ok(left_out(recognizer, &person, &by_picture)?.own))?;
     let folds = if people >= MANY { &by_person } else { &by_picture };
     let not_a_face = pick(options.not_a_face, &|| Ok(left_out(recognizer, &person, folds)?.outside))?;
+    let rounding = ROUNDING * size(recognizer);
+    let not_a_face = not_a_face.filter(|t| *t > rounding || options.not_a_face != Threshold::Learnt);
     Ok(Thresholds { unknown, not_a_face })
+}
+
+/// The length of the longest enrolled picture, at most.
+fn size(recognizer: &Recognizer) -> f64 {
+    let length = |row: ArrayView1<'_, f64>| row.dot(&row).sqrt();
+    length(recognizer.model.mean()) + recognizer.coordinates.rows().into_iter().map(length).fold(0.0, f64::max)
 }
 
 /// Distances of pictures that were left out.
@@ -91,7 +103,7 @@ fn one_part(recognizer: &Recognizer, person: &[usize], folds: &[usize], fold: us
     let (q, new) = model.distances(new.view())?;
     let old = model.project(old.view())?;
     let metric = recognizer.options.metric;
-    let deviations = deviations(&model)?;
+    let deviations = deviations(&model, metric)?;
     let (new, old) = (metric.features(new, &deviations), metric.features(old, &deviations));
     for (i, x) in out.iter().zip(new.rows()) {
         let same = rest.iter().zip(old.rows()).filter(|(j, _)| person[**j] == person[*i]);
@@ -99,7 +111,8 @@ fn one_part(recognizer: &Recognizer, person: &[usize], folds: &[usize], fold: us
             distances.own.push(nearest);
         }
     }
-    distances.outside.extend(q.iter().map(|q| q.sqrt()));
+    let dropped = out.iter().map(|&i| recognizer.pictures[i].outside.powi(2));
+    distances.outside.extend(q.iter().zip(dropped).map(|(q, dropped)| (q + dropped).sqrt()));
     Ok(distances)
 }
 

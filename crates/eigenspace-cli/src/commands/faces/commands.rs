@@ -1,6 +1,6 @@
 //! `eigenspace faces train`, `enroll`, `forget` and `list`: making a recogniser and changing it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
@@ -8,6 +8,7 @@ use eigenspace::faces::{FaceOptions, Recognizer};
 
 use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{read, report};
+use crate::failure::Failure;
 use crate::{args, output, rows};
 
 /// Learn faces: a folder with a folder of pictures for each person.
@@ -46,9 +47,11 @@ impl Train {
         let options = self.settings.over(FaceOptions::default())?;
         let max_rank = args::rank(self.max_rank.as_deref())?.filter(|rank| *rank != usize::MAX);
         let options = FaceOptions { pixels: self.pixels.parse()?, max_rank, ..options };
+        rows::spare_pictures(&self.data, &self.output)?;
         rows::try_output(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
-        let options = FaceOptions { size: Some(read.size), ..options };
+        let options =
+            FaceOptions { size: Some(read.size), depth: read.depth, resized: self.resize.is_some(), ..options };
         let context = || format!("could not learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;
@@ -88,13 +91,13 @@ impl Enroll {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let before = Recognizer::load(&self.recognizer)?;
         let path = self.output.unwrap_or_else(|| self.recognizer.clone());
+        rows::spare_pictures(&self.data, &path)?;
         rows::try_output(&path)?;
-        let wanted = before.options().size;
-        let read = read::more(&self.data, self.person.as_deref(), self.resize.as_deref(), wanted)?;
+        let read = read::more(&self.data, self.person.as_deref(), self.resize.as_deref(), before.options())?;
         let context = || format!("could not enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
-        after.save(&path)?;
-        output::talk(&format!("enrolled {} pictures", read.names.len()));
+        write(&after, &path, &before, &self.recognizer)?;
+        output::talk(&format!("enrolled {}", pictures(read.names.len())));
         report::print(&path, &after, self.json)
     }
 }
@@ -138,10 +141,28 @@ impl Forget {
                 after = after.forget_picture(person, picture).with_context(context)?;
             }
         }
-        after.save(&path)?;
-        output::talk(&format!("forgot {} pictures", before.pictures().len() - after.pictures().len()));
+        write(&after, &path, &before, &self.recognizer)?;
+        output::talk(&format!("forgot {}", pictures(before.pictures().len() - after.pictures().len())));
         report::print(&path, &after, self.json)
     }
+}
+
+/// Writes a recogniser that was made of another one, unless that has been changed since it was read.
+///
+/// Whoever writes has locked the file that was there. Who waits for it finds another file in its place afterwards.
+fn write(after: &Recognizer, path: &Path, before: &Recognizer, read_from: &Path) -> anyhow::Result<()> {
+    // Elsewhere a locked file cannot be read, and the comparison alone has to do, as it has where files cannot be locked.
+    let there = std::fs::File::open(read_from).ok().filter(|_| cfg!(unix));
+    let _locked = there.as_ref().map(std::fs::File::lock);
+    if Recognizer::load(read_from).ok().as_ref() != Some(before) {
+        return Err(Failure::ChangedMeanwhile { path: read_from.to_owned() }.into());
+    }
+    Ok(after.save(path)?)
+}
+
+/// So many pictures.
+fn pictures(count: usize) -> String {
+    if count == 1 { "1 picture".into() } else { format!("{count} pictures") }
 }
 
 /// List the people in a recogniser, and how many pictures there are of each.

@@ -153,6 +153,9 @@ impl Evaluate {
 
     fn settings(&self) -> anyhow::Result<Vec<FaceOptions>> {
         let pixels: Pixels = self.pixels.parse()?;
+        if self.classifier.iter().all(|list| list.trim().is_empty()) {
+            return Err(Failure::NothingNamed { what: "classifier" }.into());
+        }
         let mut settings = Vec::new();
         for k in &self.components {
             for metric in &self.metric {

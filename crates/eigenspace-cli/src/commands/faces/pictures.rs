@@ -45,7 +45,8 @@ pub(crate) fn matches(
             Verdict::NotAFace => "not a face".into(),
         };
         tiles.push(Tile { pixels: row.to_vec(), caption });
-        let kept = model.reconstruct(model.project(row.insert_axis(ndarray::Axis(0)))?.view())?;
+        let taken = recognizer.options().pixels.apply(row.insert_axis(ndarray::Axis(0)).to_owned());
+        let kept = model.reconstruct(model.project(taken.view())?.view())?;
         tiles.push(Tile { pixels: kept.iter().copied().collect(), caption: format!("k = {}", model.n_components()) });
         for near in found.matches.iter().take(columns - 2) {
             let pixels = recognizer.picture(&near.person, &near.picture)?.to_vec();
@@ -96,7 +97,13 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
         tiles.extend((line.len()..half).map(|_| Tile::default()));
     }
     let size = grey(read.size);
-    Some(draw::gallery(&Gallery { title: "", tiles: &tiles, size, columns: half, range: Range::Unit(0.0, 255.0) }))
+    Some(draw::gallery(&Gallery {
+        title: "",
+        tiles: &tiles,
+        size,
+        columns: half,
+        range: Range::Unit(0.0, read.largest()),
+    }))
 }
 
 /// The share of pictures whose person is among the first j.

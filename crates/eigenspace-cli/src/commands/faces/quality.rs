@@ -28,8 +28,7 @@ struct Likeness {
     ssim: f64,
 }
 
-fn likeness(originals: ArrayView2<'_, f64>, others: ArrayView2<'_, f64>, width: usize) -> Likeness {
-    let range = if originals.iter().any(|pixel| *pixel > 255.0) { 65535.0 } else { 255.0 };
+fn likeness(originals: ArrayView2<'_, f64>, others: ArrayView2<'_, f64>, width: usize, range: f64) -> Likeness {
     let n = (originals.nrows() as f64).max(1.0);
     let pairs = || originals.rows().into_iter().zip(others.rows());
     Likeness {
@@ -45,6 +44,8 @@ struct Ground {
     new: Array2<f64>,
     size: (usize, usize),
     steps: Vec<usize>,
+    /// The largest value that a pixel can have.
+    largest: f64,
 }
 
 impl Ground {
@@ -54,7 +55,7 @@ impl Ground {
         let model = EigenspaceModel::batch(learnt.view())?.truncate(Truncation::Rank(most))?;
         let mut steps: Vec<usize> = STEPS.iter().map(|&k| k.min(model.rank())).filter(|k| *k > 0).collect();
         steps.dedup();
-        Ok(Self { model, learnt, new, size: read.size, steps })
+        Ok(Self { model, learnt, new, size: read.size, steps, largest: read.largest() })
     }
 
     /// Pictures from their first k coordinates, each kept in 32 bits.
@@ -62,6 +63,10 @@ impl Ground {
         let model = self.model.with_components(k)?;
         let kept = model.project(rows.view())?.mapv(|z| f64::from(z as f32));
         Ok(model.reconstruct(kept.view())?)
+    }
+
+    fn range(&self) -> Range {
+        Range::Unit(0.0, self.largest)
     }
 
     /// Rows of pictures over the number of components, of the first new one.
@@ -77,19 +82,18 @@ fn first(rows: &Array2<f64>) -> Vec<f64> {
     rows.rows().into_iter().next().map(|row| row.to_vec()).unwrap_or_default()
 }
 
-const PIXELS: Range = Range::Unit(0.0, 255.0);
-
 /// Bytes per face, and what they keep.
 pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, as_json: bool) -> anyhow::Result<Value> {
     let ground = Ground::new(read, split)?;
     let (width, height) = ground.size;
-    let pgm = format!("P5\n{width} {height}\n255\n").len() + width * height;
+    let pgm = format!("P5\n{width} {height}\n{}\n", ground.largest).len()
+        + width * height * if ground.largest > 255.0 { 2 } else { 1 };
     let (mut rows, mut values, mut rebuilt) = (Vec::new(), Vec::new(), Vec::new());
     for &k in &ground.steps {
         let new = ground.through(&ground.new, k)?;
         let old = ground.through(&ground.learnt, k)?;
-        let [old, fresh] =
-            [(&ground.learnt, &old), (&ground.new, &new)].map(|(x, y)| likeness(x.view(), y.view(), width));
+        let [old, fresh] = [(&ground.learnt, &old), (&ground.new, &new)]
+            .map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
         let own = 4 * k;
         // The mean and the directions, shared by all pictures of the set.
         let shared = 4 * (k + 1) * width * height;
@@ -118,8 +122,8 @@ pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, a
         pictures::write(folder, "compression-ssim", &pictures::over_k(&alike, "SSIM"))?;
         let original = first(&ground.new);
         let strip = vec![
-            StripRow { heading: "new face".into(), tiles: vec![original; ground.steps.len()], range: PIXELS },
-            StripRow { heading: "from k numbers".into(), tiles: rebuilt, range: PIXELS },
+            StripRow { heading: "new face".into(), tiles: vec![original; ground.steps.len()], range: ground.range() },
+            StripRow { heading: "from k numbers".into(), tiles: rebuilt, range: ground.range() },
         ];
         pictures::write(folder, "compression-strip", &ground.strip(strip))?;
     }
@@ -157,7 +161,8 @@ pub(super) fn denoising(
         rows
     };
     let (old, new) = (noisy(&ground.learnt, seed), noisy(&ground.new, seed.wrapping_add(1)));
-    let before = [(&ground.learnt, &old), (&ground.new, &new)].map(|(x, y)| likeness(x.view(), y.view(), width));
+    let before =
+        [(&ground.learnt, &old), (&ground.new, &new)].map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
     let line = |name: String, [old, new]: [Likeness; 2]| {
         vec![name, decibels(old.psnr), format!("{:.3}", old.ssim), decibels(new.psnr), format!("{:.3}", new.ssim)]
     };
@@ -166,8 +171,8 @@ pub(super) fn denoising(
     for &k in &ground.steps {
         let clean = ground.through(&new, k)?;
         let after = [
-            likeness(ground.learnt.view(), ground.through(&old, k)?.view(), width),
-            likeness(ground.new.view(), clean.view(), width),
+            likeness(ground.learnt.view(), ground.through(&old, k)?.view(), width, ground.largest),
+            likeness(ground.new.view(), clean.view(), width, ground.largest),
         ];
         rows.push(line(k.to_string(), after));
         values.push((k, after));
@@ -185,9 +190,9 @@ pub(super) fn denoising(
         pictures::write(folder, "denoising-psnr", &pictures::over_k(&series, "PSNR, dB"))?;
         let copies = |rows: &Array2<f64>| vec![first(rows); ground.steps.len()];
         let strip = vec![
-            StripRow { heading: "new face".into(), tiles: copies(&ground.new), range: PIXELS },
-            StripRow { heading: "with noise".into(), tiles: copies(&new), range: PIXELS },
-            StripRow { heading: "from k numbers".into(), tiles: cleaned, range: PIXELS },
+            StripRow { heading: "new face".into(), tiles: copies(&ground.new), range: ground.range() },
+            StripRow { heading: "with noise".into(), tiles: copies(&new), range: ground.range() },
+            StripRow { heading: "from k numbers".into(), tiles: cleaned, range: ground.range() },
         ];
         pictures::write(folder, "denoising-strip", &ground.strip(strip))?;
     }

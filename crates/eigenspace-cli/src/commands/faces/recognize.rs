@@ -32,8 +32,8 @@ pub(crate) struct Recognize {
     resize: Option<String>,
 
     /// Closest matches to list for each picture, up to 10.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    matches: usize,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=10))]
+    matches: u8,
 
     /// Draw the pictures with their closest matches, as .svg or .png.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -49,25 +49,28 @@ pub(crate) struct Recognize {
 
 impl Recognize {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let listed = usize::from(self.matches);
         let format = self.output.as_deref().map(Format::of).transpose()?;
         let recognizer = Recognizer::load(&self.recognizer)?;
         if let Some(output) = &self.output {
+            rows::spare_pictures(&self.data, output)?;
+            rows::spare_pictures(std::slice::from_ref(&self.recognizer), output)?;
             rows::try_output(output)?;
         }
         let options = self.settings.over(recognizer.options().clone())?;
         let recognizer = recognizer.with_options(options)?;
-        let read = read::pictures(&self.data, self.resize.as_deref(), recognizer.options().size)?;
+        let read = read::pictures(&self.data, self.resize.as_deref(), Some(recognizer.options()))?;
         let matcher = recognizer.matcher()?;
         let context = || format!("could not recognise `{}`", self.data[0].display());
         let found = matcher.recognize(read.rows.view()).with_context(context)?;
         if let (Some(format), Some(path)) = (format, &self.output) {
-            let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, self.matches)?;
+            let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, listed)?;
             format.write(&drawing, path)?;
             output::talk(&format!("`{}`", path.display()));
         }
         if self.json {
             let thresholds = matcher.thresholds();
-            let rows = read.paths.iter().zip(&found).map(|(path, found)| described(path, found, self.matches));
+            let rows = read.paths.iter().zip(&found).map(|(path, found)| described(path, found, listed));
             return output::data(&serde_json::to_string_pretty(&json!({
                 "recognizer": self.recognizer.to_string_lossy(),
                 "unknown": thresholds.unknown,
@@ -76,7 +79,7 @@ impl Recognize {
             }))?);
         }
         let rows: Vec<Vec<String>> =
-            read.paths.iter().zip(&found).map(|(path, found)| cells(path, found, self.matches)).collect();
+            read.paths.iter().zip(&found).map(|(path, found)| cells(path, found, listed)).collect();
         output::data(&table(&["picture", "person", "score", "distance", "to face space", "closest matches"], &rows))
     }
 }

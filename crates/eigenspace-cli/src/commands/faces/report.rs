@@ -23,6 +23,12 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
     };
     let size = options.size.map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
     let captured: f64 = model.explained_variance_ratio().sum();
+    let not_a_face = match threshold(options.not_a_face, thresholds.not_a_face, "from face space") {
+        text if thresholds.not_a_face.is_none() && options.not_a_face == Threshold::Learnt && model.count() > 2 => {
+            text.replace("too few pictures to learn from", "nothing lies outside of face space")
+        }
+        text => text,
+    };
     output::data(&facts(&[
         ("recogniser", path.display().to_string()),
         ("people", count(recognizer.people().len() as u64)),
@@ -32,7 +38,7 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
         ("certificate", exact),
         ("classifier", format!("{}, {} distance, {} pixels", options.classifier, options.metric, options.pixels)),
         ("unknown", threshold(options.unknown, thresholds.unknown, "from the nearest picture")),
-        ("not a face", threshold(options.not_a_face, thresholds.not_a_face, "from face space")),
+        ("not a face", not_a_face),
     ]))
 }
 

@@ -72,7 +72,7 @@ fn damaged_pictures() {
     error: could not read rows from `new/ada/9.pgm`
       cause: it is no readable picture: it begins as none of PGM, PPM, PNG and JPEG do
 
-    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
+    hint: is it complete, and of the format that its name tells?
     ");
 }
 
@@ -185,7 +185,7 @@ fn one_picture_of_each_and_one_person_only() {
     exit: 2
     ----- stderr -----
     error: could not run the protocol first-1 on `single`
-      cause: `ada` has 1 pictures, and the protocol first-1 needs 2
+      cause: `ada` has 1 picture, and the protocol first-1 needs 2
 
     hint: add pictures of them, leave them out, or train on fewer
     ");
@@ -209,7 +209,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: `forest` is no classifier
 
-    hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace
+    hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbours and 10000 epochs
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2
@@ -279,4 +279,178 @@ fn files_that_are_no_recognisers() {
     let said = folder.refused("faces recognize short.safetensors known");
     assert!(said.err.contains("the header announces"), "{said}");
     assert!(folder.refused("faces forget known/ada/1.pgm ada").err.contains("is not a usable model"));
+}
+
+#[test]
+fn forgetting_what_was_dropped() {
+    let folder = folder();
+    folder.done("faces train known --max-rank 2 -o r.safetensors -q");
+    assert_snapshot!(folder.refused("faces forget r.safetensors ada"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not forget `ada` in `r.safetensors`
+      cause: directions were dropped, and what the picture `1.pgm` of `ada` had in them cannot be taken out
+
+    hint: train again on the pictures that stay; without --max-rank nothing is dropped, and everybody can be forgotten
+    ");
+}
+
+#[test]
+fn models_over_recognisers() {
+    let folder = trained();
+    folder.done("fit known -o m.safetensors -q");
+    folder.done("fit known/ada -o part.safetensors -q");
+    for line in [
+        "fit known -o r.safetensors",
+        "update m.safetensors known/ben -o r.safetensors",
+        "merge m.safetensors part.safetensors -o r.safetensors",
+        "split m.safetensors part.safetensors -o r.safetensors",
+    ] {
+        let said = folder.refused(line);
+        assert!(said.err.contains("`r.safetensors` is a recogniser, and would lose its people"), "{line}: {said}");
+    }
+    folder.done("merge r.safetensors part.safetensors -o m.safetensors -q");
+}
+
+#[test]
+fn output_over_what_is_read() {
+    let folder = trained();
+    std::fs::copy(folder.path("r.safetensors"), folder.path("r.png")).unwrap();
+    std::fs::copy(folder.path("known/ada/1.pgm"), folder.path("probe.png")).unwrap();
+    for line in [
+        "faces train known -o known/ada/1.pgm",
+        "faces train known -o ./known/../known/ada/1.pgm",
+        "faces enroll r.safetensors probe.png --person eva -o probe.png",
+        "faces recognize r.safetensors probe.png -o probe.png",
+        "faces recognize r.png known -o r.png",
+    ] {
+        let said = folder.refused(line);
+        assert!(said.err.contains("is to be read and cannot be written at the same time"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn of_those_who_write_at_once_none_is_lost() {
+    let folder = trained();
+    let names = ["dov", "eva", "finn"];
+    for (i, name) in names.iter().enumerate() {
+        folder.write(&format!("late/{name}/1.pgm"), people::picture(3 + i, 1));
+    }
+    for _ in 0..4 {
+        std::fs::copy(folder.path("r.safetensors"), folder.path("s.safetensors")).unwrap();
+        let start = |name: &&str| {
+            let mut command = folder.command(&format!("faces enroll s.safetensors late/{name}"));
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        };
+        let started: Vec<_> = names.iter().map(start).collect();
+        let mut expected = vec!["ada", "ben", "cleo"];
+        for (name, child) in names.iter().zip(started) {
+            let ended = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            match ended.status.code() {
+                Some(0) => expected.push(name),
+                code => assert!(code == Some(2) && said.contains("changed by somebody else meanwhile"), "{said}"),
+            }
+        }
+        let listed = folder.json("faces list s.safetensors --json");
+        let found: Vec<&str> =
+            listed["people"].as_array().unwrap().iter().map(|person| person["person"].as_str().unwrap()).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn folders_in_folders_of_people() {
+    let folder = trained();
+    folder.write("yr/ann/2020/1.pgm", people::picture(0, 7));
+    folder.write("yr/bob/2020/4.pgm", people::picture(1, 7));
+    assert_snapshot!(folder.refused("faces train yr -o s.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: `yr/ann/2020/1.pgm` lies two folders or more below `yr`
+
+    hint: pictures lie as person/picture.pgm; name the folder above them, or put them there
+    ");
+    assert!(folder.refused("faces enroll r.safetensors yr").err.contains("lies two folders or more below `yr`"));
+    // Who they show can be asked wherever they lie.
+    folder.done("faces recognize r.safetensors yr -q");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let name = std::ffi::OsStr::from_bytes(b"known/b\xffd");
+    std::fs::create_dir(folder.path("").join(name)).unwrap();
+    std::fs::write(folder.path("").join(name).join("1.pgm"), people::picture(4, 1)).unwrap();
+    let said = folder.run("faces train known -o r.safetensors");
+    assert!(said.code == Some(2) && said.err.contains("is not UTF-8"), "{said}");
+    folder.write("two/a\nb/1.pgm", people::picture(4, 1));
+    assert!(folder.run("faces train two -o r.safetensors").err.contains("has control characters in it"));
+}
+
+/// The same picture in 16 bits.
+fn deep(person: usize, number: usize) -> Vec<u8> {
+    let mut bytes = format!("P5\n{} {}\n65535\n", people::WIDTH, people::HEIGHT).into_bytes();
+    bytes.extend(people::pixels(person, number).iter().flat_map(|pixel| [*pixel, *pixel]));
+    bytes
+}
+
+#[test]
+fn pictures_of_another_depth() {
+    let folder = trained();
+    folder.write("deep/eva/1.pgm", deep(4, 1));
+    assert_snapshot!(folder.refused("faces enroll r.safetensors deep"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `deep/eva/1.pgm`
+      cause: the picture has 16 bits per value, and those before have 8
+
+    hint: save all pictures with 8 bits per value
+    ");
+    assert!(folder.refused("faces recognize r.safetensors deep").err.contains("picture has 16 bits per value"));
+    // Among themselves they are recognised, and measured in their own range.
+    let both = |name: &str, picture: &dyn Fn(usize, usize) -> Vec<u8>| {
+        for person in 0..3 {
+            for number in 1..=4 {
+                folder.write(&format!("{name}/p{person}/{number}.pgm"), picture(person, number));
+            }
+        }
+        folder.json(&format!("faces evaluate {name} --protocol first-2 --classifier knn --compression --json -q"))
+    };
+    let [flat, deep] =
+        [both("flat", &people::picture), both("deeper", &deep)].map(|found| found["compression"][0].clone());
+    let header = format!("P5\n{} {}\n65535\n", people::WIDTH, people::HEIGHT).len();
+    assert_eq!(deep["pgm_bytes"], header + 2 * people::WIDTH * people::HEIGHT);
+    let psnr = |row: &serde_json::Value| row["new"]["psnr"].as_f64().unwrap();
+    assert!((psnr(&flat) - psnr(&deep)).abs() < 1e-6, "{flat} {deep}");
+    folder.write("known/ada/9.pgm", self::deep(0, 9));
+    assert!(folder.refused("faces train known -o s.safetensors").err.contains("16 bits per value"));
+    assert!(folder.refused("faces train flat deep -o s.safetensors").err.contains("picture has 16 bits per value"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_does_not_deny_what_was_done() {
+    let folder = trained();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ended = folder.command("faces forget r.safetensors ada -q").stdout(full).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(said.contains("could not write to standard output") && !said.contains("nothing was changed"), "{said}");
+    assert!(!folder.done("faces list r.safetensors").contains("ada"));
+}
+
+#[test]
+fn nothing_and_too_much() {
+    let folder = trained();
+    let mut command = folder.command("faces evaluate known --protocol first-2");
+    let ended = command.args(["--classifier", " "]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("no classifier was named"));
+    assert!(folder.refused("faces recognize r.safetensors known --matches 11").err.contains("11 is not in 0..=10"));
+    assert!(
+        folder.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")
+    );
 }

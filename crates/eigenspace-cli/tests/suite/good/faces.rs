@@ -221,3 +221,39 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
     let noisy = found["denoising"]["noisy"]["new"]["psnr"].as_f64().unwrap();
     assert!((noisy - 28.13).abs() < 0.5, "{noisy}");
 }
+
+#[test]
+fn pictures_are_brought_to_the_size_that_those_before_were_brought_to() {
+    let folder = folder();
+    folder.done("faces train known --resize 5x4 -o r.safetensors -q");
+    folder.done("faces recognize r.safetensors new -q");
+    folder.done("faces enroll r.safetensors new -q");
+    assert_eq!(folder.json("inspect r.safetensors --json")["count"], 24);
+}
+
+#[test]
+fn one_picture_is_one_picture() {
+    let folder = folder();
+    folder.done("faces train known -o r.safetensors -q");
+    let said = folder.run("faces enroll r.safetensors new/ada/5.pgm --person ada").err;
+    assert!(said.contains("enrolled 1 picture\n"), "{said}");
+    let said = folder.run("faces forget r.safetensors ada --picture 5.pgm").err;
+    assert!(said.contains("forgot 1 picture\n"), "{said}");
+}
+
+#[test]
+fn standardised_pictures_are_drawn_as_the_recogniser_takes_them() {
+    let folder = folder();
+    folder.done("faces train known --pixels standardized -k 5 -o r.safetensors -q");
+    let bright: Vec<u8> = people::pixels(0, 5).iter().map(|pixel| pixel + 30).collect();
+    folder.write("bright.pgm", crate::files::pgm(people::WIDTH, people::HEIGHT, |at| bright[at]));
+    // Light does not count, so both look the same to it.
+    for (name, picture) in [("plain", "new/ada/5.pgm"), ("bright", "bright.pgm")] {
+        folder.done(&format!("faces recognize r.safetensors {picture} -o {name}-matches.png -q"));
+        folder.done(&format!("plot strip r.safetensors {picture} -o {name}-strip.png"));
+    }
+    for drawing in ["matches", "strip"] {
+        let [plain, bright] = ["plain", "bright"].map(|name| folder.read(&format!("{name}-{drawing}.png")));
+        assert!(plain == bright, "{drawing}");
+    }
+}

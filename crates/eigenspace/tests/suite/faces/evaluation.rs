@@ -192,3 +192,24 @@ fn noise_has_the_deviation_that_was_asked_for() {
     add_noise(&mut again, 20.0, 1);
     assert_eq!(rows, again);
 }
+
+#[test]
+fn a_stranger_is_judged_by_the_best_of_the_others() {
+    let album = album();
+    let splits = Protocol::First(2).splits(&album.people, 1, 0).unwrap();
+    let mut further = 0;
+    for classifier in CLASSIFIERS {
+        let options = open(classifier, "euclidean", 5);
+        let evaluation = &evaluate(album.all(), &splits, std::slice::from_ref(&options), &|| {}).unwrap()[0];
+        let recognizer = Recognizer::train(album.some(&splits[0].train).all(), options).unwrap();
+        let found = recognizer.matcher().unwrap().recognize(album.some(&splits[0].test).rows.view()).unwrap();
+        for (outcome, found) in evaluation.trials[0].outcomes.iter().zip(&found) {
+            let others = || found.candidates.iter().filter(|other| other.person != album.people[outcome.picture]);
+            let (best, nearest) =
+                (others().next().unwrap().distance, others().map(|o| o.distance).fold(f64::MAX, f64::min));
+            assert!((outcome.stranger_distance - best).abs() < 1e-6, "{classifier}");
+            further += usize::from(best > nearest + 1e-6);
+        }
+    }
+    assert!(further > 0, "the best is always the nearest, so this shows nothing");
+}

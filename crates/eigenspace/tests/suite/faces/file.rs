@@ -15,7 +15,8 @@ fn sample() -> Recognizer {
         unknown: Threshold::Fixed(0.25),
         seed: 9,
         size: Some((4, 3)),
-        max_rank: Some(4),
+        depth: Some(16),
+        max_rank: Some(5),
         ..FaceOptions::default()
     };
     Recognizer::train(album.all(), options).unwrap()
@@ -131,7 +132,7 @@ fn a_forged_note_is_refused_where_it_contradicts_the_rest() {
         ("mahalanobis-cosine", "taxicab"),
         ("\"accept\":0.95", "\"accept\":1e999"),
         ("\"accept\":0.95", "\"accept\":0"),
-        ("\"max_rank\":4", "\"max_rank\":0"),
+        ("\"max_rank\":5", "\"max_rank\":0"),
         ("\"unknown\":\"0.25\"", "\"unknown\":\"-1\""),
     ] {
         let forged = forged(&bytes, from, to);
@@ -141,4 +142,6 @@ fn a_forged_note_is_refused_where_it_contradicts_the_rest() {
     }
     let size = forged(&bytes, "\"width\":4", "\"width\":5");
     assert_eq!(Recognizer::from_bytes(&size).unwrap().options().size, None, "a size that fits nothing is none");
+    let depth = forged(&bytes, "\"depth\":16", "\"depth\":17");
+    assert_eq!(Recognizer::from_bytes(&depth).unwrap().options().depth, None, "nor is a depth that there is not");
 }

@@ -134,3 +134,27 @@ fn settings_that_mean_nothing() {
     let pixels = eigenspace::faces::Pixels::Standardized;
     assert!(trained().with_options(FaceOptions { pixels, ..defaults() }).is_err());
 }
+
+#[test]
+fn names_of_several_lines() {
+    let album = album();
+    for bad in ["a\nb", "\u{1b}[31mred", "tab\t"] {
+        let mut people = album.people.clone();
+        people[2] = bad.into();
+        let faces = Faces { people: &people, ..album.all() };
+        assert_eq!(
+            error(Recognizer::train(faces, FaceOptions::default())),
+            FaceError::ControlName { name: bad.into() }
+        );
+    }
+}
+
+#[test]
+fn classifiers_that_would_never_end() {
+    for text in ["knn:1000000", "perceptron:2000000000"] {
+        assert!(
+            text.parse::<eigenspace::faces::Classifier>().unwrap_err().hint().unwrap().contains("at most"),
+            "{text}"
+        );
+    }
+}

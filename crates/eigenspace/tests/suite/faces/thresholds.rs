@@ -126,3 +126,24 @@ fn a_single_picture_is_a_recogniser() {
         }
     }
 }
+
+#[test]
+fn what_was_dropped_counts_as_outside_of_face_space() {
+    let album = alike(1, 12, 5);
+    let options = FaceOptions { max_rank: Some(4), components: 4.into(), unknown: Threshold::None, ..defaults() };
+    let recognizer = Recognizer::train(album.all(), options).unwrap();
+    let found = recognizer.matcher().unwrap().recognize(album.rows.view()).unwrap();
+    let passed = found.iter().filter(|found| found.verdict != Verdict::NotAFace).count();
+    assert!(passed >= 54, "{passed} of 60");
+}
+
+#[test]
+fn where_nothing_lies_outside_nothing_is_no_face() {
+    let album = Album::new(1, 8, 4, 6);
+    let options = FaceOptions { components: eigenspace::Components::All, unknown: Threshold::None, ..defaults() };
+    let recognizer = Recognizer::train(album.all(), options).unwrap();
+    let matcher = recognizer.matcher().unwrap();
+    assert_eq!(matcher.thresholds().not_a_face, None);
+    let found = matcher.recognize((&album.rows * 1e3).view()).unwrap();
+    assert!(found.iter().all(|found| found.verdict != Verdict::NotAFace));
+}
