@@ -4,9 +4,13 @@
 //! V Vᵀ = I        V ∈ ℝ^(r × D)
 //! ```
 
+use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
 use crate::linalg;
+
+/// Numbers that are compared at a time.
+const LANES: usize = 16;
 
 /// Orthonormal rows; in each, the entry of largest magnitude is positive.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,12 +24,15 @@ impl Basis {
 
     /// Takes orthonormal rows and applies the sign rule.
     pub(crate) fn oriented(mut rows: Array2<f64>) -> Self {
-        for mut row in rows.rows_mut() {
-            let largest = row.iter().fold(0.0_f64, |best, &x| if x.abs() > best.abs() { x } else { best });
-            if largest < 0.0 {
+        rows.axis_iter_mut(Axis(0)).into_par_iter().for_each(|mut row| {
+            let largest = match row.as_slice() {
+                Some(row) => linalg::vectorised(|| largest_magnitude(row)),
+                None => row.iter().fold(0.0, |best: f64, x| best.max(x.abs())),
+            };
+            if row.iter().find(|x| x.abs() == largest).is_some_and(|x| *x < 0.0) {
                 row.mapv_inplace(|x| -x);
             }
-        }
+        });
         Self(rows)
     }
 
@@ -59,6 +66,19 @@ impl Basis {
     pub(crate) fn orthogonality_loss(&self) -> f64 {
         orthogonality_loss(self.view())
     }
+}
+
+/// The largest magnitude, in lanes that do not wait for each other.
+fn largest_magnitude(row: &[f64]) -> f64 {
+    let mut best = [0.0_f64; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (best, x) in best.iter_mut().zip(chunk) {
+            let magnitude = x.abs();
+            *best = if magnitude > *best { magnitude } else { *best };
+        }
+    }
+    best.iter().chain(rest).fold(0.0, |best, x| best.max(x.abs()))
 }
 
 /// The largest entry of |V Vᵀ − I|; not a number when an entry is not.

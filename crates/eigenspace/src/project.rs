@@ -156,9 +156,16 @@ pub(crate) fn combinations<E: Element>(
         .into_par_iter()
         .zip(coordinates.axis_chunks_iter(Axis(0), TASK_ROWS))
         .for_each(|(mut out, coordinates)| {
-            linalg::multiply_add(out.view_mut(), coordinates, basis.view());
-            for mut row in out.rows_mut() {
-                Zip::from(&mut row).and(&mean).for_each(|x, mu| *x = E::Work::narrow(x.widen() + mu));
+            // The mean is added to a panel while it is in the cache.
+            for start in (0..basis.ncols()).step_by(PANEL) {
+                let range = start..basis.ncols().min(start + PANEL);
+                let mut out = out.slice_axis_mut(Axis(1), range.clone().into());
+                linalg::multiply_add(out.view_mut(), coordinates, linalg::columns_of(basis.view(), range.clone()));
+                let mean = mean.slice_axis(Axis(0), range.into());
+                for mut row in out.rows_mut() {
+                    let add = |x: &mut E::Work, mu: &f64| *x = E::Work::narrow(x.widen() + mu);
+                    linalg::vectorised(|| Zip::from(&mut row).and(&mean).for_each(add));
+                }
             }
         });
     fitting(out)
@@ -166,6 +173,9 @@ pub(crate) fn combinations<E: Element>(
 
 /// Refuses results that f32 cannot hold.
 fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
+    if size_of::<T>() == size_of::<f64>() {
+        return Ok(out); // what is at most 1e140 stays finite
+    }
     match out.indexed_iter().find(|(_, x)| !x.widen().is_finite()) {
         Some(((row, column), _)) => Err(Error::BeyondF32 { row, column }),
         None => Ok(out),
