@@ -317,10 +317,4 @@ impl Model {
     fn standardize(&self, py: Python<'_>) -> PyResult<Scaled> {
         Ok(compute(py, || self.inner.standardize())?.into())
     }
-
-    /// The model of the rows with each feature multiplied by a scale.
-    fn scale_by(&self, py: Python<'_>, scales: &Bound<'_, PyArray1<f64>>) -> PyResult<Scaled> {
-        let scales = scales.try_readonly()?.as_array().to_owned();
-        Ok(compute(py, || self.inner.scale_by(scales.view()))?.into())
-    }
 }

@@ -97,13 +97,6 @@ impl Stream {
         compute(py, || stream.update(block).map_err(|error| counted_from(first, error)))
     }
 
-    /// Absorbs the rows that a model stands for.
-    fn merge(&self, py: Python<'_>, model: &Model) -> PyResult<()> {
-        let mut stream = self.lock(py);
-        let stream = &mut *stream;
-        compute(py, || stream.merge(&model.inner))
-    }
-
     /// The model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         let stream = self.lock(py);
@@ -115,12 +108,6 @@ impl Stream {
     #[getter]
     fn count(&self, py: Python<'_>) -> u64 {
         self.lock(py).count()
-    }
-
-    /// What it does with rows, in words.
-    #[getter]
-    fn plan(&self, py: Python<'_>) -> String {
-        self.lock(py).plan().to_string()
     }
 }
 

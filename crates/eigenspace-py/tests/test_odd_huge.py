@@ -7,9 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("resource", reason="limits of memory are set by a module of Unix")
-
 from huge import CASES, SECONDS
 
 DRIVER = Path(__file__).with_name("huge.py")
