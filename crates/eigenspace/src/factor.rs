@@ -14,20 +14,27 @@
 //! is; each compression adds a rounding of its own and no more. Orthonormal directions are made only
 //! when somebody looks (`reduce.rs`).
 //!
-//! Cost of a compression: (r + m)² D + 2 r (r + m) D in products, and an eigenproblem of size r + m.
+//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D in products (the rows of F are orthogonal
+//! already), and r vectors of an eigenproblem of size r + m.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::block::Block;
 use crate::certificate::Bound;
 use crate::error::Error;
 use crate::forgetting::Forgetting;
-use crate::linalg::{self, Real};
+use crate::linalg::{self, Eigen, Real};
 use crate::moments::Moments;
 use crate::scatter::Scatter;
 use crate::sparse::Waiting;
 use crate::truncation::Cut;
+
+/// Compressions for which the rows of F are taken to be orthogonal to each other, as rotations leave them.
+const TRUSTED_TURNS: u64 = 16;
+
+/// Directions after the last one kept that are looked at when the Gram matrix cannot tell them from none.
+const DOUBTFUL: usize = 2;
 
 /// r rows of a factor, then rows as they came.
 #[derive(Debug, Clone)]
@@ -181,47 +188,64 @@ impl<T: Real> Factor<T> {
         raw.iter().fold(0.0_f32, |largest, x| largest.max(x.widen().abs() as f32)).into()
     }
 
-    /// Reduces all rows to the directions that `cut` keeps of their squared singular values.
-    pub(crate) fn compress(&mut self, weights: Option<&[f64]>, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
+    /// Reduces all rows to the directions that `cut` keeps of their squared singular values, never more
+    /// than `limit`.
+    pub(crate) fn compress(
+        &mut self,
+        weights: Option<&[f64]>,
+        limit: usize,
+        cut: impl Fn(&[f64], f64) -> Cut,
+    ) -> Result<(), Error> {
         if self.waits_sparse() {
             if self.kept + self.sparse.rows() <= self.data.ncols() {
-                return self.compress_sparse(weights, cut);
+                return self.compress_sparse(weights, limit, cut);
             }
             // More rows than features: made dense they are short.
             self.data = self.widened().mapv(T::narrow);
             self.rows = self.data.nrows();
             self.sparse.clear();
         }
+        // Rows of F are orthogonal to rounding, which is looked at again before it can add up.
+        let fresh = self.compressions.is_multiple_of(TRUSTED_TURNS);
         let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
         let before = self.moments.clone();
         let mut a = self.view_mut();
         let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)), weights)?;
-        // More rows than features: the directions of an SVD are shorter than rows of a rotation.
-        let tall = a.nrows() > a.ncols();
-        let (squared, mut u) = if tall {
-            let (values, directions) = linalg::thin_svd(a.mapv(Real::widen).view())?;
-            (values.mapv(|s| s * s), directions * &values.insert_axis(Axis(1)))
-        } else {
-            linalg::eigh(linalg::gram(a.view()).view())?
-        };
-        let squared: Vec<f64> = squared.iter().map(|value| value.max(0.0)).collect();
-        let largest = squared.first().copied().unwrap_or(0.0);
-        let floor = moments.rounding(squared.len(), largest.sqrt(), epsilon);
-        let mut cut = cut(&squared, moments.total());
-        if !tall {
-            cut = in_doubt(cut, epsilon * largest, floor, |keep| {
-                linalg::rotate(linalg::rows_of(u.view(), keep..(keep + 2).min(squared.len())), a.view())
-            });
+        if a.nrows() > a.ncols() {
+            return self.compress_tall(moments, cut);
         }
+        let g = linalg::gram_beside(a.view(), if fresh { 0 } else { kept });
+        let eigen = Eigen::of(g.view(), limit.saturating_add(DOUBTFUL))?;
+        let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
+        let largest = squared.first().copied().unwrap_or(0.0);
+        let floor = moments.rounding(g.nrows(), largest.sqrt(), epsilon);
+        let cut = in_doubt(cut(&squared, moments.total()), epsilon * largest, floor, |keep| {
+            linalg::rotate(eigen.vectors(keep..(keep + DOUBTFUL).min(squared.len())).view(), a.view())
+        });
         let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
-        for (mut row, value) in u.rows_mut().into_iter().zip(&squared) {
+        let mut u = eigen.vectors(0..cut.keep);
+        for (mut row, value) in u.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
             row *= cut.shrinkage(*value);
         }
-        let u = linalg::rows_of(u.view(), 0..cut.keep);
-        if tall {
-            a.slice_axis_mut(Axis(0), Slice::from(..cut.keep)).zip_mut_with(&u, |x, &value| *x = T::narrow(value));
-        } else {
-            linalg::rotate_in_place(u, a.view_mut());
+        linalg::rotate_in_place(u.view(), a.view_mut());
+        let alive = alive(linalg::rows_of(a.view(), 0..cut.keep), floor);
+        self.settle(alive, moments, cut.lost);
+        Ok(())
+    }
+
+    /// The same for more rows than features: the directions of an SVD are shorter than rows of a rotation.
+    fn compress_tall(&mut self, moments: Moments, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
+        let epsilon = self.epsilon.max(T::EPSILON);
+        let mut a = self.view_mut();
+        let (values, directions) = linalg::thin_svd(a.mapv(Real::widen).view())?;
+        let squared: Vec<f64> = values.iter().map(|s| s * s).collect();
+        let floor = moments.rounding(squared.len(), values.first().copied().unwrap_or(0.0), epsilon);
+        let cut = cut(&squared, moments.total());
+        let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
+        let factor = directions.rows().into_iter().zip(&values).take(cut.keep);
+        for ((mut row, (direction, value)), squared) in a.rows_mut().into_iter().zip(factor).zip(&squared) {
+            let length = value * cut.shrinkage(*squared);
+            row.zip_mut_with(&direction, |x, &along| *x = T::narrow(along * length));
         }
         let alive = alive(linalg::rows_of(a.view(), 0..cut.keep), floor);
         self.settle(alive, moments, cut.lost);
@@ -239,16 +263,21 @@ impl<T: Real> Factor<T> {
     }
 
     /// The same for sparse raw rows, which are centred inside the products only.
-    fn compress_sparse(&mut self, weights: Option<&[f64]>, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
+    fn compress_sparse(
+        &mut self,
+        weights: Option<&[f64]>,
+        limit: usize,
+        cut: impl Fn(&[f64], f64) -> Cut,
+    ) -> Result<(), Error> {
         let ones = vec![1.0; self.sparse.rows()];
         let weights = weights.unwrap_or(&ones);
         let (moments, centre) = self.sparse.absorb(&self.moments, weights)?;
         let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
         let g = self.sparse.gram(linalg::rows_of(self.data.view(), 0..kept), &centre, weights);
-        let (lambda, u) = linalg::eigh(g.view())?;
-        let squared: Vec<f64> = lambda.iter().map(|value| value.max(0.0)).collect();
+        let eigen = Eigen::of(g.view(), limit.saturating_add(DOUBTFUL))?;
+        let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
-        let floor = moments.rounding(squared.len(), largest.sqrt(), epsilon);
+        let floor = moments.rounding(g.nrows(), largest.sqrt(), epsilon);
         let add_sparse = |u: ArrayView2<'_, f64>, mut turned: ArrayViewMut2<'_, T>| {
             turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
                 if let Some(row) = row.as_slice_mut() {
@@ -257,7 +286,8 @@ impl<T: Real> Factor<T> {
             });
         };
         let cut = in_doubt(cut(&squared, moments.total()), epsilon * largest, floor, |keep| {
-            let u = linalg::rows_of(u.view(), keep..(keep + 2).min(squared.len()));
+            let u = eigen.vectors(keep..(keep + DOUBTFUL).min(squared.len()));
+            let u = u.view();
             let mut dropped =
                 linalg::rotate(linalg::columns_of(u, 0..kept), linalg::rows_of(self.data.view(), 0..kept));
             add_sparse(u, dropped.view_mut());
@@ -275,7 +305,8 @@ impl<T: Real> Factor<T> {
         }
         turned.slice_axis_inplace(Axis(0), Slice::from(..rows));
         turned.slice_axis_mut(Axis(0), Slice::from(kept..)).fill(T::narrow(0.0));
-        let u = linalg::rows_of(u.view(), 0..cut.keep);
+        let u = eigen.vectors(0..cut.keep);
+        let u = u.view();
         let mut square = Array2::zeros((cut.keep, rows));
         square.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
         linalg::rotate_in_place(square.view(), turned.view_mut());
@@ -317,15 +348,11 @@ fn in_doubt<T: Real>(cut: Cut, rounding: f64, floor: f64, dropped: impl FnOnce(u
     if cut.lost > doubt {
         return cut;
     }
-    let real = dropped(cut.keep).rows().into_iter().any(|row| squared_length(row) > floor * floor);
+    let real = dropped(cut.keep).rows().into_iter().any(|row| linalg::squared_length(row) > floor * floor);
     Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut }
 }
 
 /// Rows up to the last one that is longer than rounding.
 fn alive<T: Real>(rows: ArrayView2<'_, T>, floor: f64) -> usize {
-    (0..rows.nrows()).rev().find(|&i| squared_length(rows.row(i)) > floor * floor).map_or(0, |i| i + 1)
-}
-
-fn squared_length<T: Real>(row: ArrayView1<'_, T>) -> f64 {
-    row.iter().map(|x| x.widen() * x.widen()).sum()
+    (0..rows.nrows()).rev().find(|&i| linalg::squared_length(rows.row(i)) > floor * floor).map_or(0, |i| i + 1)
 }

@@ -74,6 +74,7 @@ mod sparse;
 mod spectrum;
 mod split;
 mod stream;
+mod tridiagonal;
 mod truncation;
 mod update;
 mod variance;

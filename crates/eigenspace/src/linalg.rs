@@ -12,22 +12,26 @@
 //!
 //! The elements of a factor are f32 or f64; whatever is q x q is f64 always.
 
-use faer::diag::DiagMut;
+use faer::diag::{DiagMut, DiagRef};
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::tridiag;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::{cholesky, evd, svd, triangular_solve};
-use faer::{Accum, Par};
+use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::linalg::{cholesky, evd, householder, svd, triangular_solve};
+use faer::{Accum, Conj, Mat, Par};
 use faer_ext::IntoFaer;
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
 use std::ops::Range;
 
 use crate::error::Error;
+use crate::tridiagonal::Tridiagonal;
 
 /// Columns of a panel.
-pub(crate) const PANEL: usize = 512;
-/// Partial Gram matrices that are summed in parallel.
+pub(crate) const PANEL: usize = 480;
+/// Partial Gram matrices that are summed in parallel; half as many when they are larger than a cache.
 const PARTS: usize = 8;
+const LARGE_SUM: usize = 1 << 17;
 /// Edge of a tile of the D x D scatter.
 const TILE: usize = 208;
 /// Below this many multiplications a product is not worth a second thread.
@@ -128,7 +132,7 @@ pub(crate) fn for_each_panel<T: Real>(
 
 /// `A Aᵀ`, both triangles, in f64.
 pub(crate) fn gram<T: Real>(a: ArrayView2<'_, T>) -> Array2<f64> {
-    let mut g = inner(a, None);
+    let mut g = inner(a, rows_of(a, 0..0), true);
     for i in 0..g.nrows() {
         for j in i + 1..g.ncols() {
             g[[i, j]] = g[[j, i]];
@@ -137,33 +141,70 @@ pub(crate) fn gram<T: Real>(a: ArrayView2<'_, T>) -> Array2<f64> {
     g
 }
 
-/// `A Bᵀ` for two matrices of few rows and the same long width, in f64.
-pub(crate) fn cross<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<f64> {
-    inner(a, Some(b))
+/// The lower triangle of `A Aᵀ` in f64, where the first rows of `A` are orthogonal to each other.
+pub(crate) fn gram_beside<T: Real>(a: ArrayView2<'_, T>, orthogonal: usize) -> Array2<f64> {
+    let (f, x) = a.split_at(Axis(0), orthogonal);
+    let products = inner(x, f, true);
+    let mut g = Array2::zeros((a.nrows(), a.nrows()));
+    g.slice_axis_mut(Axis(0), Slice::from(orthogonal..)).assign(&products);
+    for (i, row) in f.rows().into_iter().enumerate() {
+        g[[i, i]] = squared_length(row);
+    }
+    g
 }
 
-/// `A Bᵀ`, or the lower triangle of `A Aᵀ`: one partial sum per group of panels, added in order.
-fn inner<T: Real>(a: ArrayView2<'_, T>, b: Option<ArrayView2<'_, T>>) -> Array2<f64> {
+/// The sum of the squares of a row, in f64.
+pub(crate) fn squared_length<T: Real>(row: ArrayView1<'_, T>) -> f64 {
+    let mut sums = [0.0; 16];
+    let Some(row) = row.to_slice() else { return row.iter().map(|x| x.widen() * x.widen()).sum() };
+    let (chunks, rest) = row.as_chunks::<16>();
+    vectorised(
+        #[inline(always)]
+        || {
+            for chunk in chunks {
+                sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x.widen() * x.widen());
+            }
+        },
+    );
+    sums.iter().sum::<f64>() + rest.iter().map(|x| x.widen() * x.widen()).sum::<f64>()
+}
+
+/// `A Bᵀ` for two matrices of few rows and the same long width, in f64.
+pub(crate) fn cross<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<f64> {
+    inner(a, b, false)
+}
+
+/// `A Bᵀ`, and beside it, if asked, the lower triangle of `A Aᵀ`: one partial sum per group of
+/// panels, added in order.
+fn inner<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, own: bool) -> Array2<f64> {
     let (rows, width) = a.dim();
-    let columns = b.as_ref().map_or(rows, |b| b.nrows());
+    let columns = b.nrows() + if own { rows } else { 0 };
     let panels = width.div_ceil(PANEL);
-    let parts = panels.clamp(1, PARTS);
+    let parts = panels.clamp(1, if rows * columns > LARGE_SUM { PARTS / 2 } else { PARTS });
     let part = |p: usize| {
         let mut sum = Array2::<f64>::zeros((rows, columns));
         for panel in p * panels / parts..(p + 1) * panels / parts {
             let range = panel * PANEL..width.min((panel + 1) * PANEL);
             let left = columns_of(a, range.clone());
-            let right = b.map_or(left, |b| columns_of(b, range)).reversed_axes();
-            T::accumulate(sum.view_mut(), left, right, b.is_none());
+            let (other, same) = sum.view_mut().split_at(Axis(1), b.nrows());
+            if !other.is_empty() {
+                T::accumulate(other, left, columns_of(b, range).reversed_axes(), false);
+            }
+            if own {
+                T::accumulate(same, left, left.reversed_axes(), true);
+            }
         }
         sum
     };
-    let sums: Vec<_> = if rows * columns * width < PARALLEL_WORK {
-        (0..parts).map(part).collect()
-    } else {
-        (0..parts).into_par_iter().map(part).collect()
-    };
-    sums.into_iter().reduce(|a, b| a + b).unwrap_or_else(|| Array2::zeros((rows, columns)))
+    if rows * columns * width < PARALLEL_WORK {
+        return (0..parts).map(part).reduce(|a, b| a + b).unwrap_or_else(|| Array2::zeros((rows, columns)));
+    }
+    let mut sums: Vec<_> = (0..parts).into_par_iter().map(part).collect();
+    let mut sum = sums.remove(0);
+    sum.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
+        sums.iter().for_each(|other| row += &other.row(i));
+    });
+    sum
 }
 
 /// `U A` for a small `U` (r x q) and a long `A` (q x D).
@@ -223,9 +264,14 @@ pub(crate) fn add_scatter<T: Real>(m: &mut Array2<f64>, x: ArrayView2<'_, T>) {
     }
 }
 
-/// From this size on an eigenproblem is shared out, in this number of parts.
+/// From this size on the eigenvectors of a tridiagonal matrix are shared out, in this number of parts.
+/// (Reaching tridiagonal form waits for memory, and is no faster on two cores.)
 const SPLIT_ROWS: usize = 384;
 const SPLIT_PARTS: usize = 4;
+/// From this size on a part of the eigenvectors is found faster than all.
+const PART_ROWS: usize = 192;
+/// Vectors whose Cholesky factor has a pivot below this are too nearly parallel.
+const SAFE_PIVOT: f64 = 0.5;
 
 /// A power of two that brings the largest entry near 1, so that scaling loses nothing.
 fn near_one(a: ArrayView2<'_, f64>) -> f64 {
@@ -235,23 +281,86 @@ fn near_one(a: ArrayView2<'_, f64>) -> f64 {
 
 /// Eigenvalues, non-increasing, and eigenvectors (one per row) of a symmetric matrix given by its
 /// lower triangle.
+pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), Error> {
+    let eigen = Eigen::of(g, g.nrows())?;
+    let vectors = eigen.vectors(0..g.nrows());
+    Ok((eigen.values, vectors))
+}
+
+/// A symmetric matrix G = Q T Qᵀ with T = W diag(λ) Wᵀ tridiagonal: its eigenvalues, and those
+/// eigenvectors Q W that somebody asks for.
 ///
 /// faer 0.24.4 deflates by an absolute threshold from 129 rows on, so the matrix is scaled first.
 /// A large problem is cut into a fixed number of parts, whatever the number of threads, so that its
 /// bytes do not depend on them.
-pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), Error> {
-    let n = g.nrows();
-    let mut values = Array1::<f64>::zeros(n);
-    let mut vectors = Array2::<f64>::zeros((n, n));
-    if n == 0 {
-        return Ok((values, vectors));
+pub(crate) struct Eigen {
+    /// Non-increasing.
+    pub(crate) values: Array1<f64>,
+    /// Wᵀ, one row per value.
+    turned: Array2<f64>,
+    /// Reflections whose product is Q.
+    reflectors: Mat<f64>,
+    factors: Mat<f64>,
+    par: Par,
+}
+
+impl Eigen {
+    /// Decomposes a matrix given by its lower triangle; at least the `wanted` largest values, or all.
+    pub(crate) fn of(g: ArrayView2<'_, f64>, wanted: usize) -> Result<Self, Error> {
+        let n = g.nrows();
+        let par = if n < SPLIT_ROWS { Par::Seq } else { Par::rayon(SPLIT_PARTS) };
+        let mut reflectors = Mat::zeros(n, n);
+        let mut factors = Mat::zeros(recommended_block_size::<f64>(n, n), n.saturating_sub(1));
+        if n == 0 {
+            return Ok(Self { values: Array1::zeros(0), turned: Array2::zeros((0, 0)), reflectors, factors, par });
+        }
+        let scale = near_one(g);
+        reflectors.copy_from_triangular_lower((&g * scale).view().into_faer());
+        let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default());
+        let mut memory = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut memory);
+        tridiag::tridiag_in_place(reflectors.as_mut(), factors.as_mut(), Par::Seq, stack, Default::default());
+        let diagonal: Vec<f64> = (0..n).map(|i| reflectors[(i, i)]).collect();
+        let beside: Vec<f64> = (1..n).map(|i| reflectors[(i, i - 1)]).collect();
+        let t = Tridiagonal { diagonal: &diagonal, beside: &beside };
+        let few = n >= PART_ROWS && wanted <= n / 8 * 5;
+        let part = if few { leading(&t, wanted) } else { None };
+        let (values, turned) = part.map_or_else(|| divide_and_conquer(&t, par), Ok)?;
+        Ok(Self { values: values / scale, turned, reflectors, factors, par })
     }
-    let scale = near_one(g);
-    let scaled = &g * scale;
-    let par = if n < SPLIT_ROWS { Par::Seq } else { Par::rayon(SPLIT_PARTS) };
+
+    /// The eigenvectors, one per row, of a range of the values.
+    pub(crate) fn vectors(&self, range: Range<usize>) -> Array2<f64> {
+        let n = self.reflectors.nrows();
+        let mut vectors = rows_of(self.turned.view(), range.clone()).to_owned();
+        if n > 1 {
+            let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+                n - 1,
+                self.factors.nrows(),
+                range.len(),
+            );
+            householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                self.reflectors.get(1.., ..n - 1),
+                self.factors.as_ref(),
+                Conj::No,
+                vectors.slice_axis_mut(Axis(1), Slice::from(1..)).reversed_axes().into_faer(),
+                self.par,
+                MemStack::new(&mut MemBuffer::new(scratch)),
+            );
+        }
+        vectors
+    }
+}
+
+/// All eigenvalues, non-increasing, and eigenvectors, one per row, of a tridiagonal matrix.
+fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Result<(Array1<f64>, Array2<f64>), Error> {
+    let n = t.diagonal.len();
+    let (mut values, mut vectors) = (Array1::<f64>::zeros(n), Array2::<f64>::zeros((n, n)));
     let scratch = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, Default::default());
-    evd::self_adjoint_evd(
-        scaled.view().into_faer(),
+    let beside: Vec<f64> = t.beside.iter().copied().chain([0.0]).collect();
+    evd::tridiagonal_self_adjoint_evd(
+        DiagRef::from_slice(t.diagonal),
+        DiagRef::from_slice(&beside),
         DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
         Some(vectors.view_mut().reversed_axes().into_faer()),
         par,
@@ -259,10 +368,19 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>),
         Default::default(),
     )
     .map_err(|_| Error::NoConvergence { what: "symmetric eigendecomposition", rows: n, columns: n })?;
-    values /= scale;
     values.invert_axis(Axis(0));
     vectors.invert_axis(Axis(0));
     Ok((values.as_standard_layout().into_owned(), vectors.as_standard_layout().into_owned()))
+}
+
+/// The leading eigenpairs of a tridiagonal matrix, or nothing when they are too close to be told apart.
+fn leading(t: &Tridiagonal<'_>, wanted: usize) -> Option<(Array1<f64>, Array2<f64>)> {
+    let (values, mut vectors) = t.leading(wanted);
+    let c = cholesky(gram(vectors.view()).view())?;
+    triangular_solve::solve_lower_triangular_in_place(c.view().into_faer(), vectors.view_mut().into_faer(), Par::Seq);
+    let apart = c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT);
+    let limit = 4.0 * f64::EPSILON * (t.diagonal.len() as f64).sqrt() * t.norm();
+    (apart && t.residual(values.view(), vectors.view()) <= limit).then_some((values, vectors))
 }
 
 /// Singular values, non-increasing, and right singular vectors (one per row) of any matrix.
@@ -317,4 +435,64 @@ pub(crate) fn solve_lower_on_the_right(c: ArrayView2<'_, f64>, b: ArrayViewMut2<
         b.reversed_axes().into_faer(),
         Par::Seq,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A symmetric matrix with these eigenvalues: plain reflections of a diagonal one.
+    fn symmetric(values: &[f64]) -> Array2<f64> {
+        let n = values.len();
+        let mut g = Array2::from_diag(&Array1::from(values.to_vec()));
+        for turn in 0..3 {
+            let w = Array1::from_shape_fn(n, |i| ((i * i + 7 * turn * i + turn) as f64 * 0.37).sin());
+            let reflection = |rows: &mut Array2<f64>| {
+                let share = rows.t().dot(&w) * (2.0 / w.dot(&w));
+                for (mut row, w) in rows.rows_mut().into_iter().zip(&w) {
+                    row.scaled_add(-w, &share);
+                }
+            };
+            reflection(&mut g);
+            g = g.reversed_axes();
+            reflection(&mut g);
+        }
+        g
+    }
+
+    /// Eigenpairs of a part, by what defines them: G v = λ v, V Vᵀ = I, and the values that were put in.
+    fn check(values: &[f64], wanted: usize) -> usize {
+        let g = symmetric(values);
+        let eigen = Eigen::of(g.view(), wanted).expect("finite");
+        let vectors = eigen.vectors(0..wanted);
+        let rounding = 64.0 * f64::EPSILON * (g.nrows() as f64) * values[0];
+        for (k, vector) in vectors.rows().into_iter().enumerate() {
+            assert!((eigen.values[k] - values[k]).abs() < rounding, "value {k}");
+            let residual = g.dot(&vector) - &vector * eigen.values[k];
+            assert!(residual.dot(&residual).sqrt() < rounding, "vector {k}");
+            for (j, other) in vectors.rows().into_iter().enumerate() {
+                let product = vector.dot(&other) - f64::from(u8::from(j == k));
+                assert!(product.abs() < 1e-13, "vectors {k} and {j}: {product}");
+            }
+        }
+        eigen.values.len()
+    }
+
+    #[test]
+    fn a_part_of_the_eigenvectors_is_right_and_cheap() {
+        let spread: Vec<f64> = (0..300).map(|i| 1e3 * 0.93_f64.powi(i) + 1e-3 * f64::from(300 - i)).collect();
+        assert_eq!(check(&spread, 100), 100, "the part was found as a part");
+        let noise: Vec<f64> = (0..300).map(|i| 3.0 - 0.004 * f64::from(i)).collect();
+        assert_eq!(check(&noise, 150), 150);
+    }
+
+    #[test]
+    fn repeated_eigenvalues_go_the_long_way_and_are_as_right() {
+        let mut repeated = vec![2.0; 250];
+        repeated[..3].copy_from_slice(&[9.0, 9.0, 5.0]);
+        assert_eq!(check(&repeated, 60), 250);
+        let mut deficient: Vec<f64> = (0..40).map(|i| f64::from(50 - i)).collect();
+        deficient.resize(260, 0.0);
+        assert_eq!(check(&deficient, 80), 260);
+    }
 }

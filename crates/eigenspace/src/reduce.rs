@@ -25,7 +25,7 @@ use ndarray::{Array1, Array2, Axis, Slice};
 
 use crate::basis::Basis;
 use crate::error::Error;
-use crate::linalg;
+use crate::linalg::{self, Eigen};
 use crate::moments::Moments;
 use crate::spectrum::Spectrum;
 use crate::truncation::Truncation;
@@ -112,11 +112,11 @@ impl Decomposed {
 /// The leading `limit` directions, as described above.
 fn by_products(mut a: Array2<f64>, limit: usize) -> Result<Decomposed, Error> {
     let rows = a.nrows();
-    let (lambda, u) = linalg::eigh(linalg::gram(a.view()).view())?;
+    let eigen = Eigen::of(linalg::gram(a.view()).view(), limit.saturating_add(1))?;
     let keep = limit.min(rows);
-    let beyond = lambda.get(keep).map_or(0.0, |value| value.max(0.0));
+    let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
     // F takes the place of A, which may be large.
-    linalg::rotate_in_place(linalg::rows_of(u.view(), 0..keep), a.view_mut());
+    linalg::rotate_in_place(eigen.vectors(0..keep).view(), a.view_mut());
     let mut f = a;
     f.slice_axis_inplace(Axis(0), Slice::from(..keep));
 

@@ -238,15 +238,15 @@ impl EigenspaceStream {
         }
         either!(&mut self.buffer, factor => factor.moments.imputed += imputed);
         let (plan, FitOptions { components, truncation, .. }) = (self.plan, self.options.clone());
+        let limit = plan.max_rank.unwrap_or(usize::MAX);
         let cut = |squared: &[f64], total: f64| {
-            let limit = match (plan.max_rank, components) {
-                (Some(rank), _) => rank,
-                (None, Components::Share(_)) => plan::spare_rank(components.resolve(squared, total)),
-                (None, _) => usize::MAX,
+            let limit = match components {
+                Components::Share(_) if plan.max_rank.is_none() => plan::spare_rank(components.resolve(squared, total)),
+                _ => limit,
             };
             truncation.cut(squared, total, limit)
         };
-        either!(&mut self.buffer, factor => factor.compress(weights.as_deref(), cut))
+        either!(&mut self.buffer, factor => factor.compress(weights.as_deref(), limit, cut))
     }
 
     /// Fills the missing cells of the raw rows; returns how many there were.
