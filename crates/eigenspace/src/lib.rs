@@ -101,3 +101,7 @@ pub use truncation::{Components, Truncation};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/RUST.md")]
+struct RustGuide;
