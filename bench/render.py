@@ -1,12 +1,13 @@
 """Tables and plots from the raw results: no number is typed by hand."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import growth
+import overview
 import pictures
+import readme
 import targets
 
 HEAD = """# Results
@@ -23,10 +24,8 @@ n_components`); *default* keeps more, with a certificate.
 
 
 def everything(folder: Path) -> None:
-    """RESULTS.md and the figures, from all results in a folder."""
-    results = {
-        path.stem: json.loads(path.read_text()) for path in sorted((folder / "results").iterdir())
-    }
+    """RESULTS.md and the figures of a folder; those to be kept are README's too."""
+    results = readme.read(folder)
     text = [HEAD, *_machine(results), *_targets(results)]
     for name, result in results.items():
         text += [f"\n## {name}: {result['title']}\n", *_table(result["rows"])]
@@ -38,6 +37,9 @@ def everything(folder: Path) -> None:
     figures = folder / "figures"
     figures.mkdir(exist_ok=True)
     pictures.draw(results, figures)
+    (folder / readme.PICTURE).write_text(overview.svg(readme.lines(results)))
+    if folder == readme.BENCH:
+        readme.write(results)
     (folder / "RESULTS.md").write_text("\n".join(text) + "\n")
 
 

@@ -3,6 +3,7 @@
 //! ```text
 //! bench/requirements.txt ─► target/venv-bench ◄─ release wheel
 //! bench/rust-peers ─► target/rust-peers              all run by bench/run.py ─► bench/results, RESULTS.md, figures
+//!                                                                               bench/results ─► table in README.md
 //! ```
 
 use std::fs;
@@ -33,6 +34,12 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     };
     let faces = orl::available(runner)?;
     runner.run(entry.variable("EIGENSPACE_ORL", faces))
+}
+
+/// The check that README shows the numbers of the kept results.
+pub(crate) fn table(python: &Path) -> Step {
+    let step = Step::new("measured table", python).with([format!("{FOLDER}/readme.py")]);
+    step.advice("`cargo xtask bench` measures; `python bench/readme.py --write` writes what was measured into README")
 }
 
 /// Builds the Rust libraries that ours is compared with, on the OpenBLAS that SciPy brought into the environment.

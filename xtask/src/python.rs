@@ -15,7 +15,7 @@ use std::process::Command;
 
 use crate::error::Error;
 use crate::step::{Runner, Step, answers};
-use crate::{orl, report, rust};
+use crate::{bench, orl, report, rust};
 
 /// Tests of files and of the command, from the workspace root.
 const TESTS: &str = "tests/python";
@@ -33,6 +33,7 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(module("ruff check", &["ruff", "check", TESTS, PACKAGE]).with(SCRIPTS))?;
     runner.run(module("ruff format", &["ruff", "format", "--check", TESTS, PACKAGE]).with(SCRIPTS))?;
     runner.run(report::text(&python))?;
+    runner.run(bench::table(&python))?;
 
     // As the Rust tests build the library.
     let wheel = wheel(runner, &python, "wheels", &[])?;

@@ -102,3 +102,7 @@ pub use truncation::{Components, Truncation};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/RUST.md")]
+struct RustGuide;

@@ -1,0 +1,164 @@
+"""The measured table of README.md, from the raw results; run as a script it checks that it is.
+
+    python bench/readme.py            does README hold the table and the picture of these results?
+    python bench/readme.py --write    puts them there; `cargo xtask bench` does so too
+
+Each work of `targets.py` is a line: the default mode where there is one, otherwise the lean one.
+Ratios are the medians over the rounds; angles are those of the run with most threads.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import overview
+import targets
+
+BENCH = Path(__file__).resolve().parent
+README = BENCH.parent / "README.md"
+PICTURE = "figures/overview.svg"
+BEGIN, END = "<!-- measured:begin -->\n", "<!-- measured:end -->"
+NOTHING = "-"
+
+
+@dataclass
+class Line:
+    """One work, one peer: times as fast by thread count, and the sines of both to batch PCA."""
+
+    work: str
+    peer: str
+    ratios: dict[int, float] = field(default_factory=dict)
+    ours: float | None = None
+    theirs: float | None = None
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """All results in a folder, by workload."""
+    paths = sorted((folder / "results").glob("*.json"))
+    return {path.stem: json.loads(path.read_text()) for path in paths}
+
+
+def lines(results: dict[str, Any]) -> list[Line]:
+    """A line for each pair of work and peer, in the order of the targets."""
+    chosen: dict[tuple[str, str], targets.Target] = {}
+    for target in targets.TARGETS:
+        if target.column == "memory_mib":
+            continue
+        key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
+        if key not in chosen or target.mode == "default":
+            chosen[key] = target
+    return [_line(work, target, results) for (work, _), target in chosen.items()]
+
+
+def _line(work: str, target: targets.Target, results: dict[str, Any]) -> Line:
+    line = Line(work + (", lean" if target.mode == "lean" else ""), target.peer)
+    rows = results.get(target.workload, {}).get("rows", [])
+    rows = sorted((row for row in rows if row["case"] == target.case), key=lambda r: r["threads"])
+    for row in rows:
+        if (row["tool"], row["mode"]) == (target.tool, target.mode):
+            ratio = targets.ratio(rows, row, target.peer)
+            if ratio is not None:
+                line.ratios[row["threads"]] = ratio
+            line.ours = row.get("sine")
+        elif row["tool"] == target.peer:
+            line.theirs = row.get("sine")
+    return line
+
+
+def table(results: dict[str, Any]) -> str:
+    """The lines as Markdown, and the memory of a streaming fit under them."""
+    found = lines(results)
+    threads = sorted({number for line in found for number in line.ratios})
+    heads = [f"{number} thread{'s' * (number > 1)}" for number in threads]
+    text = [
+        "| work | peer |" + "".join(f" {head} |" for head in heads) + " our angle | the peer's |"
+    ]
+    text.append("|---|---|" + "---:|" * (len(threads) + 2))
+    for line in found:
+        cells = [line.work, line.peer]
+        cells += [_times(line.ratios.get(number)) for number in threads]
+        cells += [_angle(line.ours), _angle(line.theirs)]
+        text.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*text, "", *_memory(results), *_machine(results)]) + "\n"
+
+
+def _times(ratio: float | None) -> str:
+    """Two digits: the third is another one in every run."""
+    return NOTHING if ratio is None else f"{float(f'{ratio:.2g}'):g}x"
+
+
+def _angle(sine: float | None) -> str:
+    return NOTHING if sine is None else f"{sine:.0e}" if sine < 0.1 else f"{sine:.1f}"
+
+
+def _memory(results: dict[str, Any]) -> Iterator[str]:
+    """What the same fit takes in each tool."""
+    target = next(target for target in targets.TARGETS if target.column == "memory_mib")
+    rows = results.get(target.workload, {}).get("rows", [])
+    found = [row for row in rows if row["case"] == target.case and "memory_mib" in row]
+    if found:
+        names = [f"{row['tool']} {row['mode']}".strip() for row in found]
+        each = [
+            f"{name} {row['memory_mib']:.0f} MiB" for name, row in zip(names, found, strict=True)
+        ]
+        yield target.work[0].upper() + target.work[1:] + ": " + ", ".join(each) + "."
+
+
+def _machine(results: dict[str, Any]) -> Iterator[str]:
+    """Where the numbers are from: all machines, if there were several."""
+    seen = {f"{at['cpu']}, {at['cores']} cores" for at in (r["machine"] for r in results.values())}
+    yield "Measured on " + "; ".join(sorted(seen)) + "."
+
+
+def with_table(text: str, results: dict[str, Any]) -> str:
+    """The text of README with the table of these results between the two marks."""
+    before, found, rest = text.partition(BEGIN)
+    _, closed, after = rest.partition(END)
+    if not (found and closed):
+        raise SystemExit(f"{README.name} does not have the marks {BEGIN.strip()} and {END}")
+    return before + BEGIN + table(results) + END + after
+
+
+def write(results: dict[str, Any]) -> None:
+    """Puts the table and the picture where README shows them."""
+    README.write_text(with_table(README.read_text(), results))
+    picture = BENCH / PICTURE
+    picture.parent.mkdir(exist_ok=True)
+    picture.write_text(overview.svg(lines(results)))
+
+
+def faults(results: dict[str, Any]) -> Iterator[str]:
+    """What is not as the results say."""
+    if not results:
+        yield "there are no results in bench/results: run `cargo xtask bench` and commit them"
+        return
+    for name, result in results.items():
+        if result["quick"]:
+            yield f"bench/results/{name}.json is of a quick run, which means nothing"
+    if README.read_text() != with_table(README.read_text(), results):
+        yield "the table in README.md is not that of bench/results"
+    picture = BENCH / PICTURE
+    if not picture.exists() or picture.read_text() != overview.svg(lines(results)):
+        yield f"bench/{PICTURE} is not the picture of bench/results"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="put the table and the picture there")
+    results = read(BENCH)
+    if parser.parse_args().write and results:
+        write(results)
+    found = list(faults(results))
+    for fault in found:
+        print(fault, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+//! What the documents name is there: files, tests, and the order of the files in the library.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const DOCUMENTS: [&str; 12] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/ARCHITECTURE.md",
+    "docs/COMMAND.md",
+    "docs/FACES.md",
+    "docs/FROM_SCIKIT_LEARN.md",
+    "docs/IMPLEMENTATION_NOTES.md",
+    "docs/METHOD.md",
+    "docs/PYTHON.md",
+    "docs/RUST.md",
+    "crates/eigenspace-py/README.md",
+];
+/// Where a path in a document may begin.
+const FOLDERS: [&str; 13] = [
+    "",
+    "docs",
+    "crates/eigenspace",
+    "crates/eigenspace/src",
+    "crates/eigenspace/src/source",
+    "crates/eigenspace/tests",
+    "crates/eigenspace/tests/suite",
+    "crates/eigenspace-cli/src",
+    "crates/eigenspace-py",
+    "crates/eigenspace-py/tests",
+    "crates/eigenspace-py/python/eigenspace",
+    "xtask/src",
+    "bench",
+];
+/// Made by `cargo xtask bench`; the step `measured table` sees to them.
+const MEASURED: [&str; 2] = ["bench/RESULTS.md", "bench/figures/"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// The text outside of fenced blocks.
+fn prose(document: &str) -> String {
+    let text = fs::read_to_string(root().join(document)).unwrap_or_else(|error| panic!("{document}: {error}"));
+    let mut fenced = false;
+    let outside = text.lines().filter(|line| {
+        fenced ^= line.starts_with("```");
+        !fenced && !line.starts_with("```")
+    });
+    outside.collect::<Vec<_>>().join("\n")
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+fn rust_and_python(folder: &Path, into: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            rust_and_python(&path, into);
+        } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "py") {
+            into.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn links_lead_to_files() {
+    for document in DOCUMENTS {
+        let text = prose(document);
+        let folder = root().join(document).parent().unwrap().to_path_buf();
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let definitions = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: ").map(|(_, to)| to));
+        for target in targets.chain(definitions) {
+            let path = target.split('#').next().unwrap();
+            let measured = MEASURED.iter().any(|name| path.starts_with(name));
+            if path.is_empty() || measured || path.contains("://") {
+                continue;
+            }
+            assert!(folder.join(path).exists(), "{document}: there is no {target}");
+        }
+    }
+}
+
+#[test]
+fn paths_that_are_named_exist() {
+    for document in DOCUMENTS {
+        for path in prose(document).split('`').skip(1).step_by(2) {
+            let plain = path.chars().all(|c| c.is_alphanumeric() || "/_.-".contains(c)) && !path.starts_with('.');
+            let is_ours = [".rs", ".py", ".md", ".toml"].iter().any(|ending| path.ends_with(ending));
+            if plain && is_ours && !MEASURED.iter().any(|name| path.starts_with(name) || name.ends_with(path)) {
+                let found = FOLDERS.iter().any(|folder| root().join(folder).join(path).exists());
+                assert!(found, "{document}: there is no `{path}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_that_are_named_exist() {
+    let suite = root().join("crates/eigenspace/tests/suite");
+    let mut code = String::new();
+    for folder in ["crates", "xtask", "tests", "report", "bench"] {
+        rust_and_python(&root().join(folder), &mut code);
+    }
+    for document in DOCUMENTS {
+        for name in quoted(&prose(document)) {
+            let last = name.rsplit("::").next().unwrap();
+            let plain = last.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            // A test is a sentence.
+            if plain && last.matches('_').count() >= 3 {
+                let module = name.strip_suffix(last).unwrap().trim_end_matches(':').replace("::", "/");
+                let file = suite.join(module).with_extension("rs");
+                let there = if name == last { code.clone() } else { fs::read_to_string(file).unwrap_or_default() };
+                let found = there.contains(&format!("fn {last}(")) || there.contains(&format!("def {last}("));
+                assert!(found, "{document}: there is no test `{name}`");
+            }
+        }
+    }
+}
+
+/// Files of the library in the order of the document, and pairs (file, a later one that it uses all the same).
+fn order() -> (Vec<String>, BTreeSet<(String, String)>) {
+    let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
+    let list = text.split("```text order\n").nth(1).unwrap().split("```").next().unwrap();
+    let files = list.split_whitespace().map(String::from).collect();
+    let mut exceptions = BTreeSet::new();
+    for line in text.lines().filter(|line| line.starts_with("* `") && line.contains("` uses `")) {
+        let (uses, _) = line.split_once(':').unwrap();
+        let names: Vec<&str> = quoted(uses).collect();
+        exceptions.extend(names[1..].iter().map(|later| (names[0].to_owned(), (*later).to_owned())));
+    }
+    (files, exceptions)
+}
+
+/// Which files of the library a file or folder uses, tests left out.
+fn used(path: &Path, into: &mut BTreeSet<String>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            used(&entry.unwrap().path(), into);
+        }
+        return;
+    }
+    let text = fs::read_to_string(path).unwrap();
+    let code = text.split("#[cfg(test)]").next().unwrap();
+    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        for rest in line.split("crate::").skip(1) {
+            let names = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap());
+            let several = rest.starts_with('{');
+            for name in names.split(if several { ", " } else { "\n" }) {
+                into.insert(name.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_the_library_uses_only_files_before_it() {
+    let (files, exceptions) = order();
+    let source = root().join("crates/eigenspace/src");
+    let mut there: Vec<String> = Vec::new();
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(&source).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if name == "lib" {
+            continue;
+        }
+        let place =
+            files.iter().position(|file| *file == name).unwrap_or_else(|| panic!("`{name}` is not in the list"));
+        let mut uses = BTreeSet::new();
+        used(&path, &mut uses);
+        let later = files[place + 1..].iter().filter(|file| uses.contains(*file));
+        found.extend(later.map(|file| (name.clone(), file.clone())));
+        there.push(name);
+    }
+    assert_eq!(there.len(), files.len(), "the list names files that are not there");
+    assert_eq!(found, exceptions);
+}
