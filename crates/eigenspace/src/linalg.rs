@@ -22,6 +22,7 @@ use faer::{Accum, Conj, Mat, Par};
 use faer_ext::IntoFaer;
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Error;
@@ -102,6 +103,11 @@ fn multiply_into<T: Real>(
 #[inline(always)]
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
+}
+
+/// The elements side by side: as they are in every buffer of ours, copied otherwise.
+pub(crate) fn contiguous<T: Copy>(row: ArrayView1<'_, T>) -> Cow<'_, [T]> {
+    row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
 }
 
 /// A range of columns. (`ndarray::s!` would do, but expands to `unsafe`, which this crate forbids.)

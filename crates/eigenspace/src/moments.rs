@@ -26,11 +26,10 @@
 //! Weighted rows count by their weight in n, m, b and every sum, and are multiplied by its root.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis};
-use std::borrow::Cow;
+use ndarray::{Array1, ArrayViewMut2, Axis};
 
 use crate::error::Error;
-use crate::linalg::{Real, vectorised};
+use crate::linalg::{Real, contiguous, vectorised};
 
 /// Columns centred by one task: narrow enough for a block to stay in a core's cache between its two passes.
 const PANEL: usize = 128;
@@ -188,11 +187,6 @@ impl Moments {
         let imputed = self.imputed.saturating_sub(part.imputed);
         (Self { count: self.count - part.count, weight, mean, scatter, imputed, about_origin: self.about_origin }, c)
     }
-}
-
-/// The elements side by side: as they are in every buffer of ours, copied otherwise.
-fn contiguous<T: Copy>(row: ArrayView1<'_, T>) -> Cow<'_, [T]> {
-    row.to_slice().map_or_else(|| Cow::Owned(row.to_vec()), Cow::Borrowed)
 }
 
 /// `sum += weight (row − near)`.

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Zip};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, ShapeBuilder};
 
 use crate::block::{self, Block};
 use crate::element::Element;
@@ -20,7 +20,7 @@ use crate::model::EigenspaceModel;
 use crate::sparse::SparseRows;
 
 /// Rows projected by one task.
-const TASK_ROWS: usize = 256;
+const TASK_ROWS: usize = 240;
 
 impl EigenspaceModel {
     /// The k coordinates of each row.
@@ -116,31 +116,52 @@ pub(crate) fn products<E: Element>(
         .zip(rows.axis_chunks_iter(Axis(0), TASK_ROWS))
         .for_each(|(mut out, rows)| {
             let mut panel = Array2::zeros((rows.nrows(), PANEL.min(rows.ncols())));
+            // The kernel is widest along a column, so coordinates are gathered there.
+            let mut sum = Array2::zeros(out.dim().f());
             for start in (0..rows.ncols()).step_by(PANEL) {
                 let range = start..rows.ncols().min(start + PANEL);
                 let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
                 let mean = mean.slice_axis(Axis(0), range.clone().into());
                 let source = linalg::columns_of(rows, range.clone());
+                let mean = linalg::contiguous(mean);
                 for (mut to, from) in panel.rows_mut().into_iter().zip(source.rows()) {
-                    let mut refused = 0_u32;
-                    linalg::vectorised(|| {
-                        Zip::from(&mut to).and(&from).and(&mean).for_each(|to, x, mu| {
-                            refused += u32::from(!block::acceptable(x));
-                            *to = E::Work::narrow(x.to_f64() - mu);
-                        });
-                    });
-                    if refused > 0 {
+                    let to = to.as_slice_mut().unwrap_or_default();
+                    if !centre(to, &linalg::contiguous(from), &mean) {
                         bad.store(true, Ordering::Relaxed);
                     }
                 }
                 let basis = linalg::columns_of(basis.view(), range);
-                linalg::multiply_add(out.view_mut(), panel.view(), basis.reversed_axes());
+                linalg::multiply_add(sum.view_mut(), panel.view(), basis.reversed_axes());
             }
+            out.assign(&sum);
         });
     if bad.into_inner() {
         block::check(rows, mean.len())?; // names the cell
     }
     fitting(out)
+}
+
+/// `to = from − mean`; whether every cell of `from` is acceptable.
+fn centre<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64]) -> bool {
+    let mut refused = 0_u32;
+    linalg::vectorised(
+        #[inline(always)]
+        || {
+            for ((to, x), mu) in to.iter_mut().zip(from).zip(mean) {
+                refused += u32::from(!block::acceptable(x));
+                *to = E::Work::narrow(x.to_f64() - mu);
+            }
+        },
+    );
+    refused == 0
+}
+
+/// `row += mean`.
+fn add<T: Real>(row: &mut [T], mean: &[f64]) {
+    linalg::vectorised(
+        #[inline(always)]
+        || row.iter_mut().zip(mean).for_each(|(x, mu)| *x = T::narrow(x.widen() + mu)),
+    );
 }
 
 /// 1μᵀ + Z B.
@@ -161,11 +182,8 @@ pub(crate) fn combinations<E: Element>(
                 let range = start..basis.ncols().min(start + PANEL);
                 let mut out = out.slice_axis_mut(Axis(1), range.clone().into());
                 linalg::multiply_add(out.view_mut(), coordinates, linalg::columns_of(basis.view(), range.clone()));
-                let mean = mean.slice_axis(Axis(0), range.into());
-                for mut row in out.rows_mut() {
-                    let add = |x: &mut E::Work, mu: &f64| *x = E::Work::narrow(x.widen() + mu);
-                    linalg::vectorised(|| Zip::from(&mut row).and(&mean).for_each(add));
-                }
+                let mean = linalg::contiguous(mean.slice_axis(Axis(0), range.into()));
+                out.rows_mut().into_iter().for_each(|mut row| add(row.as_slice_mut().unwrap_or_default(), &mean));
             }
         });
     fitting(out)
