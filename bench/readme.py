@@ -43,7 +43,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def lines(results: dict[str, Any]) -> list[Line]:
-    """A line for each pair of work and peer, in the order of the targets."""
+    """A line for each pair of work and peer that was measured, in the order of the targets."""
     chosen: dict[tuple[str, str], targets.Target] = {}
     for target in targets.TARGETS:
         if target.column == "memory_mib":
@@ -51,7 +51,8 @@ def lines(results: dict[str, Any]) -> list[Line]:
         key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
         if key not in chosen or target.mode == "default":
             chosen[key] = target
-    return [_line(work, target, results) for (work, _), target in chosen.items()]
+    found = [_line(work, target, results) for (work, _), target in chosen.items()]
+    return [line for line in found if line.ratios]
 
 
 def _line(work: str, target: targets.Target, results: dict[str, Any]) -> Line:

@@ -19,6 +19,7 @@ NAMES = (
     "split_person",
     "certificate",
     "recognition",
+    "classifiers",
     "errata",
 )
 """In the order of the report; what is timed keeps the machine to itself because they run one by one."""

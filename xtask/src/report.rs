@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::step::{Runner, Step, answers};
-use crate::{orl, python};
+use crate::{orl, python, rust};
 
 /// The folder, from the workspace root.
 const FOLDER: &str = "report";
@@ -28,7 +28,8 @@ pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
     let faces = orl::available(runner)?;
     let python = environment(runner)?;
     package(runner, &python)?;
-    runner.run(build(&python).variable("EIGENSPACE_ORL", faces))?;
+    let command = rust::build_command(runner)?;
+    runner.run(build(&python).variable("EIGENSPACE_ORL", faces).variable("EIGENSPACE", command))?;
     pdf(runner, &python)
 }
 

@@ -1,0 +1,73 @@
+"""Recognition by the command: every classifier of `eigenspace faces evaluate`, and people who come one by one."""
+
+import json
+import os
+import subprocess
+
+from . import tex
+
+PROTOCOLS = {"first-5": "first 5 / last 5", "random-5": "random 5 / 5", "random-9": "random 9 / 1"}
+NAMES = {
+    "knn": "nearest neighbour",
+    "centroid": "nearest mean",
+    "subspace": "nearest span",
+    "svm": "SVM, linear",
+    "svm-rbf": "SVM, RBF",
+    "perceptron": "averaged perceptron",
+}
+
+
+def run():
+    found = evaluate("--protocol", ",".join(PROTOCOLS), "--classifier", ",".join(NAMES))
+    table = {
+        protocol["protocol"]: {
+            "splits": len(protocol["splits"]),
+            "settings": [
+                {key: setting[key] for key in ("classifier", "k", "accuracy", "deviation")}
+                for setting in protocol["settings"]
+            ],
+        }
+        for protocol in found["protocols"]
+    }
+    steps = evaluate("--protocol", "incremental", "--classifier", "perceptron")["protocols"][0]["settings"][0]["steps"]
+    return {"protocols": table, "steps": steps}
+
+
+def evaluate(*options):
+    """What the command says of the faces, with its seed and defaults."""
+    command = os.environ.get("EIGENSPACE")
+    if not command:
+        raise SystemExit("set EIGENSPACE to the command, for example target/release/eigenspace")
+    words = [command, "faces", "evaluate", os.environ["EIGENSPACE_ORL"], *options, "--json", "--quiet"]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
+def draw(results):
+    return {}
+
+
+def cell(results, protocol, classifier):
+    found = results["protocols"][protocol]
+    one = next(setting for setting in found["settings"] if setting["classifier"] == classifier)
+    if found["splits"] == 1:
+        return tex.percent(one["accuracy"])
+    return f"{100 * one['accuracy']:.1f} $\\pm$ {100 * one['deviation']:.1f}\\,\\%"
+
+
+def tables(results):
+    rows = [[title, *[cell(results, protocol, name) for protocol in PROTOCOLS]] for name, title in NAMES.items()]
+    return {"classifiers": tex.table("l" + "r" * len(PROTOCOLS), ["", *PROTOCOLS.values()], rows)}
+
+
+def numbers(results):
+    protocols, last = results["protocols"], results["steps"][-1]
+    best = max(protocols["random-5"]["settings"], key=lambda one: one["accuracy"])
+    return {
+        "draws": str(protocols["random-5"]["splits"]),
+        "k": str(best["k"]),
+        "best": NAMES[best["classifier"]],
+        "best.share": tex.percent(best["accuracy"]),
+        "people": str(last["people"]),
+        "last": tex.percent(last["correct"] / last["tested"]),
+        "differing": str(sum(step["differing"] for step in results["steps"])),
+    }
