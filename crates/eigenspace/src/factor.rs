@@ -273,7 +273,13 @@ impl<T: Real> Factor<T> {
         let weights = weights.unwrap_or(&ones);
         let (moments, centre) = self.sparse.absorb(&self.moments, weights)?;
         let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
-        let g = self.sparse.gram(linalg::rows_of(self.data.view(), 0..kept), &centre, weights);
+        let f = linalg::rows_of(self.data.view(), 0..kept);
+        let mut g = self.sparse.gram(f, &centre, weights);
+        if self.compressions.is_multiple_of(TRUSTED_TURNS) {
+            g.slice_axis_mut(Axis(0), Slice::from(..kept))
+                .slice_axis_mut(Axis(1), Slice::from(..kept))
+                .assign(&linalg::gram(f));
+        }
         let eigen = Eigen::of(g.view(), limit.saturating_add(DOUBTFUL))?;
         let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);
@@ -355,4 +361,88 @@ fn in_doubt<T: Real>(cut: Cut, rounding: f64, floor: f64, dropped: impl FnOnce(u
 /// Rows up to the last one that is longer than rounding.
 fn alive<T: Real>(rows: ArrayView2<'_, T>, floor: f64) -> usize {
     (0..rows.nrows()).rev().find(|&i| linalg::squared_length(rows.row(i)) > floor * floor).map_or(0, |i| i + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::FitOptions;
+    use crate::plan::Engine;
+    use crate::sparse::SparseRows;
+    use crate::stream::{Buffer, EigenspaceStream};
+
+    const FEATURES: usize = 300;
+    const BLOCK: usize = 110;
+
+    fn stream() -> EigenspaceStream {
+        FitOptions::new()
+            .components(40)
+            .max_rank(100)
+            .engine(Engine::Factor)
+            .block_rows(BLOCK)
+            .stream(FEATURES)
+            .unwrap()
+    }
+
+    /// Strong directions that fade slowly, and some noise.
+    fn block(seed: usize) -> Array2<f64> {
+        let wave = |i: usize, j: usize| (((i * 7919 + j * 104_729 + i * j) % 9973) as f64 / 9973.0) - 0.5;
+        let loads =
+            Array2::from_shape_fn((BLOCK, 120), |(i, k)| wave(i + BLOCK * seed, k + 13) * 0.96_f64.powi(k as i32));
+        let directions = Array2::from_shape_fn((120, FEATURES), |(k, j)| wave(k + 1, j + 1));
+        loads.dot(&directions) + Array2::from_shape_fn((BLOCK, FEATURES), |(i, j)| 0.01 * wave(i + seed, j + 7))
+    }
+
+    /// The largest product of two rows of F, as a share of the largest of a row with itself; and the noise
+    /// that the factor admits.
+    fn skew(stream: &EigenspaceStream) -> (f64, f64) {
+        fn of<T: Real>(factor: &Factor<T>) -> (f64, f64) {
+            let f = linalg::rows_of(factor.view(), 0..factor.kept).mapv(Real::widen);
+            let products = f.dot(&f.t());
+            let largest = products.diag().iter().fold(0.0_f64, |a, b| a.max(*b));
+            let beside = products.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, x)| x.abs()).fold(0.0, f64::max);
+            (beside / largest, factor.noise())
+        }
+        match &stream.buffer {
+            Buffer::F32(factor) => of(factor),
+            Buffer::F64(factor) => of(factor),
+        }
+    }
+
+    /// What sixteen compressions can leave: each the residual that `leading` accepts, where ‖T‖ ≤ 3 λ₁.
+    fn trusted() -> f64 {
+        TRUSTED_TURNS as f64 * 12.0 * f64::EPSILON * ((100 + BLOCK) as f64).sqrt()
+    }
+
+    #[test]
+    fn rows_of_a_factor_stay_orthogonal_over_many_compressions() {
+        let (mut wide, mut narrow) = (stream(), stream());
+        for turn in 0..50 {
+            let rows = block(turn);
+            wide.update(rows.view()).unwrap();
+            narrow.update(rows.mapv(|x| x as f32).view()).unwrap();
+            assert!(skew(&wide).0 <= trusted(), "turn {turn}: {:?}", skew(&wide));
+            let (beside, noise) = skew(&narrow);
+            assert!(turn < 3 || beside <= noise, "turn {turn} in f32: {beside} {noise}");
+        }
+    }
+
+    #[test]
+    fn rows_of_a_factor_stay_orthogonal_when_dense_and_sparse_rows_take_turns() {
+        let mut mixed = stream();
+        for turn in 0..50 {
+            let rows = block(turn);
+            if turn % 2 == 0 {
+                let thin: Vec<(usize, f64)> =
+                    rows.indexed_iter().map(|((_, j), x)| (j, *x)).filter(|(j, _)| j % 3 == turn % 3).collect();
+                let each = thin.len() / BLOCK;
+                let offsets: Vec<usize> = (0..=BLOCK).map(|i| i * each).collect();
+                let (columns, values): (Vec<usize>, Vec<f64>) = thin.into_iter().unzip();
+                mixed.update(SparseRows::new(FEATURES, &offsets, &columns, &values).unwrap()).unwrap();
+            } else {
+                mixed.update(rows.view()).unwrap();
+            }
+            assert!(skew(&mixed).0 <= trusted(), "turn {turn}: {:?}", skew(&mixed));
+        }
+    }
 }

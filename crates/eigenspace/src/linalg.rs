@@ -276,8 +276,9 @@ const SPLIT_ROWS: usize = 384;
 const SPLIT_PARTS: usize = 4;
 /// From this size on a part of the eigenvectors is found faster than all.
 const PART_ROWS: usize = 192;
-/// Vectors whose Cholesky factor has a pivot below this are too nearly parallel.
-const SAFE_PIVOT: f64 = 0.5;
+/// Vectors whose Gram matrix is further than this from the identity are too nearly parallel; below it the
+/// condition number of its Cholesky factor is at most √3.
+const PARALLEL: f64 = 0.5;
 
 /// A power of two that brings the largest entry near 1, so that scaling loses nothing.
 fn near_one(a: ArrayView2<'_, f64>) -> f64 {
@@ -382,11 +383,13 @@ fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Result<(Array1<f64>, Arr
 /// The leading eigenpairs of a tridiagonal matrix, or nothing when they are too close to be told apart.
 fn leading(t: &Tridiagonal<'_>, wanted: usize) -> Option<(Array1<f64>, Array2<f64>)> {
     let (values, mut vectors) = t.leading(wanted);
-    let c = cholesky(gram(vectors.view()).view())?;
+    let g = gram(vectors.view());
+    let skew = &g - &Array2::eye(wanted);
+    let apart = skew.iter().map(|x| x * x).sum::<f64>().sqrt() <= PARALLEL;
+    let c = cholesky(g.view()).filter(|_| apart)?;
     triangular_solve::solve_lower_triangular_in_place(c.view().into_faer(), vectors.view_mut().into_faer(), Par::Seq);
-    let apart = c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT);
     let limit = 4.0 * f64::EPSILON * (t.diagonal.len() as f64).sqrt() * t.norm();
-    (apart && t.residual(values.view(), vectors.view()) <= limit).then_some((values, vectors))
+    (t.residual(values.view(), vectors.view()) <= limit).then_some((values, vectors))
 }
 
 /// Singular values, non-increasing, and right singular vectors (one per row) of any matrix.

@@ -10,7 +10,7 @@
 //! The note of the file (`file.rs`) is a JSON object with `picture`, the size as the command writes it too, and
 //!
 //! ```text
-//! "faces": {"version": 1, "people": ["ann", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
+//! "faces": {"version": 1, "people": ["s1", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
 //!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!

@@ -98,17 +98,17 @@ impl Enrolled {
 /// use ndarray::array;
 ///
 /// let rows = array![[9.0, 1.0, 0.0], [8.0, 1.0, 1.0], [0.0, 1.0, 9.0], [1.0, 0.0, 8.0]];
-/// let people = ["ann", "ann", "bob", "bob"].map(String::from);
+/// let people = ["s1", "s1", "s2", "s2"].map(String::from);
 /// let pictures = ["1", "2", "1", "2"].map(String::from);
 /// let faces = Faces { rows: rows.view(), people: &people, pictures: &pictures };
 /// // Four pictures are too few to learn from which distance on a face is unknown, or no face.
 /// let open = FaceOptions { unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() };
 /// let recognizer = Recognizer::train(faces, open)?;
 /// let found = recognizer.matcher()?.recognize(array![[7.0, 2.0, 0.0]].view())?;
-/// assert_eq!(found[0].person(), Some("ann"));
+/// assert_eq!(found[0].person(), Some("s1"));
 ///
-/// let without = recognizer.forget("ann")?;
-/// assert_eq!(without.people(), ["bob"]);
+/// let without = recognizer.forget("s1")?;
+/// assert_eq!(without.people(), ["s2"]);
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
