@@ -384,7 +384,7 @@ fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Result<(Array1<f64>, Arr
 fn leading(t: &Tridiagonal<'_>, wanted: usize) -> Option<(Array1<f64>, Array2<f64>)> {
     let (values, mut vectors) = t.leading(wanted);
     let g = gram(vectors.view());
-    let skew = &g - &Array2::eye(wanted);
+    let skew = &g - &Array2::<f64>::eye(wanted);
     let apart = skew.iter().map(|x| x * x).sum::<f64>().sqrt() <= PARALLEL;
     let c = cholesky(g.view()).filter(|_| apart)?;
     triangular_solve::solve_lower_triangular_in_place(c.view().into_faer(), vectors.view_mut().into_faer(), Par::Seq);
