@@ -381,7 +381,7 @@ mod tests {
             .engine(Engine::Factor)
             .block_rows(BLOCK)
             .stream(FEATURES)
-            .unwrap()
+            .expect("good rows")
     }
 
     /// Strong directions that fade slowly, and some noise.
@@ -426,8 +426,8 @@ mod tests {
         let (mut wide, mut narrow) = (stream(), stream());
         for turn in 0..50 {
             let rows = block(turn);
-            wide.update(rows.view()).unwrap();
-            narrow.update(rows.mapv(|x| x as f32).view()).unwrap();
+            wide.update(rows.view()).expect("good rows");
+            narrow.update(rows.mapv(|x| x as f32).view()).expect("good rows");
             assert!(skew(&wide).0 <= trusted(), "turn {turn}: {:?}", skew(&wide));
             let (beside, noise) = skew(&narrow);
             assert!(beside <= noise, "turn {turn} in f32: {beside} {noise}");
@@ -446,9 +446,11 @@ mod tests {
                 let each = thin.len() / BLOCK;
                 let offsets: Vec<usize> = (0..=BLOCK).map(|i| i * each).collect();
                 let (columns, values): (Vec<usize>, Vec<f64>) = thin.into_iter().unzip();
-                mixed.update(SparseRows::new(FEATURES, &offsets, &columns, &values).unwrap()).unwrap();
+                mixed
+                    .update(SparseRows::new(FEATURES, &offsets, &columns, &values).expect("good rows"))
+                    .expect("good rows");
             } else {
-                mixed.update(rows.view()).unwrap();
+                mixed.update(rows.view()).expect("good rows");
             }
             assert!(skew(&mixed).0 <= trusted(), "turn {turn}: {:?}", skew(&mixed));
         }
