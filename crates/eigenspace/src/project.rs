@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, ShapeBuilder};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::block::{self, Block};
 use crate::element::Element;
@@ -20,7 +20,7 @@ use crate::model::EigenspaceModel;
 use crate::sparse::SparseRows;
 
 /// Rows projected by one task.
-const TASK_ROWS: usize = 240;
+const TASK_ROWS: usize = 256;
 
 impl EigenspaceModel {
     /// The k coordinates of each row.
@@ -116,8 +116,6 @@ pub(crate) fn products<E: Element>(
         .zip(rows.axis_chunks_iter(Axis(0), TASK_ROWS))
         .for_each(|(mut out, rows)| {
             let mut panel = Array2::zeros((rows.nrows(), PANEL.min(rows.ncols())));
-            // The kernel is widest along a column, so coordinates are gathered there.
-            let mut sum = Array2::zeros(out.dim().f());
             for start in (0..rows.ncols()).step_by(PANEL) {
                 let range = start..rows.ncols().min(start + PANEL);
                 let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
@@ -131,9 +129,8 @@ pub(crate) fn products<E: Element>(
                     }
                 }
                 let basis = linalg::columns_of(basis.view(), range);
-                linalg::multiply_add(sum.view_mut(), panel.view(), basis.reversed_axes());
+                linalg::multiply_add(out.view_mut(), panel.view(), basis.reversed_axes());
             }
-            out.assign(&sum);
         });
     if bad.into_inner() {
         block::check(rows, mean.len())?; // names the cell

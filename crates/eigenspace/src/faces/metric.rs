@@ -51,7 +51,9 @@ impl Metric {
     /// The distance between two pictures by their features.
     pub(crate) fn distance(self, a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
         if self.is_cosine() {
-            return (1.0 - a.dot(&b)).max(0.0);
+            // Of equal pictures the product is 1 up to rounding.
+            let distance = 1.0 - a.dot(&b);
+            return if distance > 8.0 * f64::EPSILON { distance } else { 0.0 };
         }
         a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
     }
