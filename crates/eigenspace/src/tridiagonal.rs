@@ -9,7 +9,7 @@
 //! meet at the k with the smallest γ and give its eigenvector in O(n) (K. V. Fernando, *On computing an
 //! eigenvector of a tridiagonal matrix*, SIAM J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs
 //! O(n³) for all of them. Vectors of eigenvalues that lie close together come out nearly parallel: the
-//! caller makes them orthonormal, and goes by divide and conquer where that, or [`residual`], fails.
+//! caller makes them orthonormal, and goes by divide and conquer where that, or [`Tridiagonal::residual`], fails.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
