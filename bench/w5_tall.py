@@ -9,8 +9,8 @@ from peers import sklearn as make_sklearn
 
 TITLE = "N = 20,000 at D = 64, 784 and 4,096"
 LEFT_OUT = [
-    "oneDAL IncrementalPCA at D = 4,096 and in calls of 50 and 200 rows: it solves an eigenproblem of all "
-    "features in every call, up to an hour for a stream",
+    "oneDAL IncrementalPCA at D = 4,096 and in calls of 50 and 200 rows: it solves an "
+    "eigenproblem of all features in every call, up to an hour for a stream",
     "D = 4,096: scikit-learn PCA(full), numpy SVD and the Rust peers: a minute or more for a fit",
 ]
 COMPONENTS = {64: 20, 784: 50, 4096: 50}

@@ -18,7 +18,7 @@ NAMES = {
 
 
 def run():
-    found = evaluate("--protocol", ",".join(PROTOCOLS), "--classifier", ",".join(NAMES))
+    found = evaluate("--protocol", ",".join(PROTOCOLS), "--classifier", ";".join(NAMES))
     table = {
         protocol["protocol"]: {
             "splits": len(protocol["splits"]),
