@@ -51,7 +51,7 @@ def cell(results, protocol, classifier):
     one = next(setting for setting in found["settings"] if setting["classifier"] == classifier)
     if found["splits"] == 1:
         return tex.percent(one["accuracy"])
-    return f"{100 * one['accuracy']:.1f} $\\pm$ {100 * one['deviation']:.1f}\\,\\%"
+    return tex.spread(one["accuracy"], one["deviation"])
 
 
 def tables(results):

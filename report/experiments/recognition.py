@@ -91,11 +91,9 @@ def tables(results):
     rows = []
     for key, name in names.items():
         random = over(results, key, SHOWN)
-        spread = f"{100 * random.mean():.1f} $\\pm$ {100 * random.std():.1f}\\,\\%"
-        rows.append([name, tex.percent(results["first"][key][str(SHOWN)]), spread])
+        rows.append([name, tex.percent(results["first"][key][str(SHOWN)]), tex.spread(random.mean(), random.std())])
     random = np.array([one["pixels"] for one in results["random"]])
-    spread = f"{100 * random.mean():.1f} $\\pm$ {100 * random.std():.1f}\\,\\%"
-    rows.append(["all pixels", tex.percent(results["first"]["pixels"]), spread])
+    rows.append(["all pixels", tex.percent(results["first"]["pixels"]), tex.spread(random.mean(), random.std())])
     head = ["", "first 5 / last 5", f"random 5 / 5, {DRAWS} draws"]
     return {"recognition": tex.table("lrr", head, rows)}
 

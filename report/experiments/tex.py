@@ -36,6 +36,11 @@ def percent(x, places=1):
     return rf"{100 * x:.{places}f}\,\%"
 
 
+def spread(mean, deviation):
+    """A share and its deviation."""
+    return rf"{100 * mean:.1f} $\pm$ {100 * deviation:.1f}\,\%"
+
+
 def times(x):
     """A ratio: two digits below ten, whole numbers above."""
     return rf"{x:,.0f}\,\ensuremath{{\times}}" if x >= 10 else rf"{x:.1f}\,\ensuremath{{\times}}"
