@@ -28,7 +28,16 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, wanted: 0, threads: Non
 /// Locks are to be taken outside of `work`: a thread of the pool that waits for a part of its work may begin another.
 pub(crate) fn compute<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
     let pool = pool()?;
-    match py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))) {
+    finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
+}
+
+/// The same in this thread, for work that is done before another thread would wake up.
+pub(crate) fn compute_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
+    finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
+}
+
+fn finished<T>(py: Python<'_>, result: std::thread::Result<Result<T, Error>>) -> PyResult<T> {
+    match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(raise(py, &error)),
         Err(panic) => Err(bug(&*panic)),

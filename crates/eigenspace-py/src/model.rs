@@ -1,5 +1,7 @@
 //! The eigenspace model, a value: every operation returns a new one.
 
+use std::sync::Arc;
+
 use eigenspace::{EigenspaceModel, Error};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
@@ -16,12 +18,18 @@ use crate::scaled::Scaled;
 #[pyclass(frozen, eq, module = "eigenspace._core")]
 #[derive(PartialEq)]
 pub(crate) struct Model {
-    pub(crate) inner: EigenspaceModel,
+    pub(crate) inner: Arc<EigenspaceModel>,
+}
+
+impl From<Arc<EigenspaceModel>> for Model {
+    fn from(inner: Arc<EigenspaceModel>) -> Self {
+        Self { inner }
+    }
 }
 
 impl From<EigenspaceModel> for Model {
     fn from(inner: EigenspaceModel) -> Self {
-        Self { inner }
+        Arc::new(inner).into()
     }
 }
 
@@ -124,7 +132,7 @@ impl Model {
     #[pyo3(signature = (models, truncation="none"))]
     fn merge_all(py: Python<'_>, models: Vec<PyRef<'_, Self>>, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
-        let models: Vec<&EigenspaceModel> = models.iter().map(|model| &model.inner).collect();
+        let models: Vec<&EigenspaceModel> = models.iter().map(|model| &*model.inner).collect();
         Ok(compute(py, || EigenspaceModel::merge_all(models, truncation))?.into())
     }
 

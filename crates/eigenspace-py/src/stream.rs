@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use eigenspace::{EigenspaceModel, EigenspaceStream};
+use eigenspace::EigenspaceStream;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::compute::compute;
+use crate::compute::{compute, compute_here};
 use crate::model::Model;
 use crate::options::Settings;
 use crate::rows::{Rows, View, affordable, checked, copies, counted_from, weights};
@@ -94,14 +94,23 @@ impl Stream {
         affordable(py, copies(waiting, block.ncols()))?;
         let mut stream = self.lock(py);
         let stream = &mut *stream;
-        compute(py, || stream.update(block).map_err(|error| counted_from(first, error)))
+        let only_copies = stream.only_copies(&block);
+        let work = || stream.update(block).map_err(|error| counted_from(first, error));
+        if only_copies { compute_here(py, work) } else { compute(py, work) }
     }
 
     /// The model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         let stream = self.lock(py);
         let stream = &*stream;
-        Ok(Model::from(compute(py, || Ok(EigenspaceModel::clone(&*stream.model()?)))?))
+        Ok(compute(py, || stream.model())?.into())
+    }
+
+    /// A model that is good for looking at its components, and cheaper.
+    fn shown(&self, py: Python<'_>) -> PyResult<Model> {
+        let stream = self.lock(py);
+        let stream = &*stream;
+        Ok(compute(py, || stream.shown())?.into())
     }
 
     /// Rows absorbed.

@@ -247,3 +247,29 @@ def test_a_copy_of_an_estimator_goes_its_own_way(table):
         assert pca.n_samples_seen_ == len(rows)
         assert_model(copied.model_, truth(np.vstack([rows, rows])), steps=3)
         assert pca.partial_fit(rows[:0]).model_ == before
+
+
+@pytest.mark.parametrize("features", [300, 2000])  # a scatter, a factor
+def test_what_is_shown_and_what_is_remembered_agree(features):
+    rng = np.random.default_rng(7)
+    rows = rng.standard_normal((400, 120)) * 0.95 ** np.arange(120) @ rng.standard_normal((120, features)) + 3.0
+    pca = IncrementalPCA(n_components=10)
+    for start in range(0, 400, 50):
+        pca.partial_fit(rows[start : start + 50])
+        if start > 100:
+            pca.components_  # noqa: B018  reading on the way changes nothing
+    fresh = IncrementalPCA(n_components=10).fit(rows)
+    centred = rows - rows.mean(axis=0)
+    _, values, directions = np.linalg.svd(centred, full_matrices=False)
+    signs = np.sign(np.sum(pca.components_ * directions[:10], axis=1))[:, None]
+    assert np.abs(pca.components_ - signs * directions[:10]).max() < 1e-10
+    assert np.abs(pca.singular_values_ / values[:10] - 1).max() < 1e-12
+    hidden = np.square(values[10:]).sum() / 399 / (features - 10)
+    assert abs(pca.noise_variance_ / hidden - 1) < 1e-10
+    model = pca.model_
+    assert model.rank == 120
+    assert pca.certificate_.is_exact
+    assert model == fresh.model_
+    assert np.abs(model.basis[:10] - pca.components_).max() < 1e-10
+    assert np.abs(model.transform(rows)[:, :10] - pca.transform(rows)).max() < 1e-9 * values[0]
+    assert pca.limits() == fresh.limits()

@@ -20,7 +20,7 @@ use crate::sparse::SparseRows;
 /// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
 pub(crate) const LARGEST: f64 = 1e140;
 /// Rows checked by one task.
-const CHECK_ROWS: usize = 64;
+pub(crate) const CHECK_ROWS: usize = 64;
 
 /// Rows of any element type, with a weight each if wanted.
 ///
@@ -174,13 +174,15 @@ impl<'a> Block<'a> {
     /// Writes rows into a buffer of as many rows.
     pub(crate) fn write<T: Real>(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, T>) {
         each!(self.rows, rows => {
-            to.axis_chunks_iter_mut(Axis(0), CHECK_ROWS).into_par_iter().zip(which.par_chunks(CHECK_ROWS)).for_each(
-                |(mut to, which)| {
-                    for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
-                        to.zip_mut_with(&rows.row(row), |to, from| *to = T::narrow(from.to_f64()));
-                    }
-                },
-            );
+            let copy = |(mut to, which): (ndarray::ArrayViewMut2<'_, T>, &[usize])| {
+                for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
+                    to.zip_mut_with(&rows.row(row), |to, from| *to = T::narrow(from.to_f64()));
+                }
+            };
+            if which.len() <= CHECK_ROWS {
+                return copy((to, which));
+            }
+            to.axis_chunks_iter_mut(Axis(0), CHECK_ROWS).into_par_iter().zip(which.par_chunks(CHECK_ROWS)).for_each(copy);
         }, sparse => {
             to.fill(T::narrow(0.0));
             for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
@@ -238,10 +240,12 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
         Some(row) => vectorised(|| row.iter().fold(0, count)),
         None => row.iter().fold(0, count),
     };
-    let clean = rows
-        .axis_chunks_iter(Axis(0), CHECK_ROWS)
-        .into_par_iter()
-        .all(|chunk| chunk.rows().into_iter().all(|row| bad(row) == 0));
+    let good = |chunk: ArrayView2<'_, E>| chunk.rows().into_iter().all(|row| bad(row) == 0);
+    let clean = if rows.nrows() <= CHECK_ROWS {
+        good(rows)
+    } else {
+        rows.axis_chunks_iter(Axis(0), CHECK_ROWS).into_par_iter().all(good)
+    };
     if clean {
         return Ok(());
     }

@@ -65,6 +65,7 @@ mod moments;
 mod monitor;
 mod plan;
 mod project;
+mod read;
 mod reduce;
 mod scaled;
 mod scatter;

@@ -28,8 +28,10 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::tridiagonal::Tridiagonal;
 
-/// Columns of a panel: a whole number of the product's kernels, which are 48 wide in f64 and 96 in f32.
-pub(crate) const PANEL: usize = 480;
+/// Columns that are a whole number of the product's kernels, which are 48 wide in f64 and 96 in f32.
+const KERNEL: usize = 96;
+/// Columns of a panel.
+pub(crate) const PANEL: usize = 5 * KERNEL;
 /// Partial Gram matrices that are summed in parallel; half as many when they are larger than a cache.
 const PARTS: usize = 8;
 const LARGE_SUM: usize = 1 << 17;
@@ -180,17 +182,20 @@ pub(crate) fn cross<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Arra
     inner(a, b, false)
 }
 
-/// `A Bᵀ`, and beside it, if asked, the lower triangle of `A Aᵀ`: one partial sum per group of
-/// panels, added in order.
+/// `A Bᵀ`, and beside it, if asked, the lower triangle of `A Aᵀ`: one partial sum for each of some equal
+/// shares of the columns, added in order.
 fn inner<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, own: bool) -> Array2<f64> {
     let (rows, width) = a.dim();
     let columns = b.nrows() + if own { rows } else { 0 };
-    let panels = width.div_ceil(PANEL);
-    let parts = panels.clamp(1, if rows * columns > LARGE_SUM { PARTS / 2 } else { PARTS });
+    let most = if rows * columns > LARGE_SUM { PARTS / 2 } else { PARTS };
+    let share = width.div_ceil(width.div_ceil(PANEL).clamp(1, most)).next_multiple_of(KERNEL);
+    let panel = share.div_ceil(share.div_ceil(PANEL).max(1)).next_multiple_of(KERNEL);
+    let parts = width.div_ceil(share.max(1));
     let part = |p: usize| {
         let mut sum = Array2::<f64>::zeros((rows, columns));
-        for panel in p * panels / parts..(p + 1) * panels / parts {
-            let range = panel * PANEL..width.min((panel + 1) * PANEL);
+        let end = width.min((p + 1) * share);
+        for start in (p * share..end).step_by(panel) {
+            let range = start..end.min(start + panel);
             let left = columns_of(a, range.clone());
             let (other, same) = sum.view_mut().split_at(Axis(1), b.nrows());
             if !other.is_empty() {
@@ -227,14 +232,23 @@ pub(crate) fn rotate<T: Real>(u: ArrayView2<'_, f64>, a: ArrayView2<'_, T>) -> A
 }
 
 /// `A[..r] = U A` in place, for `U` of r rows; the rows of `A` below r are left undefined.
-pub(crate) fn rotate_in_place<T: Real>(u: ArrayView2<'_, f64>, a: ArrayViewMut2<'_, T>) {
+pub(crate) fn rotate_in_place<T: Real>(u: ArrayView2<'_, f64>, mut a: ArrayViewMut2<'_, T>) {
     let u = u.mapv(T::narrow);
-    let work = u.len() * a.ncols();
-    for_each_panel(a, work, |_, mut panel| {
-        let mut out = Array2::zeros((u.nrows(), panel.ncols()));
+    let rows = u.nrows();
+    let room = || Array2::zeros((rows, PANEL));
+    let turn = |out: &mut Array2<T>, mut panel: ArrayViewMut2<'_, T>| {
+        let mut out = out.slice_axis_mut(Axis(1), Slice::from(..panel.ncols()));
         multiply_into(out.view_mut(), Accum::Replace, u.view(), panel.view(), false);
-        panel.slice_axis_mut(Axis(0), Slice::from(..u.nrows())).assign(&out);
-    });
+        panel.slice_axis_mut(Axis(0), Slice::from(..rows)).assign(&out);
+    };
+    let work = u.len() * a.ncols();
+    let panels = a.axis_chunks_iter_mut(Axis(1), PANEL);
+    if work < PARALLEL_WORK {
+        let mut out = room();
+        panels.into_iter().for_each(|panel| turn(&mut out, panel));
+    } else {
+        panels.into_par_iter().for_each_init(room, turn);
+    }
 }
 
 /// `out += A B` on one core.

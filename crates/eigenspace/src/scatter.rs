@@ -13,7 +13,7 @@ use ndarray::{Array2, ArrayViewMut2};
 
 use crate::certificate::Bound;
 use crate::error::Error;
-use crate::linalg::{self, Real};
+use crate::linalg::{self, Eigen, Real};
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
 use crate::reduce::Decomposed;
@@ -71,18 +71,21 @@ impl Scatter {
         self.matrix *= factor;
     }
 
-    /// Singular values and directions, and the singular value below which they are rounding.
-    pub(crate) fn decompose(&self) -> Result<(Decomposed, f64), Error> {
-        let (lambda, directions) = linalg::eigh(self.matrix.view())?;
+    /// The leading `limit` singular values and directions, and the singular value below which they are rounding.
+    pub(crate) fn decompose(&self, limit: usize) -> Result<(Decomposed, f64), Error> {
+        let eigen = Eigen::of(self.matrix.view(), limit.saturating_add(1))?;
+        let lambda = &eigen.values;
+        let keep = limit.min(self.matrix.nrows());
+        let beyond = lambda.get(keep).map_or(0.0, |value| value.max(0.0));
         let offset = self.moments.rounding(0, 0.0, 0.0);
         let largest = lambda.first().copied().unwrap_or(0.0);
         let rounding = (self.epsilon * largest + offset * offset).sqrt();
-        let values = lambda.mapv(|value| value.max(0.0).sqrt());
-        Ok((Decomposed { values, directions, beyond: 0.0 }, rounding))
+        let values = lambda.iter().take(keep).map(|value| value.max(0.0).sqrt()).collect();
+        Ok((Decomposed { values, directions: eigen.vectors(0..keep), beyond }, rounding))
     }
 
     pub(crate) fn model(&self, truncation: Truncation, components: Components) -> Result<EigenspaceModel, Error> {
-        let (decomposed, rounding) = self.decompose()?;
+        let (decomposed, rounding) = self.decompose(truncation.rank_limit())?;
         let reduced = decomposed.cut(truncation, rounding, &self.moments);
         // Blocks of f32 products round on their own; against their sum that averages out.
         let noise = if self.narrow { 8.0 * f64::from(f32::EPSILON) } else { 0.0 };

@@ -6,34 +6,26 @@
 //!
 //! * Appending a row is a copy. All arithmetic happens when the buffer is full, at row counts that
 //!   depend only on the [`Plan`], so the answer does not depend on how the caller cut the rows.
-//! * Reading decomposes the buffer as it stands and drops nothing; the result is cached until the
-//!   next row. (Sparse rows that would not fit when made dense are the exception: reading them
-//!   compresses a copy, and the certificate of that reading says what it cost.)
+//! * Reading is in `read.rs`.
 //! * f32 rows are kept and multiplied in f32 (half the memory, up to twice the rate), with sums, means and
 //!   all small problems in f64, until an f64 row or a magnitude beyond f32's comfort arrives; then
 //!   the stream goes on in f64. The loss is about 1e-7 of the largest singular value.
 
 use std::sync::{Arc, OnceLock};
 
-use ndarray::Axis;
-
-use crate::block::Block;
+use crate::block::{Block, CHECK_ROWS};
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::fit::FitOptions;
-use crate::linalg::{self, Real};
-use crate::missing::{Guess, Missing, impute};
+use crate::missing::{Missing, impute};
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
-use crate::reduce::{Route, reduce};
 use crate::scatter::Scatter;
 use crate::truncation::{Components, Truncation};
 
 /// Magnitudes between which squares and their sums are safe in f32.
 const SAFE_F32: std::ops::RangeInclusive<f64> = 1e-10..=1e8;
 
-/// Waiting sparse rows are read as they are while they and the factor have fewer dense cells than this.
-const READ_CELLS: usize = 1 << 25;
 /// Sparse rows gathered for each compression: they are short, and turning the factor is not.
 const SPARSE_ROWS: usize = 400;
 
@@ -55,7 +47,7 @@ const SPARSE_ROWS: usize = 400;
 /// ```
 #[derive(Debug, Clone)]
 pub struct EigenspaceStream {
-    options: FitOptions,
+    pub(crate) options: FitOptions,
     plan: Plan,
     pub(crate) buffer: Buffer,
     pub(crate) scatter: Option<Scatter>,
@@ -63,7 +55,7 @@ pub struct EigenspaceStream {
     pub(crate) clock: u64,
     /// The time at which the factor, or the scatter, has the weight it says.
     pub(crate) settled: u64,
-    cache: OnceLock<Arc<EigenspaceModel>>,
+    pub(crate) cache: OnceLock<Arc<EigenspaceModel>>,
 }
 
 /// The buffer in the precision of the rows so far.
@@ -82,6 +74,8 @@ macro_rules! either {
         }
     };
 }
+
+pub(crate) use either;
 
 impl EigenspaceStream {
     pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
@@ -166,6 +160,12 @@ impl EigenspaceStream {
         Ok(())
     }
 
+    /// Whether an update with these rows is a copy and no more: no compression, no second thread.
+    pub fn only_copies(&self, rows: &Block<'_>) -> bool {
+        let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.room());
+        few && !either!(&self.buffer, factor => factor.waits_sparse())
+    }
+
     /// Absorbs the rows that another model stands for.
     pub fn merge(&mut self, model: &EigenspaceModel) -> Result<(), Error> {
         if !model.is_empty() && model.is_centred() == self.options.about_origin {
@@ -174,15 +174,6 @@ impl EigenspaceStream {
         let merged = self.model()?.merge(model, Truncation::None)?;
         self.start_from(&merged);
         Ok(())
-    }
-
-    /// The model of all rows so far. Cached until the next row.
-    pub fn model(&self) -> Result<Arc<EigenspaceModel>, Error> {
-        if let Some(model) = self.cache.get() {
-            return Ok(Arc::clone(model));
-        }
-        let model = Arc::new(self.read()?);
-        Ok(Arc::clone(self.cache.get_or_init(|| model)))
     }
 
     /// The same stream showing another number of components. Rank that was dropped does not return.
@@ -211,7 +202,7 @@ impl EigenspaceStream {
     }
 
     /// Empties the buffer into the scatter, or compresses it.
-    fn flush(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
         let (forgetting, now) = (self.options.forgetting, self.clock);
         let fade = forgetting.weight(now - self.settled);
         self.settled = now;
@@ -259,60 +250,11 @@ impl EigenspaceStream {
         either!(&mut self.buffer, factor => impute(factor.raw_mut(), weights, guess, components, about_origin))
     }
 
-    /// What the rows before the raw ones say, if there are enough of them.
-    fn guess(&self) -> Result<Option<Guess>, Error> {
-        let components = self.options.components;
-        let model = match &self.scatter {
-            Some(scatter) => scatter.model(Truncation::None, components)?,
-            None => either!(&self.buffer, factor => {
-                let kept = linalg::rows_of(factor.view(), 0..factor.kept).mapv(Real::widen);
-                let reduced = reduce(kept, Route::Auto, Truncation::None, &factor.moments, factor.epsilon())?;
-                EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound, components)
-            }),
-        };
-        Ok((model.count() > 0).then(|| Guess::of(&model, components)))
-    }
-
     /// Goes on in f64.
     fn widen(&mut self) {
         if let Buffer::F32(factor) = &mut self.buffer {
             let factor = std::mem::replace(factor, Factor::empty(0, false));
             self.buffer = Buffer::F64(factor.cast());
         }
-    }
-
-    fn read(&self) -> Result<EigenspaceModel, Error> {
-        let FitOptions { components, forgetting, .. } = self.options;
-        let fade = forgetting.weight(self.clock - self.settled);
-        either!(&self.buffer, factor => {
-            let weights = factor.weights(forgetting, self.clock);
-            let cells = (factor.kept + factor.pending()) * self.features();
-            if factor.waits_sparse() && cells > READ_CELLS {
-                // Too many to be made dense: this reading pays for a compression, the stream does not.
-                let mut settled = self.clone();
-                settled.flush()?;
-                return settled.read();
-            }
-            let mut a = factor.widened();
-            let (mut kept, mut added) = a.view_mut().split_at(Axis(0), factor.kept);
-            let mut imputed = 0;
-            if self.options.missing == Missing::Impute {
-                imputed = impute(added.view_mut(), weights.as_deref(), self.guess()?, components, self.options.about_origin)?;
-            }
-            if let Some(scatter) = &self.scatter {
-                let mut scatter = scatter.clone();
-                scatter.forget(fade);
-                scatter.moments.imputed += imputed;
-                scatter.absorb(added, weights.as_deref())?;
-                return scatter.model(Truncation::None, components);
-            }
-            kept *= fade.sqrt();
-            let mut moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
-            moments.imputed += imputed;
-            let reduced = reduce(a, Route::Auto, Truncation::None, &moments, factor.epsilon())?;
-            let largest = reduced.spectrum.largest().powi(2);
-            let bound = factor.bound.scaled(fade).noisier(factor.noise() * largest);
-            Ok(EigenspaceModel::from_reduced(moments, reduced, bound, components))
-        })
     }
 }

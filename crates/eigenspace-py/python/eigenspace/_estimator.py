@@ -90,12 +90,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """All that is remembered of the rows, in their own units: it can be merged, split and saved."""
         view = self._view()
         names = getattr(self, "feature_names_in_", None)
-        return EigenspaceModel._of(view.raw, note_of(names, standardize=view.scaled is not None))
+        return EigenspaceModel._of(view.remembered, note_of(names, standardize=view.scaled is not None))
 
     @property
     def certificate_(self) -> Certificate:
         """How exact the components are."""
-        return self._view().model.certificate()
+        return self._view().whole.certificate()
 
     @property
     def _n_features_out(self) -> int:
@@ -143,7 +143,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
         """The limits of T² and Q that this share of good rows stays below."""
-        return self._view().model.limits(confidence)
+        return self._view().whole.limits(confidence)
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
         """A checked array of rows."""

@@ -20,9 +20,13 @@ class Seen:
     def view(self, standardize: bool) -> View:
         """The numbers of the model, computed once."""
         if standardize not in self._views:
-            model = self.stream.model()
             shown = self.settings["components"]
-            self._views[standardize] = View(model, shown, standardize=standardize, narrow=self.narrow)
+            if standardize:
+                view = View(self.stream.model(), shown, standardize=True, narrow=self.narrow)
+            else:
+                whole = self.stream.model
+                view = View(self.stream.shown(), shown, standardize=False, narrow=self.narrow, whole=whole)
+            self._views[standardize] = view
         return self._views[standardize]
 
     def __getstate__(self) -> dict[str, Any]:

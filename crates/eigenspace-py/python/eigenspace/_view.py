@@ -9,6 +9,7 @@ are 0, and their whitened coordinates too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -31,8 +32,17 @@ def fixed(array: NDArray[Any]) -> NDArray[Any]:
 class View:
     """The numbers of a model, each computed when it is first asked for."""
 
-    def __init__(self, raw: Model, n_components: int | float | None, *, standardize: bool, narrow: bool) -> None:
+    def __init__(
+        self,
+        raw: Model,
+        n_components: int | float | None,
+        *,
+        standardize: bool,
+        narrow: bool,
+        whole: Callable[[], Model] | None = None,
+    ) -> None:
         self.raw = raw
+        self._whole = whole
         self.n_components = n_components
         self.narrow = narrow
         self.scaled = raw.standardize() if standardize else None
@@ -48,11 +58,21 @@ class View:
     def __getstate__(self) -> dict[str, Any]:
         standardize = self.scaled is not None
         settings = {"n_components": self.n_components, "standardize": standardize, "narrow": self.narrow}
-        return {"model": self.raw.to_bytes(""), **settings}
+        return {"model": self.remembered.to_bytes(""), **settings}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         raw, _ = Model.from_bytes(state.pop("model"))
         self.__init__(raw, **state)  # type: ignore[misc]
+
+    @cached_property
+    def remembered(self) -> Model:
+        """The model with all directions, of which `raw` may have only those that are shown."""
+        return self.raw if self._whole is None else self._whole()
+
+    @property
+    def whole(self) -> Model:
+        """The same in the units that are looked at."""
+        return self.model if self.scaled is not None else self.remembered
 
     @cached_property
     def mean(self) -> Floats:

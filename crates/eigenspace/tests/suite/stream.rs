@@ -1,6 +1,8 @@
 //! The streaming engine: cuts, reads, threads, engines and precisions.
 
-use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncation};
+use std::sync::Arc;
+
+use eigenspace::{Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Truncation};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 
@@ -275,4 +277,61 @@ fn the_certificate_of_an_f32_stream_counts_its_rounding() {
     }
     let few = FitOptions::new().fit(rows.slice_axis(Axis(0), (..400).into())).unwrap();
     assert!(few.certificate().is_exact(), "rows that were only gathered have lost nothing");
+}
+
+/// Streams of both engines over rows with singular values like these, past what they hold as rows, and the
+/// truth. Every row comes with its opposite, so that centring changes nothing.
+fn read_streams(spectrum: &[f64]) -> Vec<(EigenspaceStream, support::Oracle)> {
+    let mut random = Random::new(16);
+    let mut rows = |n, d| {
+        let half = random.with_spectrum(n, d, spectrum);
+        stack(&half, &-&half)
+    };
+    let (wide, tall) = (rows(100, 400), rows(150, 150));
+    let factor = FitOptions::new().components(10).max_rank(100).block_rows(60).engine(Engine::Factor);
+    let scatter = FitOptions::new().components(10).block_rows(60).engine(Engine::Scatter);
+    [(factor, wide), (scatter, tall)]
+        .into_iter()
+        .map(|(options, rows)| {
+            let mut stream = options.stream(rows.ncols()).unwrap();
+            stream.update(rows.view()).unwrap();
+            (stream, oracle(rows.view()))
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
+    // 90 directions fit the rank, so nothing was dropped and the truth is that of all rows.
+    for (stream, truth) in read_streams(&(0..90).map(|i| 0.95_f64.powi(i)).collect::<Vec<_>>()) {
+        let shown = stream.shown().unwrap();
+        assert_eq!((shown.rank(), shown.n_components()), (26, 10), "{}", stream.plan());
+        assert!(stream.model().unwrap().rank() >= 90);
+        assert!(shown.certificate().lost() >= truth.eigenvalues[26] * (1.0 - 1e-10));
+        for k in 0..10 {
+            let relative = shown.singular_values()[k].powi(2) / truth.eigenvalues[k] - 1.0;
+            assert!(relative.abs() < 1e-12, "value {k} of {}: {relative}", stream.plan());
+            let product = shown.basis().row(k).dot(&truth.directions.row(k)).abs();
+            assert!(product > 1.0 - 1e-14, "direction {k} of {}: {product}", stream.plan());
+        }
+        assert_eq!(stream.shown().unwrap().rank(), stream.model().unwrap().rank(), "what is known is not read again");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_from_the_rest_is_read_with_the_rest() {
+    let mut twins: Vec<f64> = (0..90).map(|i| 0.95_f64.powi(i)).collect();
+    twins[4] = twins[3];
+    let edge: Vec<f64> = (0..90).map(|i| if i < 5 { 2.0 } else { 1.0 } + 1e-3 * f64::from(90 - i)).collect();
+    let weak: Vec<f64> = (0..90).map(|i| 0.1_f64.powi(i)).collect();
+    let few: Vec<f64> = (0..20).map(|i| 0.9_f64.powi(i)).collect();
+    for (name, spectrum) in [("twins", twins), ("weak", weak), ("few", few)] {
+        for (stream, _) in read_streams(&spectrum) {
+            assert!(Arc::ptr_eq(&stream.shown().unwrap(), &stream.model().unwrap()), "{name}, {}", stream.plan());
+        }
+    }
+    // Close together, but apart.
+    for (stream, _) in read_streams(&edge) {
+        assert_eq!(stream.shown().unwrap().rank(), 26);
+    }
 }

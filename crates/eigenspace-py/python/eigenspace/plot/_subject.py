@@ -29,7 +29,7 @@ class Subject:
             self.view, self.core, self.shown = None, of._core, of._core.n_components
         elif isinstance(of, Estimator):
             self.view = of._view()
-            self.core, self.shown = self.view.model, int(of.n_components_)
+            self.core, self.shown = self.view.whole, int(of.n_components_)
         else:
             what = of.__name__ if isinstance(of, type) else type(of).__name__
             raise EigenspaceError(f"{what} cannot be drawn: expected a fitted estimator of eigenspace or a model")
