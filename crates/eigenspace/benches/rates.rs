@@ -87,16 +87,28 @@ fn compression(features: usize, rank: usize, block: usize, single: bool) -> Case
     let narrow = data.mapv(|x| x as f32);
     let run = move || {
         let mut stream = options.stream(features).expect("valid options");
+        let mut add = |rows: std::ops::Range<usize>| {
+            let rows = ndarray::Slice::from(rows);
+            if single {
+                stream.update(narrow.slice_axis(ndarray::Axis(0), rows))
+            } else {
+                stream.update(data.slice_axis(ndarray::Axis(0), rows))
+            }
+            .expect("finite rows");
+        };
         let head = rank + block + 1;
-        let (first, rest) = data.view().split_at(ndarray::Axis(0), head);
-        let (first32, rest32) = narrow.view().split_at(ndarray::Axis(0), head);
-        if single { stream.update(first32) } else { stream.update(first) }.expect("finite rows");
-        seconds(|| if single { stream.update(rest32) } else { stream.update(rest) })
+        add(0..head);
+        // The buffer is filled, and then a row comes for which it must be compressed.
+        (0..turns)
+            .map(|turn| {
+                let (start, end) = (head + turn * block, head + (turn + 1) * block);
+                add(start..end - 1);
+                seconds(|| add(end - 1..end))
+            })
+            .sum()
     };
     let (d, r, m, q) = (features as f64, rank as f64, block as f64, (rank + block) as f64);
-    // Products of the new rows with the kept and with each other, r vectors of an eigenproblem, r rows
-    // turned. (The last of the first rows set off a compression and lies in the buffer; so will the last
-    // of all.)
+    // Products of the new rows with the kept and with each other, r vectors of an eigenproblem, r rows turned.
     let eigenproblem = 4.0 / 3.0 * q.powi(3) + 2.0 * q * q * r;
     let operations = turns as f64 * ((m * (m + 1.0) + 2.0 * m * r) * d + eigenproblem + 2.0 * r * q * d);
     let name = format!("compression D={features} r={rank} m={block} {}", if single { "f32" } else { "f64" });

@@ -140,7 +140,8 @@ pub(crate) fn for_each_panel<T: Real>(
 
 /// `A Aᵀ`, both triangles, in f64.
 pub(crate) fn gram<T: Real>(a: ArrayView2<'_, T>) -> Array2<f64> {
-    let mut g = inner(a, rows_of(a, 0..0), true);
+    let mut g = Array2::zeros((a.nrows(), a.nrows()));
+    add_inner(g.view_mut(), a, rows_of(a, 0..0), true);
     for i in 0..g.nrows() {
         for j in i + 1..g.ncols() {
             g[[i, j]] = g[[j, i]];
@@ -152,9 +153,8 @@ pub(crate) fn gram<T: Real>(a: ArrayView2<'_, T>) -> Array2<f64> {
 /// The lower triangle of `A Aᵀ` in f64, where the first rows of `A` are orthogonal to each other.
 pub(crate) fn gram_beside<T: Real>(a: ArrayView2<'_, T>, orthogonal: usize) -> Array2<f64> {
     let (f, x) = a.split_at(Axis(0), orthogonal);
-    let products = inner(x, f, true);
     let mut g = Array2::zeros((a.nrows(), a.nrows()));
-    g.slice_axis_mut(Axis(0), Slice::from(orthogonal..)).assign(&products);
+    add_inner(g.slice_axis_mut(Axis(0), Slice::from(orthogonal..)), x, f, true);
     for (i, row) in f.rows().into_iter().enumerate() {
         g[[i, i]] = squared_length(row);
     }
@@ -179,20 +179,19 @@ pub(crate) fn squared_length<T: Real>(row: ArrayView1<'_, T>) -> f64 {
 
 /// `A Bᵀ` for two matrices of few rows and the same long width, in f64.
 pub(crate) fn cross<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<f64> {
-    inner(a, b, false)
+    let mut product = Array2::zeros((a.nrows(), b.nrows()));
+    add_inner(product.view_mut(), a, b, false);
+    product
 }
 
-/// `A Bᵀ`, and beside it, if asked, the lower triangle of `A Aᵀ`: one partial sum for each of some equal
-/// shares of the columns, added in order.
-fn inner<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, own: bool) -> Array2<f64> {
-    let (rows, width) = a.dim();
-    let columns = b.nrows() + if own { rows } else { 0 };
-    let most = if rows * columns > LARGE_SUM { PARTS / 2 } else { PARTS };
+/// `sum += [ A Bᵀ | A Aᵀ ]`, the latter only if asked, and then its lower triangle: one partial sum for each of
+/// some equal shares of the columns, added in order.
+fn add_inner<T: Real>(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, own: bool) {
+    let width = a.ncols();
+    let most = if sum.len() > LARGE_SUM { PARTS / 2 } else { PARTS };
     let share = width.div_ceil(width.div_ceil(PANEL).clamp(1, most)).next_multiple_of(KERNEL);
     let panel = share.div_ceil(share.div_ceil(PANEL).max(1)).next_multiple_of(KERNEL);
-    let parts = width.div_ceil(share.max(1));
-    let part = |p: usize| {
-        let mut sum = Array2::<f64>::zeros((rows, columns));
+    let add = |p: usize, sum: &mut ArrayViewMut2<'_, f64>| {
         let end = width.min((p + 1) * share);
         for start in (p * share..end).step_by(panel) {
             let range = start..end.min(start + panel);
@@ -205,17 +204,22 @@ fn inner<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, own: bool) -> Arra
                 T::accumulate(same, left, left.reversed_axes(), true);
             }
         }
-        sum
     };
-    if rows * columns * width < PARALLEL_WORK {
-        return (0..parts).map(part).reduce(|a, b| a + b).unwrap_or_else(|| Array2::zeros((rows, columns)));
+    let (shape, parts) = (sum.raw_dim(), width.div_ceil(share.max(1)));
+    let apart = |p: usize| {
+        let mut part = Array2::zeros(shape);
+        add(p, &mut part.view_mut());
+        part
+    };
+    if sum.len() * width < PARALLEL_WORK {
+        // The same sums in the same order.
+        (0..parts).for_each(|p| if p == 0 { add(0, &mut sum) } else { sum += &apart(p) });
+        return;
     }
-    let mut sums: Vec<_> = (0..parts).into_par_iter().map(part).collect();
-    let mut sum = sums.remove(0);
+    let ((), others) = rayon::join(|| add(0, &mut sum), || (1..parts).into_par_iter().map(apart).collect::<Vec<_>>());
     sum.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
-        sums.iter().for_each(|other| row += &other.row(i));
+        others.iter().for_each(|other| row += &other.row(i));
     });
-    sum
 }
 
 /// `U A` for a small `U` (r x q) and a long `A` (q x D).
