@@ -31,7 +31,7 @@ pub(crate) fn compute<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, 
     finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
 }
 
-/// The same in this thread, for work that is done before another thread would wake up.
+/// The same in this thread, which is none of the pool.
 pub(crate) fn compute_here<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
     finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
 }
@@ -44,7 +44,7 @@ fn finished<T>(py: Python<'_>, result: std::thread::Result<Result<T, Error>>) ->
     }
 }
 
-fn pool() -> PyResult<Arc<ThreadPool>> {
+pub(crate) fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     match &pool.threads {

@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use eigenspace::EigenspaceStream;
+use eigenspace::{EigenspaceStream, Error};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::compute::{compute, compute_here};
+use crate::compute::{compute, compute_here, pool};
 use crate::model::Model;
 use crate::options::Settings;
 use crate::rows::{Rows, View, affordable, checked, copies, counted_from, weights};
@@ -17,7 +17,11 @@ const MOST_ROWS: usize = 512;
 
 /// Rows in, models out. Threads may share one: each call waits for the one before.
 #[pyclass(frozen, module = "eigenspace._core")]
-pub(crate) struct Stream(Mutex<EigenspaceStream>);
+pub(crate) struct Stream {
+    /// Who comes next; without it a thread that adds row after row would always be first.
+    turn: Mutex<()>,
+    inner: Mutex<EigenspaceStream>,
+}
 
 #[pymethods]
 impl Stream {
@@ -45,9 +49,7 @@ impl Stream {
 
     /// All of its state, to go on later with the same bytes as result.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let stream = self.lock(py);
-        let stream = &*stream;
-        let bytes = compute(py, || Ok(stream.checkpoint("")))?;
+        let bytes = self.with(py, |stream| Ok(stream.checkpoint("")))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -56,9 +58,7 @@ impl Stream {
         let settings = Settings::of(settings)?;
         let components = settings.components();
         let options = settings.options(py)?;
-        let stream = self.lock(py);
-        let stream = &*stream;
-        let changed = compute(py, || {
+        let changed = self.with(py, |stream| {
             // Another number of components is only looked at; anything else begins anew from the model.
             if stream.options().clone().components(components) != options {
                 return options.resume(&*stream.model()?);
@@ -71,10 +71,8 @@ impl Stream {
     }
 
     /// The same stream once more, to go two ways.
-    fn copy(&self, py: Python<'_>) -> Self {
-        let stream = self.lock(py);
-        let stream = &*stream;
-        Self::from(py.detach(|| stream.clone()))
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self::from(compute_here(py, || Ok(self.hold().clone()))?))
     }
 
     /// Absorbs rows, all or none. Errors count rows from `first`.
@@ -91,55 +89,69 @@ impl Stream {
         let block = view.block(weights.as_deref());
         // Sparse rows wait as they are; of dense ones no more are held than wait for a compression.
         let waiting = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
-        affordable(py, copies(waiting, block.ncols()))?;
-        let mut stream = self.lock(py);
-        let stream = &mut *stream;
-        let only_copies = stream.only_copies(&block);
-        let work = || stream.update(block).map_err(|error| counted_from(first, error));
-        if only_copies { compute_here(py, work) } else { compute(py, work) }
+        let grown = compute_here(py, || Ok(self.hold().cells_to_update(&block)))?;
+        affordable(py, copies(waiting, block.ncols()).saturating_add(grown))?;
+        let pool = pool()?;
+        compute_here(py, || {
+            let mut stream = self.hold();
+            let stream = &mut *stream;
+            let only_copies = stream.only_copies(&block);
+            let mut work = || stream.update(block).map_err(|error| counted_from(first, error));
+            // A copy is done before another thread would wake up.
+            if only_copies { work() } else { pool.install(work) }
+        })
     }
 
     /// The model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
-        let stream = self.lock(py);
-        let stream = &*stream;
-        Ok(compute(py, || stream.model())?.into())
+        self.readable(py)?;
+        Ok(self.with(py, |stream| stream.model())?.into())
     }
 
     /// A model that is good for looking at its components, and cheaper.
     fn shown(&self, py: Python<'_>) -> PyResult<Model> {
-        let stream = self.lock(py);
-        let stream = &*stream;
-        Ok(compute(py, || stream.shown())?.into())
+        self.readable(py)?;
+        Ok(self.with(py, |stream| stream.shown())?.into())
     }
 
     /// Rows absorbed.
     #[getter]
-    fn count(&self, py: Python<'_>) -> u64 {
-        self.lock(py).count()
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
+        compute_here(py, || Ok(self.hold().count()))
     }
 }
 
 impl From<EigenspaceStream> for Stream {
     fn from(stream: EigenspaceStream) -> Self {
-        Self(Mutex::new(stream))
+        Self { turn: Mutex::new(()), inner: Mutex::new(stream) }
     }
 }
 
 impl Stream {
-    /// Waits for the thread that has the stream, which may need the interpreter to go on.
-    fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, EigenspaceStream> {
-        if let Ok(free) = self.0.try_lock() {
-            return free;
-        }
-        loop {
-            // A guard cannot be taken along, so the wait is repeated until the lock is free here.
-            py.detach(|| drop(self.0.lock()));
-            match self.0.try_lock() {
-                Ok(free) => return free,
-                Err(std::sync::TryLockError::Poisoned(poisoned)) => return PoisonError::into_inner(poisoned),
-                Err(std::sync::TryLockError::WouldBlock) => {}
-            }
-        }
+    /// Works on the stream in the pool, when its turn has come. The interpreter is free while it waits: whoever
+    /// has the stream may need it to go on.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&EigenspaceStream) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let pool = pool()?;
+        compute_here(py, || {
+            let stream = self.hold();
+            let stream = &*stream;
+            pool.install(|| work(stream))
+        })
+    }
+
+    /// Waits for the threads that came before; never to be called with the interpreter, nor in the pool, whose
+    /// threads may begin other work while they wait.
+    fn hold(&self) -> MutexGuard<'_, EigenspaceStream> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses a reading for which there is no memory.
+    fn readable(&self, py: Python<'_>) -> PyResult<()> {
+        affordable(py, compute_here(py, || Ok(self.hold().cells_to_read()))?)
     }
 }

@@ -161,3 +161,55 @@ def test_a_signal_handler_of_the_user_is_called():
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert calls == [None]
+
+
+def test_a_reader_gets_its_turn_while_another_thread_adds_rows():
+    X = np.random.default_rng(8).normal(size=(100, 40))
+    pca = IncrementalPCA(n_components=4).partial_fit(X)
+    reads = []
+
+    def read():
+        while len(reads) < 50:
+            reads.append(pca.components_)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    calls = 0
+    while reader.is_alive() and calls < 50_000:
+        pca.partial_fit(X[:1])
+        calls += 1
+    waited = len(reads)
+    reader.join(timeout=60)
+    assert waited == 50, f"{waited} reads beside {calls} calls"
+
+
+@pytest.mark.parametrize("look", [False, True])
+@pytest.mark.parametrize("narrow", [0, 60])
+def test_rows_that_memory_cannot_hold_are_refused_one_by_one(look, narrow):
+    script = f"""
+        import resource
+        import numpy as np
+        from eigenspace import IncrementalPCA
+
+        features, look, narrow = 200_000, {look}, {narrow}
+        IncrementalPCA(n_components=1).fit(np.eye(3)).components_
+        X = np.random.default_rng(0).standard_normal((4, features))
+        pca = IncrementalPCA(n_components=2)
+        with open("/proc/self/status") as status:
+            size = next(int(line.split()[1]) for line in status if line.startswith("VmSize")) * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (size + (120 << 20),) * 2)
+        for i in range(600):
+            row = X[i % 4 : i % 4 + 1]
+            try:
+                pca.partial_fit(row.astype(np.float32) if i < narrow else row)
+                if look and i % 20 == 19:
+                    pca.components_
+            except MemoryError as error:
+                print(pca.n_samples_seen_ - i, error)
+                break
+    """
+    done = run(script)
+    assert done.returncode == 0, done.stderr
+    behind, _, said = done.stdout.partition(" ")
+    assert int(behind) in (0, 1)  # a row that was refused was not counted; one that was added before a look was
+    assert "of memory" in said

@@ -12,7 +12,10 @@ use crate::linalg;
 /// Numbers that are compared at a time.
 const LANES: usize = 16;
 
-/// Orthonormal rows; in each, the entry of largest magnitude is positive.
+/// Entries whose magnitudes are closer than this share count as equal, so that rounding decides no sign.
+const TIE: f64 = 1e-6;
+
+/// Orthonormal rows; in each, the entry of largest magnitude is positive (the first, where several are).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Basis(Array2<f64>);
 
@@ -29,7 +32,7 @@ impl Basis {
                 Some(row) => linalg::vectorised(|| largest_magnitude(row)),
                 None => row.iter().fold(0.0, |best: f64, x| best.max(x.abs())),
             };
-            if row.iter().find(|x| x.abs() == largest).is_some_and(|x| *x < 0.0) {
+            if row.iter().find(|x| x.abs() >= largest * (1.0 - TIE)).is_some_and(|x| *x < 0.0) {
                 row.mapv_inplace(|x| -x);
             }
         });

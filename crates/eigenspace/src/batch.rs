@@ -76,8 +76,8 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
         scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
     let (decomposed, rounding) = scatter.decompose(truncation.rank_limit())?;
-    let possible = scatter.moments.rank_limit().min(decomposed.values.len());
-    let smallest = decomposed.values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
+    let possible = scatter.moments.rank_limit().min(rows.ncols());
+    let smallest = decomposed.values.get(possible.wrapping_sub(1)).map_or(decomposed.beyond, |s| s * s);
     let largest = decomposed.values.first().map_or(0.0, |s| s * s);
     if doubt && smallest < TRUSTED * largest {
         return by_factor(rows, Route::Svd, truncation);

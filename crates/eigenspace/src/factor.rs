@@ -123,13 +123,19 @@ impl<T: Real> Factor<T> {
             return;
         }
         let end = self.rows + which.len();
-        if end > self.data.nrows() {
-            let mut larger = Array2::zeros((end.max(self.data.nrows() * 3 / 2), self.data.ncols()));
+        if let Some(rows) = self.grown(which.len()) {
+            let mut larger = Array2::zeros((rows, self.data.ncols()));
             larger.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&self.view());
             self.data = larger;
         }
         block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.rows..end)));
         self.rows = end;
+    }
+
+    /// Rows of the larger buffer that must be had for so many more, if there is no room.
+    pub(crate) fn grown(&self, more: usize) -> Option<usize> {
+        let (end, there) = (self.rows + more, self.data.nrows());
+        (end > there).then(|| end.max(there * 3 / 2))
     }
 
     /// Weights of the raw rows when the clock stands at `now`; none if all weigh 1.

@@ -31,7 +31,7 @@
 //! * A model stores the *scatter*, a sum, so merging adds and no divisor hides in it. Variances are
 //!   views that take `ddof`: the divisor is `weight − ddof`.
 //! * Singular values are those of the centred rows, non-increasing; directions are rows.
-//! * In each direction the entry of largest magnitude is positive.
+//! * In each direction the entry of largest magnitude is positive: the first, if some are as large up to 1e-6.
 //! * `n_components` (shown, k) and rank (kept, r) are different numbers: k ≤ r.
 //! * The energy of a direction is s², its share is s² over the *exact* total scatter.
 //!

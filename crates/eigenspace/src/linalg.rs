@@ -17,8 +17,9 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::tridiag;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::linalg::svd::SvdParams;
 use faer::linalg::{cholesky, evd, householder, svd, triangular_solve};
-use faer::{Accum, Conj, Mat, Par};
+use faer::{Accum, Conj, Mat, Par, Spec};
 use faer_ext::IntoFaer;
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
@@ -411,29 +412,60 @@ fn leading(t: &Tridiagonal<'_>, wanted: usize) -> Option<(Array1<f64>, Array2<f6
 }
 
 /// Singular values, non-increasing, and right singular vectors (one per row) of any matrix.
+///
+/// From 128 rows and columns on faer 0.24.4 divides and conquers, and finds values that are not there where
+/// many are equal or zero. So its answer is checked, and where it is wrong found again by rotations.
 pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> Result<(Array1<f64>, Array2<f64>), Error> {
-    let (rows, columns) = a.dim();
-    let size = rows.min(columns);
-    let mut values = Array1::<f64>::zeros(size);
-    let mut right = Array2::<f64>::zeros((size, columns));
-    if size == 0 {
-        return Ok((values, right));
+    if a.is_empty() {
+        return Ok((Array1::zeros(0), Array2::zeros((0, a.ncols()))));
     }
-    use svd::ComputeSvdVectors::{No, Thin};
     let scale = near_one(a);
     let scaled = &a * scale;
-    let scratch = svd::svd_scratch::<f64>(rows, columns, No, Thin, Par::Seq, Default::default());
+    let params = Spec::<SvdParams, f64>::default();
+    let (mut values, mut right) = svd_with(scaled.view(), params)?;
+    if values.len() >= params.recursion_threshold && !decomposes(scaled.view(), values.view(), right.view()) {
+        let params = SvdParams { recursion_threshold: usize::MAX, ..params.config };
+        (values, right) = svd_with(scaled.view(), params.into())?;
+    }
+    Ok((values / scale, right))
+}
+
+fn svd_with(a: ArrayView2<'_, f64>, params: Spec<SvdParams, f64>) -> Result<(Array1<f64>, Array2<f64>), Error> {
+    use svd::ComputeSvdVectors::{No, Thin};
+    let (rows, columns) = a.dim();
+    let size = rows.min(columns);
+    let (mut values, mut right) = (Array1::<f64>::zeros(size), Array2::<f64>::zeros((size, columns)));
+    let scratch = svd::svd_scratch::<f64>(rows, columns, No, Thin, Par::Seq, params);
     svd::svd(
-        scaled.view().into_faer(),
+        a.into_faer(),
         DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
         None,
         Some(right.view_mut().reversed_axes().into_faer()),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
+        params,
     )
     .map_err(|_| Error::NoConvergence { what: "singular value decomposition", rows, columns })?;
-    Ok((values / scale, right))
+    Ok((values, right))
+}
+
+/// Whether V Vᵀ = I and the columns of A Vᵀ are orthogonal with these lengths, to rounding: then A = U S V.
+fn decomposes(a: ArrayView2<'_, f64>, values: ArrayView1<'_, f64>, v: ArrayView2<'_, f64>) -> bool {
+    let size = values.len();
+    let rounding = f64::EPSILON * size as f64;
+    let skewed = |g: Array2<f64>, allowed: &dyn Fn(usize, usize) -> f64| {
+        g.indexed_iter().any(|((i, j), x)| i != j && x.abs() > allowed(i, j))
+    };
+    let along = cross(v, a);
+    let lengths_differ = (0..size).any(|i| {
+        let (length, norm) = (squared_length(along.row(i)).sqrt(), squared_length(v.row(i)).sqrt());
+        !((length - values[i]).abs() <= rounding * values[0] && (norm - 1.0).abs() <= rounding)
+    });
+    !(lengths_differ
+        || skewed(gram(v), &|_, _| rounding)
+        || skewed(gram(along.view()), &|i, j| {
+            2.0 * rounding * values[0] * (values[i] + values[j] + rounding * values[0])
+        }))
 }
 
 /// The lower triangular `C` with `S = C Cᵀ`, or `None` when `S` is not safely positive definite.
@@ -521,5 +553,63 @@ mod tests {
         let mut deficient: Vec<f64> = (0..40).map(|i| f64::from(50 - i)).collect();
         deficient.resize(260, 0.0);
         assert_eq!(check(&deficient, 80), 260);
+    }
+
+    /// Rows with these singular values: a diagonal turned by plain reflections on both sides.
+    fn with_values(rows: usize, columns: usize, values: &[f64], seed: usize) -> Array2<f64> {
+        let mut a = Array2::zeros((rows, columns));
+        values.iter().enumerate().for_each(|(i, s)| a[[i, i]] = *s);
+        for side in 0..2 {
+            for turn in 0..4 {
+                let wave = |i: usize| ((i * i + 7 * turn * i + 13 * seed + side) as f64 * 0.37).sin();
+                let w = Array1::from_shape_fn(a.nrows(), wave);
+                let share = a.t().dot(&w) * (2.0 / w.dot(&w));
+                a.rows_mut().into_iter().zip(&w).for_each(|(mut row, w)| row.scaled_add(-w, &share));
+            }
+            a = a.reversed_axes();
+        }
+        a
+    }
+
+    #[test]
+    fn no_singular_value_is_made_up() {
+        let (mut again, mut worst) = (0, 0.0_f64);
+        for seed in 0..60 {
+            let (columns, rank) = (128 + seed % 73, 20 + 3 * seed % 90);
+            let spectra: [&dyn Fn(usize) -> f64; 4] =
+                [&|_| 1.0, &|i| if i < rank / 2 { 1.0 } else { 0.5 }, &|i| 1.0 / (1.0 + i as f64), &|i| {
+                    0.9_f64.powi(i as i32)
+                }];
+            for spectrum in spectra {
+                let values: Vec<f64> = (0..rank).map(spectrum).collect();
+                let a = with_values(columns + 30, columns, &values, seed);
+                let plain = svd_with(a.view(), Default::default()).expect("finite");
+                again += usize::from(!decomposes(a.view(), plain.0.view(), plain.1.view()));
+                let (found, right) = thin_svd(a.view()).expect("finite");
+                for (i, s) in found.iter().enumerate() {
+                    let truth = values.get(i).copied().unwrap_or(0.0);
+                    worst = worst.max((s - truth).abs());
+                    assert!((s - truth).abs() < 1e-13, "seed {seed}, value {i} of {rank}: {s} for {truth}");
+                }
+                assert!(crate::basis::orthogonality_loss(right.view()) < 1e-13);
+            }
+        }
+        assert!(again > 0, "nothing here is hard for faer: the check may go ({worst})");
+    }
+
+    #[test]
+    fn no_eigenvalue_is_made_up() {
+        for seed in 0..60 {
+            let (n, rank) = (129 + 2 * seed, 20 + 3 * seed % 90);
+            let spectra: [&dyn Fn(usize) -> f64; 4] =
+                [&|_| 1.0, &|i| if i < rank / 2 { 1.0 } else { 0.5 }, &|i| 1.0 / (1.0 + i as f64), &|i| {
+                    0.9_f64.powi(i as i32)
+                }];
+            for spectrum in spectra {
+                let mut values: Vec<f64> = (0..rank).map(spectrum).collect();
+                values.resize(n, 0.0);
+                check(&values, n);
+            }
+        }
     }
 }

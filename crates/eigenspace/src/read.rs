@@ -11,8 +11,8 @@
 //!
 //! Whoever only looks at the components need not pay for the directions behind them. A Gram matrix
 //! knows the leading directions up to ε λ₁ / (λ_k − λ_j), where j is the first that was left out; when that is
-//! too much, or two of the directions shown are too close for two readings to agree on each, everything
-//! is read.
+//! too much, or two of the directions shown are too close for two readings to agree on each, or what is hidden
+//! is too little to be known by a difference, everything is read.
 
 use std::sync::Arc;
 
@@ -35,6 +35,11 @@ const BESIDE: usize = 16;
 const OFF: f64 = 1e-11;
 /// The angle by which two readings may disagree on one of the directions.
 const APART: f64 = 1e-7;
+
+/// Numbers that products on two threads set aside for themselves, at most.
+const PRODUCT_CELLS: usize = 1 << 24;
+/// The share of variance that must be hidden for its amount to have ten digits.
+const HIDDEN: f64 = 1e-5;
 
 impl EigenspaceStream {
     /// The model of all rows so far. Cached until the next row.
@@ -70,8 +75,17 @@ impl EigenspaceStream {
             return self.model();
         }
         let model = self.read(Truncation::Rank(limit))?;
-        let enough = model.rank() == limit && told_apart(model.singular_values(), shown, size);
+        let captured: f64 = model.singular_values().iter().take(shown).map(|s| s * s).sum();
+        let hidden = model.moments.total() - captured >= HIDDEN * captured;
+        let enough = model.rank() == limit && hidden && told_apart(model.singular_values(), shown, size);
         if enough { Ok(Arc::new(model)) } else { self.model() }
+    }
+
+    /// Numbers, at most, that reading asks memory for.
+    pub fn cells_to_read(&self) -> usize {
+        let rows = either!(&self.buffer, factor => factor.kept + factor.pending());
+        let scatter = if self.scatter.is_some() { self.features().saturating_mul(4) } else { 0 };
+        (2 * rows + 16).saturating_add(scatter).saturating_mul(self.features()).saturating_add(PRODUCT_CELLS)
     }
 
     /// What the rows before the raw ones say, if there are enough of them.

@@ -166,6 +166,17 @@ impl EigenspaceStream {
         few && !either!(&self.buffer, factor => factor.waits_sparse())
     }
 
+    /// Numbers, at most, that the buffer grows by when these rows come.
+    pub fn cells_to_update(&self, rows: &Block<'_>) -> usize {
+        let coming = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.room().max(1)) };
+        let widened = match &self.buffer {
+            Buffer::F32(factor) if !rows.is_narrow() => factor.data.nrows(),
+            _ => 0,
+        };
+        let grown = either!(&self.buffer, factor => factor.grown(coming).unwrap_or(0));
+        widened.saturating_add(grown).saturating_mul(self.features())
+    }
+
     /// Absorbs the rows that another model stands for.
     pub fn merge(&mut self, model: &EigenspaceModel) -> Result<(), Error> {
         if !model.is_empty() && model.is_centred() == self.options.about_origin {

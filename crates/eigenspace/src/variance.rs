@@ -52,8 +52,11 @@ impl EigenspaceModel {
         if hidden == 0 || self.is_all_shown(k) {
             return Ok(0.0);
         }
-        let shown: f64 = self.singular_values().iter().take(k).map(|s| s * s).sum();
-        Ok((self.moments.total() - shown).max(0.0) / divisor / hidden as f64)
+        // What is kept is summed; only what was dropped is known by the difference alone.
+        let squared = self.singular_values().mapv(|s| s * s);
+        let kept: f64 = squared.iter().skip(k).sum();
+        let dropped = if self.certificate().is_exact() { 0.0 } else { (self.moments.total() - squared.sum()).max(0.0) };
+        Ok((kept + dropped) / divisor / hidden as f64)
     }
 
     /// True when the shown directions hold all the variance there is, up to rounding.

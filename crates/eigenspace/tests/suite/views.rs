@@ -1,6 +1,6 @@
 //! Views and use: projections, variances, covariance, distances, each against loops.
 
-use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation};
+use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Method, Truncation};
 use ndarray::{Array1, Array2, Axis, array};
 
 use crate::support::{Random, oracle};
@@ -253,5 +253,36 @@ fn the_variance_along_a_direction_does_not_depend_on_its_length() {
     for length in [1e-170, 1e-30, 1e30, 1e139] {
         let direction = array![1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0] * length;
         close(model.variance_along(direction.view(), 1.0).unwrap(), wanted, 1e-12);
+    }
+}
+
+#[test]
+fn a_small_rest_is_measured_and_not_what_subtraction_leaves() {
+    // Five strong directions and a tail of 1e-8 of them: its squares are below the rounding of the total.
+    let spectrum: Vec<f64> = (0..40).map(|i| if i < 5 { 1.0 } else { 1e-8 }).collect();
+    for (n, d) in [(60, 200), (200, 60)] {
+        let rows = Random::new(31).with_spectrum(n, d, &spectrum);
+        let hidden: f64 = oracle(rows.view()).eigenvalues.iter().skip(5).sum();
+        let truth = hidden / (n as f64 - 1.0) / (d as f64 - 5.0);
+        let whole = EigenspaceModel::batch(rows.view()).unwrap().with_components(5).unwrap();
+        let relative = whole.noise_variance().unwrap() / truth - 1.0;
+        assert!(relative.abs() < 1e-6, "{n} x {d}: {relative}");
+        // What is left out at once is not taken for nothing either.
+        let part = EigenspaceModel::batch_by(rows.view(), Method::Auto, Truncation::Rank(5)).unwrap();
+        assert!(!part.certificate().is_exact() && part.certificate().lost() >= 0.9e-16, "{n} x {d}");
+    }
+}
+
+#[test]
+fn rounding_decides_no_sign() {
+    // Every column with its opposite: in each direction every entry comes twice, with both signs.
+    let half = Random::new(32).matrix(300, 40).mapv(|x| if x > 0.0 { 1.0 } else { 0.0 });
+    let rows = ndarray::concatenate![Axis(1), half, 1.0 - &half];
+    let truth = EigenspaceModel::batch_by(rows.view(), Method::Svd, Truncation::None).unwrap();
+    for method in [Method::Auto, Method::Covariance, Method::Gram] {
+        let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::None).unwrap();
+        for k in 0..20 {
+            assert!(model.basis().row(k).dot(&truth.basis().row(k)) > 0.99, "{method:?}, direction {k}");
+        }
     }
 }
