@@ -23,6 +23,7 @@ README = BENCH.parent / "README.md"
 PICTURE = "figures/overview.svg"
 BEGIN, END = "<!-- measured:begin -->\n", "<!-- measured:end -->"
 NOTHING = "-"
+NAMED = ("numpy", "scikit-learn", "scikit-learn-intelex", "gensim")
 
 
 @dataclass
@@ -34,6 +35,8 @@ class Line:
     ratios: dict[int, float] = field(default_factory=dict)
     ours: float | None = None
     theirs: float | None = None
+    missed: float | None = None
+    they_missed: float | None = None
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -45,7 +48,7 @@ def read(folder: Path) -> dict[str, Any]:
 def lines(results: dict[str, Any]) -> list[Line]:
     """A line for each pair of work and peer that was measured, in the order of the targets."""
     chosen: dict[tuple[str, str], targets.Target] = {}
-    for target in targets.TARGETS:
+    for target in [*targets.TARGETS, *targets.LOOKS]:
         if target.column == "memory_mib":
             continue
         key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
@@ -64,10 +67,15 @@ def _line(work: str, target: targets.Target, results: dict[str, Any]) -> Line:
             ratio = targets.ratio(rows, row, target.peer)
             if ratio is not None:
                 line.ratios[row["threads"]] = ratio
-            line.ours = row.get("sine")
+            line.ours, line.missed = row.get("sine"), _missed(row)
         elif row["tool"] == target.peer:
-            line.theirs = row.get("sine")
+            line.theirs, line.they_missed = row.get("sine"), _missed(row)
     return line
+
+
+def _missed(row: dict[str, Any]) -> float | None:
+    """The variance that the subspace does not capture, as a share of what it could."""
+    return None if row.get("captured") is None else max(1.0 - row["captured"], 0.0)
 
 
 def table(results: dict[str, Any]) -> str:
@@ -76,13 +84,16 @@ def table(results: dict[str, Any]) -> str:
     threads = sorted({number for line in found for number in line.ratios})
     heads = [f"{number} thread{'s' * (number > 1)}" for number in threads]
     text = [
-        "| work | peer |" + "".join(f" {head} |" for head in heads) + " our angle | the peer's |"
+        "| work | peer |"
+        + "".join(f" {head} |" for head in heads)
+        + " our angle | the peer's | we miss | the peer misses |"
     ]
-    text.append("|---|---|" + "---:|" * (len(threads) + 2))
+    text.append("|---|---|" + "---:|" * (len(threads) + 4))
     for line in found:
         cells = [line.work, line.peer]
         cells += [_times(line.ratios.get(number)) for number in threads]
         cells += [_angle(line.ours), _angle(line.theirs)]
+        cells += [_share(line.missed), _share(line.they_missed)]
         text.append("| " + " | ".join(cells) + " |")
     return "\n".join([*text, "", *_memory(results), *_machine(results)]) + "\n"
 
@@ -94,6 +105,10 @@ def _times(ratio: float | None) -> str:
 
 def _angle(sine: float | None) -> str:
     return NOTHING if sine is None else f"{sine:.0e}" if sine < 0.1 else f"{sine:.1f}"
+
+
+def _share(missed: float | None) -> str:
+    return NOTHING if missed is None else "0" if missed < 1e-12 else f"{missed:.0e}"
 
 
 def _memory(results: dict[str, Any]) -> Iterator[str]:
@@ -112,7 +127,11 @@ def _memory(results: dict[str, Any]) -> Iterator[str]:
 def _machine(results: dict[str, Any]) -> Iterator[str]:
     """Where the numbers are from: all machines, if there were several."""
     seen = {f"{at['cpu']}, {at['cores']} cores" for at in (r["machine"] for r in results.values())}
-    yield "Measured on " + "; ".join(sorted(seen)) + "."
+    dates = sorted(result["machine"]["date"][:10] for result in results.values())
+    span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    versions = next(iter(results.values()))["machine"]["versions"]
+    peers = ", ".join(f"{name} {number}" for name, number in versions.items() if name in NAMED)
+    yield f"Measured on {'; '.join(sorted(seen))}, {span}, with {peers}."
 
 
 def with_table(text: str, results: dict[str, Any]) -> str:

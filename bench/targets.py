@@ -40,6 +40,11 @@ def _both(work: str, case: str, lean: float, default: float, workload: str) -> l
 
 WIDTH = "D = 10,304, k = 50"
 EMBEDDINGS = "embeddings, f32, 200,000 x 768, k = 64, from .npy"
+LOOKS = [
+    Target(f"ORL, {rows} more and a look at the components", "W1", f"update, {rows} rows", OURS, "default")
+    for rows in (1, 10, 50)
+]
+"""What is in README's table without a figure to reach."""
 TARGETS = [
     *_both(f"{WIDTH}, one row per call", "calls of 1 rows", 300, 150, "W1"),
     *_both(f"{WIDTH}, 10 rows per call", "calls of 10 rows", 40, 25, "W1"),

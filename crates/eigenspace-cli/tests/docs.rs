@@ -97,6 +97,9 @@ fn check(document: &str) -> usize {
         if words[0] != "eigenspace" {
             continue;
         }
+        let bare: String = example.command.split('\'').step_by(2).collect();
+        let special = bare.contains([';', '|', '&', '<', '>', '*', '?', '$', '(', '#']);
+        assert!(!special, "{document}, line {}: to be quoted for a shell: {}", example.line, example.command);
         run += 1;
         let output =
             Command::new(env!("CARGO_BIN_EXE_eigenspace")).args(&words[1..]).current_dir(&folder).output().unwrap();

@@ -71,7 +71,7 @@ impl EigenspaceStream {
         let limit = shown.saturating_add(BESIDE);
         let rows = either!(&self.buffer, factor => factor.kept + factor.pending());
         let size = if self.scatter.is_some() { self.features() } else { rows };
-        if self.cache.get().is_some() || limit > size / 2 {
+        if self.cache.get().is_some() || limit > size / 4 * 3 {
             return self.model();
         }
         let model = self.read(Truncation::Rank(limit))?;

@@ -11,6 +11,7 @@
 //! O(n³) for all of them. Vectors of eigenvalues that lie close together come out nearly parallel: the
 //! caller makes them orthonormal, and goes by divide and conquer where that, or [`Tridiagonal::residual`], fails.
 
+use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// Shifts that are counted at a time.
@@ -35,8 +36,9 @@ impl Tridiagonal<'_> {
         let n = self.diagonal.len();
         let mut values = Array1::zeros(wanted);
         let mut vectors = Array2::zeros((wanted, n));
-        let chunks = values.axis_chunks_iter_mut(Axis(0), LANES);
-        for (c, (mut values, mut vectors)) in chunks.zip(vectors.axis_chunks_iter_mut(Axis(0), LANES)).enumerate() {
+        let chunks = values.axis_chunks_iter_mut(Axis(0), LANES).into_par_iter();
+        let chunks = chunks.zip(vectors.axis_chunks_iter_mut(Axis(0), LANES).into_par_iter());
+        chunks.enumerate().for_each(|(c, (mut values, mut vectors))| {
             let lanes: [usize; LANES] = std::array::from_fn(|lane| (c * LANES + lane).min(n - 1));
             let found = self.bisect(&lanes);
             let (lower, upper, meet) = self.factorise(&found);
@@ -44,7 +46,7 @@ impl Tridiagonal<'_> {
                 *value = found[lane];
                 twist(lane, meet[lane], &lower, &upper, row);
             }
-        }
+        });
         (values, vectors)
     }
 

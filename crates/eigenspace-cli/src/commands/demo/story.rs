@@ -87,7 +87,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     say(
         "A stream that keeps everything",
         format!(
-            "The stream above goes on with {KEPT} directions from batch to batch, and its certificate says by how much its \
+            "The stream above goes on with {KEPT} directions from batch to batch (its table counts the last batch too), and its certificate says by how much its \
              variances can be off for that, as a share of the largest. The default \
              keeps everything while that is affordable: of these {n} pictures all {} directions. It calls itself {}, and its \
              first {shown} are {:.0e} away from those of the batch PCA.",
