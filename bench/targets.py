@@ -41,8 +41,10 @@ def _both(work: str, case: str, lean: float, default: float, workload: str) -> l
 WIDTH = "D = 10,304, k = 50"
 EMBEDDINGS = "embeddings, f32, 200,000 x 768, k = 64, from .npy"
 LOOKS = [
-    Target(f"ORL, {rows} more and a look at the components", "W1", f"update, {rows} rows", OURS, "default")
-    for rows in (1, 10, 50)
+    Target(
+        f"ORL, {n} more and a look at the components", "W1", f"update, {n} rows", OURS, "default"
+    )
+    for n in (1, 10, 50)
 ]
 """What is in README's table without a figure to reach."""
 TARGETS = [
