@@ -22,7 +22,7 @@ or into a new figure, and returns the axes. Nothing is shown and no setting of m
 try:
     import matplotlib as _matplotlib  # noqa: F401
 except ImportError as _error:
-    raise ImportError('eigenspace.plot needs matplotlib: pip install matplotlib') from _error
+    raise ImportError("eigenspace.plot needs matplotlib: pip install matplotlib") from _error
 
 from ._biplot import biplot, circle
 from ._monitor import monitor
