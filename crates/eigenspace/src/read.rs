@@ -37,7 +37,7 @@ const OFF: f64 = 1e-11;
 const APART: f64 = 1e-7;
 
 /// Numbers that products on two threads set aside for themselves, at most.
-const PRODUCT_CELLS: usize = 1 << 24;
+const PRODUCT_CELLS: usize = 1 << 23;
 /// The share of variance that must be hidden for its amount to have ten digits.
 const HIDDEN: f64 = 1e-5;
 
