@@ -36,7 +36,7 @@ const OFF: f64 = 1e-11;
 /// The angle by which two readings may disagree on one of the directions.
 const APART: f64 = 1e-7;
 
-/// Numbers that products on two threads set aside for themselves, at most.
+/// Numbers, beside those of the matrices, that were once seen to be asked for at a time.
 const PRODUCT_CELLS: usize = 1 << 23;
 /// The share of variance that must be hidden for its amount to have ten digits.
 const HIDDEN: f64 = 1e-5;
