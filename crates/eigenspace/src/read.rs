@@ -35,7 +35,6 @@ const BESIDE: usize = 16;
 const OFF: f64 = 1e-11;
 /// The angle by which two readings may disagree on one of the directions.
 const APART: f64 = 1e-7;
-
 /// Numbers, beside those of the matrices, that were once seen to be asked for at a time.
 const PRODUCT_CELLS: usize = 1 << 23;
 /// The share of variance that must be hidden for its amount to have ten digits.
@@ -83,7 +82,12 @@ impl EigenspaceStream {
 
     /// Numbers, at most, that reading asks memory for.
     pub fn cells_to_read(&self) -> usize {
-        let rows = either!(&self.buffer, factor => factor.kept + factor.pending());
+        let rows = either!(&self.buffer, factor => {
+            let rows = factor.kept + factor.pending();
+            // Sparse rows that are compressed first are never dense.
+            let compressed = factor.waits_sparse() && rows * self.features() > READ_CELLS;
+            if compressed { rows.min(2 * factor.kept.max(self.plan().max_rank.unwrap_or(rows))) } else { rows }
+        });
         let scatter = if self.scatter.is_some() { self.features().saturating_mul(4) } else { 0 };
         (2 * rows + 16).saturating_add(scatter).saturating_mul(self.features()).saturating_add(PRODUCT_CELLS)
     }

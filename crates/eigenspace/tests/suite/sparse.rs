@@ -240,3 +240,13 @@ fn a_column_that_is_the_same_in_every_sparse_row_has_no_scatter() {
     assert!((light.singular_values()[0] / plain.singular_values()[0] / 1e-85 - 1.0).abs() < 1e-9);
     assert!((light.certificate().lost() / plain.certificate().lost() / 1e-170 - 1.0).abs() < 1e-6);
 }
+
+#[test]
+fn reading_many_sparse_rows_does_not_ask_for_them_made_dense() {
+    let (features, n) = (1_000_000, 300);
+    let offsets: Vec<usize> = (0..=n).collect();
+    let columns: Vec<usize> = (0..n).map(|i| i * 3001).collect();
+    let mut stream = FitOptions::new().components(2).max_rank(5).stream(features).unwrap();
+    stream.update(SparseRows::new(features, &offsets, &columns, &vec![1.0; n]).unwrap()).unwrap();
+    assert!(stream.cells_to_read() < 60 * features, "{} rows", stream.cells_to_read() / features);
+}
