@@ -146,6 +146,9 @@ fn used(path: &Path, into: &mut BTreeSet<String>) {
         }
         return;
     }
+    if path.ends_with("tests.rs") {
+        return;
+    }
     let text = fs::read_to_string(path).unwrap();
     let code = text.split("#[cfg(test)]").next().unwrap();
     for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
@@ -163,7 +166,7 @@ fn used(path: &Path, into: &mut BTreeSet<String>) {
 fn a_file_of_the_library_uses_only_files_before_it() {
     let (files, exceptions) = order();
     let source = root().join("crates/eigenspace/src");
-    let mut there: Vec<String> = Vec::new();
+    let mut there = BTreeSet::new(); // a file and its folder are one
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(&source).unwrap() {
         let path = entry.unwrap().path();
@@ -177,7 +180,7 @@ fn a_file_of_the_library_uses_only_files_before_it() {
         used(&path, &mut uses);
         let later = files[place + 1..].iter().filter(|file| uses.contains(*file));
         found.extend(later.map(|file| (name.clone(), file.clone())));
-        there.push(name);
+        there.insert(name);
     }
     assert_eq!(there.len(), files.len(), "the list names files that are not there");
     assert_eq!(found, exceptions);

@@ -1,0 +1,116 @@
+//! Decompositions by what defines them, and on matrices whose values are known.
+
+use super::*;
+
+/// A symmetric matrix with these eigenvalues: plain reflections of a diagonal one.
+fn symmetric(values: &[f64]) -> Array2<f64> {
+    let n = values.len();
+    let mut g = Array2::from_diag(&Array1::from(values.to_vec()));
+    for turn in 0..3 {
+        let w = Array1::from_shape_fn(n, |i| ((i * i + 7 * turn * i + turn) as f64 * 0.37).sin());
+        let reflection = |rows: &mut Array2<f64>| {
+            let share = rows.t().dot(&w) * (2.0 / w.dot(&w));
+            for (mut row, w) in rows.rows_mut().into_iter().zip(&w) {
+                row.scaled_add(-w, &share);
+            }
+        };
+        reflection(&mut g);
+        g = g.reversed_axes();
+        reflection(&mut g);
+    }
+    g
+}
+
+/// Eigenpairs of a part, by what defines them: G v = λ v, V Vᵀ = I, and the values that were put in.
+fn check(values: &[f64], wanted: usize) -> usize {
+    let g = symmetric(values);
+    let eigen = Eigen::of(g.view(), wanted).expect("finite");
+    let vectors = eigen.vectors(0..wanted);
+    let rounding = 64.0 * f64::EPSILON * (g.nrows() as f64) * values[0];
+    for (k, vector) in vectors.rows().into_iter().enumerate() {
+        assert!((eigen.values[k] - values[k]).abs() < rounding, "value {k}");
+        let residual = g.dot(&vector) - &vector * eigen.values[k];
+        assert!(residual.dot(&residual).sqrt() < rounding, "vector {k}");
+        for (j, other) in vectors.rows().into_iter().enumerate() {
+            let product = vector.dot(&other) - f64::from(u8::from(j == k));
+            assert!(product.abs() < 1e-13, "vectors {k} and {j}: {product}");
+        }
+    }
+    eigen.values.len()
+}
+
+#[test]
+fn a_part_of_the_eigenvectors_is_right_and_cheap() {
+    let spread: Vec<f64> = (0..300).map(|i| 1e3 * 0.93_f64.powi(i) + 1e-3 * f64::from(300 - i)).collect();
+    assert_eq!(check(&spread, 100), 100, "the part was found as a part");
+    let noise: Vec<f64> = (0..300).map(|i| 3.0 - 0.004 * f64::from(i)).collect();
+    assert_eq!(check(&noise, 150), 150);
+}
+
+#[test]
+fn repeated_eigenvalues_go_the_long_way_and_are_as_right() {
+    let mut repeated = vec![2.0; 250];
+    repeated[..3].copy_from_slice(&[9.0, 9.0, 5.0]);
+    assert_eq!(check(&repeated, 60), 250);
+    let mut deficient: Vec<f64> = (0..40).map(|i| f64::from(50 - i)).collect();
+    deficient.resize(260, 0.0);
+    assert_eq!(check(&deficient, 80), 260);
+}
+
+/// Rows with these singular values: a diagonal turned by plain reflections on both sides.
+fn with_values(rows: usize, columns: usize, values: &[f64], seed: usize) -> Array2<f64> {
+    let mut a = Array2::zeros((rows, columns));
+    values.iter().enumerate().for_each(|(i, s)| a[[i, i]] = *s);
+    for side in 0..2 {
+        for turn in 0..4 {
+            let wave = |i: usize| ((i * i + 7 * turn * i + 13 * seed + side) as f64 * 0.37).sin();
+            let w = Array1::from_shape_fn(a.nrows(), wave);
+            let share = a.t().dot(&w) * (2.0 / w.dot(&w));
+            a.rows_mut().into_iter().zip(&w).for_each(|(mut row, w)| row.scaled_add(-w, &share));
+        }
+        a = a.reversed_axes();
+    }
+    a
+}
+
+#[test]
+fn no_singular_value_is_made_up() {
+    let (mut again, mut worst) = (0, 0.0_f64);
+    for seed in 0..60 {
+        let (columns, rank) = (128 + seed % 73, 20 + 3 * seed % 90);
+        let spectra: [&dyn Fn(usize) -> f64; 4] =
+            [&|_| 1.0, &|i| if i < rank / 2 { 1.0 } else { 0.5 }, &|i| 1.0 / (1.0 + i as f64), &|i| {
+                0.9_f64.powi(i as i32)
+            }];
+        for spectrum in spectra {
+            let values: Vec<f64> = (0..rank).map(spectrum).collect();
+            let a = with_values(columns + 30, columns, &values, seed);
+            let plain = svd_with(a.view(), Default::default()).expect("finite");
+            again += usize::from(!decomposes(a.view(), plain.0.view(), plain.1.view()));
+            let (found, right) = thin_svd(a.view()).expect("finite");
+            for (i, s) in found.iter().enumerate() {
+                let truth = values.get(i).copied().unwrap_or(0.0);
+                worst = worst.max((s - truth).abs());
+                assert!((s - truth).abs() < 1e-13, "seed {seed}, value {i} of {rank}: {s} for {truth}");
+            }
+            assert!(crate::basis::orthogonality_loss(right.view()) < 1e-13);
+        }
+    }
+    assert!(again > 0, "nothing here is hard for faer: the check may go ({worst})");
+}
+
+#[test]
+fn no_eigenvalue_is_made_up() {
+    for seed in 0..60 {
+        let (n, rank) = (129 + 2 * seed, 20 + 3 * seed % 90);
+        let spectra: [&dyn Fn(usize) -> f64; 4] =
+            [&|_| 1.0, &|i| if i < rank / 2 { 1.0 } else { 0.5 }, &|i| 1.0 / (1.0 + i as f64), &|i| {
+                0.9_f64.powi(i as i32)
+            }];
+        for spectrum in spectra {
+            let mut values: Vec<f64> = (0..rank).map(spectrum).collect();
+            values.resize(n, 0.0);
+            check(&values, n);
+        }
+    }
+}
