@@ -193,18 +193,35 @@ impl<'a> Block<'a> {
 
     /// The one copy of the caller's rows, widened, without those of weight zero, and their weights.
     pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
-        self.pieces(usize::MAX).next().unwrap_or_else(|| (Array2::zeros((0, self.ncols())), None))
+        self.widened_below(0)
+    }
+
+    /// The same below so many rows of zeros.
+    pub(crate) fn widened_below(&self, above: usize) -> (Array2<f64>, Option<Vec<f64>>) {
+        let which = self.weighing();
+        let mut rows = Array2::zeros((above + which.len(), self.ncols()));
+        self.write(&which, rows.slice_axis_mut(Axis(0), (above..).into()));
+        (rows, self.weights_of(&which))
     }
 
     /// The same in pieces of at most so many rows.
     pub(crate) fn pieces(&self, rows: usize) -> impl Iterator<Item = (Array2<f64>, Option<Vec<f64>>)> {
-        let which: Vec<usize> = (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect();
+        let which = self.weighing();
         (0..which.len()).step_by(rows).map(move |start| {
             let which = &which[start..which.len().min(start + rows)];
             let mut copy = Array2::zeros((which.len(), self.ncols()));
             self.write(which, copy.view_mut());
-            (copy, self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect()))
+            (copy, self.weights_of(which))
         })
+    }
+
+    /// The numbers of the rows that weigh something.
+    fn weighing(&self) -> Vec<usize> {
+        (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect()
+    }
+
+    fn weights_of(&self, which: &[usize]) -> Option<Vec<f64>> {
+        self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect())
     }
 }
 

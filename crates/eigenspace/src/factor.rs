@@ -220,7 +220,7 @@ impl<T: Real> Factor<T> {
         if a.nrows() > a.ncols() {
             return self.compress_tall(moments, cut);
         }
-        let g = linalg::gram_beside(a.view(), if fresh { 0 } else { kept });
+        let g = linalg::gram_beside(a.view(), if fresh { &[] } else { std::slice::from_ref(&kept) });
         let eigen = Eigen::of(g.view(), limit.saturating_add(DOUBTFUL))?;
         let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
         let largest = squared.first().copied().unwrap_or(0.0);

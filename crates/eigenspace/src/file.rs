@@ -48,7 +48,7 @@ const KEY: &str = "eigenspace";
 /// A header of ours has some hundred bytes and a note; a longer one is not ours.
 pub(crate) const HEADER_LIMIT: u64 = 1 << 24;
 /// A basis further from orthonormal than this was not written by us.
-const ORTHONORMAL: f64 = 1e-9;
+const ORTHONORMAL: f64 = 1e-11;
 
 /// A tensor on its way to the file: name, type, shape, bytes.
 pub(crate) type Tensor = (&'static str, Dtype, Vec<usize>, Vec<u8>);

@@ -151,15 +151,32 @@ pub(crate) fn gram<T: Real>(a: ArrayView2<'_, T>) -> Array2<f64> {
     g
 }
 
-/// The lower triangle of `A Aᵀ` in f64, where the first rows of `A` are orthogonal to each other.
-pub(crate) fn gram_beside<T: Real>(a: ArrayView2<'_, T>, orthogonal: usize) -> Array2<f64> {
-    let (f, x) = a.split_at(Axis(0), orthogonal);
+/// The lower triangle of `A Aᵀ` in f64, where `A` begins with groups of so many rows that are orthogonal to
+/// the others of their group.
+pub(crate) fn gram_beside<T: Real>(a: ArrayView2<'_, T>, groups: &[usize]) -> Array2<f64> {
     let mut g = Array2::zeros((a.nrows(), a.nrows()));
-    add_inner(g.slice_axis_mut(Axis(0), Slice::from(orthogonal..)), x, f, true);
-    for (i, row) in f.rows().into_iter().enumerate() {
-        g[[i, i]] = squared_length(row);
+    let mut start = 0;
+    for size in groups {
+        let (earlier, group) = (rows_of(a, 0..start), rows_of(a, start..start + size));
+        let mut beside = g.slice_axis_mut(Axis(0), Slice::from(start..start + size));
+        if start > 0 {
+            add_inner(beside.slice_axis_mut(Axis(1), Slice::from(..start)), group, earlier, false);
+        }
+        let own = beside.slice_axis_mut(Axis(1), Slice::from(start..start + size));
+        own.into_diag().assign(&squared_lengths(group));
+        start += size;
     }
+    let (earlier, rest) = a.split_at(Axis(0), start);
+    add_inner(g.slice_axis_mut(Axis(0), Slice::from(start..)), rest, earlier, true);
     g
+}
+
+/// The squared length of each row.
+pub(crate) fn squared_lengths<T: Real>(rows: ArrayView2<'_, T>) -> Array1<f64> {
+    let mut lengths = Array1::zeros(rows.nrows());
+    let each = lengths.axis_iter_mut(Axis(0)).into_par_iter().zip(rows.axis_iter(Axis(0)).into_par_iter());
+    each.for_each(|(mut length, row)| length.fill(squared_length(row)));
+    lengths
 }
 
 /// The sum of the squares of a row, in f64.

@@ -22,11 +22,11 @@
 
 use std::cmp::Ordering;
 
-use ndarray::{ArrayView1, Axis, concatenate};
+use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::error::Error;
 use crate::model::EigenspaceModel;
-use crate::reduce::{Route, reduce};
+use crate::reduce::{Route, Stacked, reduce};
 use crate::truncation::Truncation;
 
 impl EigenspaceModel {
@@ -46,9 +46,14 @@ impl EigenspaceModel {
         // The heavier model first, whichever side it stands on, so that merging commutes to the bit.
         let (one, two) = if self.comes_first(other) { (self, other) } else { (other, self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
-        let (one, two) = (one.factor(), two.factor());
-        let c = c.insert_axis(Axis(0));
-        let a = concatenate![Axis(0), one, two, c];
+        let groups = [one.rank(), two.rank()];
+        let mut rows = Array2::zeros((groups[0] + groups[1] + 1, self.features()));
+        let (first, rest) = rows.view_mut().split_at(Axis(0), groups[0]);
+        let (second, mut last) = rest.split_at(Axis(0), groups[1]);
+        one.write_factor(first);
+        two.write_factor(second);
+        last.row_mut(0).assign(&c);
+        let a = Stacked { rows, groups: &groups };
         let reduced = reduce(a, Route::Auto, truncation, &moments, f64::EPSILON)?;
         let bound = self.bound.plus(other.bound);
         Ok(Self::from_reduced(moments, reduced, bound, self.components))

@@ -18,7 +18,8 @@
 //! directions and shows k of them ([`Components`]); projections and pictures use k, merging and
 //! splitting use all r.
 
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
 use crate::basis::Basis;
 use crate::certificate::{Bound, Certificate};
@@ -173,11 +174,18 @@ impl EigenspaceModel {
 
     /// The rows s V, the factor of what the model says of the scatter.
     pub(crate) fn factor(&self) -> Array2<f64> {
-        let mut rows = self.basis.view().to_owned();
-        for (mut row, s) in rows.rows_mut().into_iter().zip(&self.spectrum.view()) {
-            row *= *s;
-        }
+        let mut rows = Array2::zeros(self.basis.view().raw_dim());
+        self.write_factor(rows.view_mut());
         rows
+    }
+
+    /// Writes that factor into as many rows.
+    pub(crate) fn write_factor(&self, mut rows: ArrayViewMut2<'_, f64>) {
+        let directions = self.basis.view();
+        let each = rows.axis_iter_mut(Axis(0)).into_par_iter().zip(directions.axis_iter(Axis(0)).into_par_iter());
+        each.zip(self.spectrum.view().to_vec()).for_each(|((mut row, direction), s)| {
+            row.zip_mut_with(&direction, |x, along| *x = s * along);
+        });
     }
 
     pub(crate) fn same_kind(&self, other: &Self) -> Result<(), Error> {

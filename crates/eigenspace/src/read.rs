@@ -23,7 +23,7 @@ use crate::fit::FitOptions;
 use crate::linalg::{self, Real};
 use crate::missing::{Guess, Missing, impute};
 use crate::model::EigenspaceModel;
-use crate::reduce::{Route, reduce};
+use crate::reduce::{Route, Stacked, reduce};
 use crate::stream::{Buffer, EigenspaceStream, either};
 use crate::truncation::{Components, Truncation};
 
@@ -134,6 +134,7 @@ impl EigenspaceStream {
             kept *= fade.sqrt();
             let mut moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
             moments.imputed += imputed;
+            let a = Stacked { rows: a, groups: &[factor.kept] };
             let reduced = reduce(a, Route::Auto, truncation, &moments, factor.epsilon())?;
             let largest = reduced.spectrum.largest().powi(2);
             let bound = factor.bound.scaled(fade).noisier(factor.noise() * largest);

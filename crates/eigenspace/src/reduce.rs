@@ -8,7 +8,7 @@
 //! | C | `c` | r × r, lower triangular |
 //!
 //! ```text
-//! A Aᵀ = Uᵀ diag(λ) U,   F = U_r A = Δ N   (Δ row norms, N unit rows),   N Nᵀ = C Cᵀ
+//! A Aᵀ = Uᵀ diag(λ) U,   F = U_r A = Δ N   (Δ lengths, N unit rows),   N Nᵀ = C Cᵀ
 //! Δ C = Z diag(s) Wᵀ   ⇒   A_r = Z diag(s) V   with   V = Wᵀ C⁻¹ Δ⁻¹ F
 //! ```
 //!
@@ -16,8 +16,12 @@
 //! below √ε s₁. Here it only picks a rotation. F = U_r A involves no division and keeps every digit
 //! of A, its rows are orthogonal up to ε s₁² and graded, and the second, *scaled* Gram matrix N Nᵀ is
 //! close to the identity, so its Cholesky factor repairs orthogonality and Δ C gives the singular
-//! values to ε s₁, as an SVD of A would, from four matrix products. Only when N is far from
-//! orthogonal (several directions below √ε s₁) the SVD of F itself is taken.
+//! values to ε s₁, as an SVD of A would, from four matrix products. Where N is orthonormal to rounding
+//! (no direction is weak) it is V, and Δ is diag(s). Only when N is far from orthogonal (several directions
+//! below √ε s₁) the SVD of F itself is taken.
+//!
+//! Rows of A that come from a model, or from the factor of a stream, are orthogonal to each other
+//! already ([`Stacked`]): their products are zeros that need not be found.
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
@@ -36,6 +40,21 @@ const SMALL: usize = 128;
 pub(crate) const SMALLEST: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
 const SAFE_PIVOT: f64 = 0.5;
+
+/// Rows whose Gram matrix is nowhere further than this from the identity are orthonormal.
+pub(crate) const DRIFT: f64 = 1e-13;
+
+/// A: any rows with AᵀA = M, beginning with groups of so many rows that are orthogonal within their group.
+pub(crate) struct Stacked<'a> {
+    pub(crate) rows: Array2<f64>,
+    pub(crate) groups: &'a [usize],
+}
+
+impl From<Array2<f64>> for Stacked<'_> {
+    fn from(rows: Array2<f64>) -> Self {
+        Self { rows, groups: &[] }
+    }
+}
 
 /// A basis, its spectrum, and the largest squared singular value that was dropped.
 pub(crate) struct Reduced {
@@ -57,17 +76,18 @@ pub(crate) enum Route {
 
 /// The eigenspace of the scatter `aᵀ a` of rows with these moments, whose factor is known to a
 /// relative `epsilon`.
-pub(crate) fn reduce(
-    a: Array2<f64>,
+pub(crate) fn reduce<'a>(
+    a: impl Into<Stacked<'a>>,
     route: Route,
     truncation: Truncation,
     moments: &Moments,
     epsilon: f64,
 ) -> Result<Reduced, Error> {
-    let (rows, features) = a.dim();
+    let a = a.into();
+    let (rows, features) = a.rows.dim();
     let small = features <= SMALL || rows > features;
     let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
-        let (values, directions) = linalg::thin_svd(a.view())?;
+        let (values, directions) = linalg::thin_svd(a.rows.view())?;
         Decomposed { values, directions, beyond: 0.0 }
     } else {
         by_products(a, truncation.rank_limit())?
@@ -110,38 +130,47 @@ impl Decomposed {
 }
 
 /// The leading `limit` directions, as described above.
-fn by_products(mut a: Array2<f64>, limit: usize) -> Result<Decomposed, Error> {
-    let rows = a.nrows();
-    let eigen = Eigen::of(linalg::gram(a.view()).view(), limit.saturating_add(1))?;
+fn by_products(a: Stacked<'_>, limit: usize) -> Result<Decomposed, Error> {
+    let Stacked { rows: mut f, groups } = a;
+    let rows = f.nrows();
+    let eigen = Eigen::of(linalg::gram_beside(f.view(), groups).view(), limit.saturating_add(1))?;
     let keep = limit.min(rows);
     let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
+    // Rows of F are divided by what λ says of their lengths, or can say: strong ones come out as directions.
+    let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+    let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
+    let mut u = eigen.vectors(0..keep);
+    u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
     // F takes the place of A, which may be large.
-    linalg::rotate_in_place(eigen.vectors(0..keep).view(), a.view_mut());
-    let mut f = a;
+    linalg::rotate_in_place(u.view(), f.view_mut());
     f.slice_axis_inplace(Axis(0), Slice::from(..keep));
 
     // Rows of F that are rounding carry no direction. Their true length tells, not λ: below √ε s₁ the
     // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may hold a share.
-    let norms: Vec<f64> = f.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
-    let floor = norms.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * 4.0 * (rows as f64).sqrt();
-    let alive: Vec<usize> = (0..keep).filter(|&i| norms[i] > floor).collect();
+    let squares = linalg::gram(f.view());
+    let lengths: Vec<f64> = squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
+    let floor = lengths.iter().fold(0.0_f64, |a, &b| a.max(b)) * f64::EPSILON * 4.0 * (rows as f64).sqrt();
+    let alive: Vec<usize> = (0..keep).filter(|&i| lengths[i] > floor).collect();
     if alive.len() < keep {
         f = f.select(Axis(0), &alive);
     }
-    let norms = Array1::from_iter(alive.iter().map(|&i| norms[i]));
-
-    let mut scaled = linalg::gram(f.view());
-    for ((i, j), value) in scaled.indexed_iter_mut() {
-        *value /= norms[i] * norms[j];
+    let squares = squares.select(Axis(0), &alive).select(Axis(1), &alive);
+    let lengths = Array1::from_iter(alive.iter().map(|&i| lengths[i]));
+    let orthonormal = squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= DRIFT);
+    if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
+        return Ok(Decomposed { values: lengths, directions: f, beyond });
     }
+    let norms = squares.diag().mapv(f64::sqrt);
+    let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
     let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT));
     let Some(c) = safe else {
+        f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
         let (values, directions) = linalg::thin_svd(f.view())?;
         return Ok(Decomposed { values, directions, beyond });
     };
     let mut core = c.clone();
-    for (mut row, norm) in core.rows_mut().into_iter().zip(&norms) {
-        row *= *norm;
+    for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {
+        row *= *length;
     }
     let (values, mut turn) = linalg::thin_svd(core.view())?;
     linalg::solve_lower_on_the_right(c.view(), turn.view_mut());

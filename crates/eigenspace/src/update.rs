@@ -27,11 +27,8 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::linalg;
 use crate::model::EigenspaceModel;
-use crate::reduce::{Decomposed, Route, reduce};
+use crate::reduce::{DRIFT, Decomposed, Route, Stacked, reduce};
 use crate::truncation::Truncation;
-
-/// Orthogonality loss at which a basis is made orthonormal again.
-const DRIFT: f64 = 1e-13;
 
 impl EigenspaceModel {
     /// The model of the rows seen before and these.
@@ -42,12 +39,15 @@ impl EigenspaceModel {
         let block = rows.into();
         block.check(self.features())?;
         let truncation = truncation.check()?;
-        let (mut added, weights) = block.widened();
+        let rank = self.rank();
+        let (mut rows, weights) = block.widened_below(rank);
+        let (above, added) = rows.view_mut().split_at(Axis(0), rank);
         if added.is_empty() {
             return self.truncate(truncation);
         }
-        let moments = self.moments.absorb(added.view_mut(), weights.as_deref())?;
-        let a = if self.rank() == 0 { added } else { concatenate![Axis(0), self.factor(), added] };
+        self.write_factor(above);
+        let moments = self.moments.absorb(added, weights.as_deref())?;
+        let a = Stacked { rows, groups: &[rank] };
         let reduced = reduce(a, Route::Auto, truncation, &moments, f64::EPSILON)?;
         Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
     }
