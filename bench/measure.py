@@ -20,8 +20,8 @@ import numpy as np
 from accuracy import Truth
 
 RUNS = 20
-PAUSE = 0.04
-"""Seconds between runs, in which threads of other libraries stop spinning: OpenBLAS' need 0.03."""
+PAUSE = 0.15
+"""Seconds between runs, in which threads of other libraries stop spinning: OpenBLAS' need 0.11."""
 LONG = 10.0
 """Seconds from which a first run counts."""
 

@@ -248,20 +248,24 @@ pub(crate) fn acceptable<E: Element>(x: &E) -> bool {
     x.to_f64().abs() <= LARGEST // false for NaN too
 }
 
-/// Checks width and values; names the first bad cell in row order.
-pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
-    check_width(rows, features)?;
+/// Whether all values are.
+pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
     // Counting, rather than stopping at the first, keeps the loop free of branches.
     let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
     let bad = |row: ArrayView1<'_, E>| match row.to_slice() {
         Some(row) => vectorised(|| row.iter().fold(0, count)),
         None => row.iter().fold(0, count),
     };
-    let good = |chunk: ArrayView2<'_, E>| chunk.rows().into_iter().all(|row| bad(row) == 0);
+    rows.rows().into_iter().all(|row| bad(row) == 0)
+}
+
+/// Checks width and values; names the first bad cell in row order.
+pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
+    check_width(rows, features)?;
     let clean = if rows.nrows() <= CHECK_ROWS {
-        good(rows)
+        all_acceptable(rows)
     } else {
-        rows.axis_chunks_iter(Axis(0), CHECK_ROWS).into_par_iter().all(good)
+        rows.axis_chunks_iter(Axis(0), CHECK_ROWS).into_par_iter().all(all_acceptable)
     };
     if clean {
         return Ok(());

@@ -7,6 +7,8 @@
 //!
 //! Whatever is small (means, sums of blocks, eigenproblems) is f64 always.
 
+use ndarray::ArrayView2;
+
 use crate::linalg::Real;
 
 mod sealed {
@@ -21,10 +23,13 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     fn to_f64(self) -> f64;
     /// The value in its working precision, without loss.
     fn to_work(self) -> Self::Work;
+    /// The rows as they are, if they are in their working precision.
+    #[doc(hidden)]
+    fn as_work(rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, Self::Work>>;
 }
 
 macro_rules! element {
-    ($($element:ty => $work:ty),*) => {$(
+    ($($element:ty => $work:ty, $rows:pat => $as_work:expr;)*) => {$(
         impl sealed::Sealed for $element {}
         impl Element for $element {
             type Work = $work;
@@ -34,8 +39,17 @@ macro_rules! element {
             fn to_work(self) -> $work {
                 <$work>::from(self)
             }
+            fn as_work($rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, $work>> {
+                $as_work
+            }
         }
     )*};
 }
 
-element!(f64 => f64, f32 => f32, u8 => f32, u16 => f32, i32 => f64);
+element! {
+    f64 => f64, rows => Some(rows);
+    f32 => f32, rows => Some(rows);
+    u8 => f32, _ => None;
+    u16 => f32, _ => None;
+    i32 => f64, _ => None;
+}

@@ -4,8 +4,10 @@
 //! Z = (X − 1μᵀ) V_kᵀ        X̂ = 1μᵀ + Z V_k        whitened: Z diag(√(w − 1) / s)
 //! ```
 //!
-//! The rows are centred in f64, panel by panel, and multiplied in the precision they came in: f32
-//! rows give f32 coordinates, faster, off by about 1e-7 of their length.
+//! Rows are multiplied in the precision they came in: f32 rows give f32 coordinates, faster, off by about 1e-7
+//! of their length. The mean is taken off afterwards, Z = X V_kᵀ − 1 (V_k μ)ᵀ, where that costs no digits
+//! because it is not far from the origin, [`near_origin`]; otherwise rows are centred in f64, panel by panel,
+//! before they are multiplied.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,12 +22,19 @@ use crate::model::EigenspaceModel;
 use crate::sparse::SparseRows;
 
 /// Rows projected by one task.
-const TASK_ROWS: usize = 256;
+const TASK_ROWS: usize = 64;
+/// A squared mean of so many times the variance adds two bits, at most, to the rounding of coordinates.
+const NEAR: f64 = 16.0;
 
 impl EigenspaceModel {
     /// The k coordinates of each row.
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        products(rows, self.mean(), self.components())
+        products(rows, self.mean(), self.components(), self.near_origin())
+    }
+
+    /// Whether the mean is as small as the rows are wide: ‖μ‖² ≤ NEAR tr(M) / w.
+    pub(crate) fn near_origin(&self) -> bool {
+        self.mean().dot(&self.mean()) * self.weight() <= NEAR * self.moments.total()
     }
 
     /// The k coordinates of sparse rows, which are not made dense.
@@ -99,39 +108,48 @@ pub(crate) fn sparse_products(
     out.reversed_axes()
 }
 
-/// (X − 1μᵀ) Bᵀ, centred in f64 and multiplied in the precision of the rows.
+/// (X − 1μᵀ) Bᵀ in the precision of the rows, centred in f64 before the product or, if told, after it.
 ///
-/// Rows are checked while they are centred, so that they come through memory once.
+/// Rows are checked while they are in the cache for the product, so that they come through memory once.
 pub(crate) fn products<E: Element>(
     rows: ArrayView2<'_, E>,
     mean: ArrayView1<'_, f64>,
     basis: ArrayView2<'_, f64>,
+    near_origin: bool,
 ) -> Result<Array2<E::Work>, Error> {
     block::check_width(rows, mean.len())?;
+    let origin = basis.dot(&mean).to_vec();
     let basis = basis.mapv(E::Work::narrow);
+    let direct = E::as_work(rows).filter(|_| near_origin);
     let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
     let bad = AtomicBool::new(false);
-    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
-        .into_par_iter()
-        .zip(rows.axis_chunks_iter(Axis(0), TASK_ROWS))
-        .for_each(|(mut out, rows)| {
-            let mut panel = Array2::zeros((rows.nrows(), PANEL.min(rows.ncols())));
-            for start in (0..rows.ncols()).step_by(PANEL) {
-                let range = start..rows.ncols().min(start + PANEL);
+    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).into_par_iter().enumerate().for_each(|(task, mut out)| {
+        let which = task * TASK_ROWS..task * TASK_ROWS + out.nrows();
+        let room = if direct.is_some() { 0 } else { PANEL.min(rows.ncols()) };
+        let mut panel = Array2::zeros((out.nrows(), room));
+        for start in (0..rows.ncols()).step_by(PANEL) {
+            let range = start..rows.ncols().min(start + PANEL);
+            let piece = |rows| linalg::columns_of(linalg::rows_of(rows, which.clone()), range.clone());
+            let basis = linalg::columns_of(basis.view(), range.clone()).reversed_axes();
+            let source = linalg::columns_of(linalg::rows_of(rows, which.clone()), range.clone());
+            let good = if let Some(rows) = direct {
+                linalg::multiply_add(out.view_mut(), piece(rows), basis);
+                block::all_acceptable(source)
+            } else {
                 let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
-                let mean = mean.slice_axis(Axis(0), range.clone().into());
-                let source = linalg::columns_of(rows, range.clone());
-                let mean = linalg::contiguous(mean);
-                for (mut to, from) in panel.rows_mut().into_iter().zip(source.rows()) {
-                    let to = to.as_slice_mut().unwrap_or_default();
-                    if !centre(to, &linalg::contiguous(from), &mean) {
-                        bad.store(true, Ordering::Relaxed);
-                    }
-                }
-                let basis = linalg::columns_of(basis.view(), range);
-                linalg::multiply_add(out.view_mut(), panel.view(), basis.reversed_axes());
-            }
-        });
+                let mean = linalg::contiguous(mean.slice_axis(Axis(0), range.clone().into()));
+                let good = panel.rows_mut().into_iter().zip(source.rows()).fold(true, |good, (mut to, from)| {
+                    centre(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), &mean) && good
+                });
+                linalg::multiply_add(out.view_mut(), panel.view(), basis);
+                good
+            };
+            bad.fetch_or(!good, Ordering::Relaxed);
+        }
+        if direct.is_some() {
+            out.rows_mut().into_iter().for_each(|mut row| subtract(row.as_slice_mut().unwrap_or_default(), &origin));
+        }
+    });
     if bad.into_inner() {
         block::check(rows, mean.len())?; // names the cell
     }
@@ -151,6 +169,14 @@ fn centre<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64]) -> bool {
         },
     );
     refused == 0
+}
+
+/// `row -= origin`.
+fn subtract<T: Real>(row: &mut [T], origin: &[f64]) {
+    linalg::vectorised(
+        #[inline(always)]
+        || row.iter_mut().zip(origin).for_each(|(x, origin)| *x = T::narrow(x.widen() - origin)),
+    );
 }
 
 /// `row += mean`.
@@ -191,8 +217,12 @@ fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
     if size_of::<T>() == size_of::<f64>() {
         return Ok(out); // what is at most 1e140 stays finite
     }
-    match out.indexed_iter().find(|(_, x)| !x.widen().is_finite()) {
-        Some(((row, column), _)) => Err(Error::BeyondF32 { row, column }),
+    let finite = |row: ArrayView1<'_, T>| row.iter().fold(true, |finite, x| finite & x.widen().is_finite());
+    match out.axis_iter(Axis(0)).into_par_iter().with_min_len(TASK_ROWS).position_first(|row| !finite(row)) {
+        Some(row) => {
+            let column = out.row(row).iter().position(|x| !x.widen().is_finite()).unwrap_or(0);
+            Err(Error::BeyondF32 { row, column })
+        }
         None => Ok(out),
     }
 }

@@ -132,7 +132,7 @@ impl Scaled {
     /// The k coordinates of rows in their own units.
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let basis = &self.model.components() * &self.scales;
-        products(rows, self.mean.view(), basis.view())
+        products(rows, self.mean.view(), basis.view(), self.model.near_origin())
     }
 
     /// The k coordinates of sparse rows in their own units, which are not made dense.
