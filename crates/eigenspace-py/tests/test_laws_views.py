@@ -1,6 +1,7 @@
 """The laws of what is shown: components, variances, coordinates, and the certificate."""
 
 import copy
+import pickle
 from functools import cache
 
 import numpy as np
@@ -273,3 +274,32 @@ def test_what_is_shown_and_what_is_remembered_agree(features):
     assert np.abs(model.basis[:10] - pca.components_).max() < 1e-10
     assert np.abs(model.transform(rows)[:, :10] - pca.transform(rows)).max() < 1e-9 * values[0]
     assert pca.limits() == fresh.limits()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weights", [None, np.arange(200) % 3])
+def test_batch_pca_of_wide_rows_shows_what_it_remembers(dtype, weights):
+    rng = np.random.default_rng(8)
+    rows = rng.standard_normal((200, 150)) * 0.9 ** np.arange(150) @ rng.standard_normal((150, 3000)) + 3.0
+    rows = rows.astype(dtype)
+    pca = PCA(n_components=10).fit(rows, sample_weight=weights)
+    repeated = (rows if weights is None else np.repeat(rows, weights, axis=0)).astype(np.float64)
+    _, values, directions = np.linalg.svd(repeated - repeated.mean(axis=0), full_matrices=False)
+    signs = np.sign(np.sum(pca.components_ * directions[:10], axis=1))[:, None]
+    rounding = 1e-10 if dtype == np.float64 else np.finfo(np.float32).eps
+    assert np.abs(pca.components_ - signs * directions[:10]).max() < rounding
+    assert np.abs(pca.singular_values_ / values[:10] - 1).max() < 1e-12
+    assert pca.n_samples_ == (200 if weights is None else np.count_nonzero(weights))
+    assert pca.certificate_.is_exact
+    whole = EigenspaceModel.from_rows(rows, weights=weights)
+    assert pca.model_.rank == whole.rank > 100
+    assert np.abs(pca.model_.singular_values / whole.singular_values - 1).max() < 1e-9
+    assert np.abs(pca.model_.mean - repeated.mean(axis=0)).max() < 1e-12
+    again = pickle.loads(pickle.dumps(pca))
+    assert again.model_ == pca.model_
+    assert np.abs(again.transform(rows) - pca.transform(rows)).max() < 1e3 * rounding * values[0]
+    # What was fitted is not changed by what becomes of the array.
+    before = pca.components_.copy()
+    rows[:] = 0
+    assert np.array_equal(pca.components_, before)
+    assert pca.model_.singular_values[0] == whole.singular_values[0]

@@ -102,6 +102,12 @@ fn multiply_into<T: Real>(
     triangular::matmul(out, shape, accumulate, a, whole, b, whole, T::one(), Par::Seq);
 }
 
+/// Does work of several parallel steps in a thread of the pool: a step that is begun there wakes the other
+/// threads, one that is begun outside wakes them all and waits, up to 0.3 ms each time.
+pub(crate) fn inside<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
+
 /// Runs a loop over slices with the widest vector instructions the machine has.
 #[inline(always)]
 pub(crate) fn vectorised<R>(work: impl FnOnce() -> R) -> R {

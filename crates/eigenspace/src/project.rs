@@ -9,6 +9,7 @@
 //! because it is not far from the origin, [`near_origin`]; otherwise rows are centred in f64, panel by panel,
 //! before they are multiplied.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
@@ -120,7 +121,10 @@ pub(crate) fn products<E: Element>(
     block::check_width(rows, mean.len())?;
     let origin = basis.dot(&mean).to_vec();
     let basis = basis.mapv(E::Work::narrow);
-    let direct = E::as_work(rows).filter(|_| near_origin);
+    let near_origin = near_origin && E::as_work(rows).is_some();
+    let mean = if near_origin { Cow::Owned(vec![0.0; mean.len()]) } else { linalg::contiguous(mean) };
+    // Rows that lie one by one in memory are multiplied where they are; others are copied first, to the same end.
+    let direct = E::as_work(rows).filter(|rows| near_origin && rows.strides()[1] == 1);
     let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
     let bad = AtomicBool::new(false);
     out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).into_par_iter().enumerate().for_each(|(task, mut out)| {
@@ -129,24 +133,24 @@ pub(crate) fn products<E: Element>(
         let mut panel = Array2::zeros((out.nrows(), room));
         for start in (0..rows.ncols()).step_by(PANEL) {
             let range = start..rows.ncols().min(start + PANEL);
-            let piece = |rows| linalg::columns_of(linalg::rows_of(rows, which.clone()), range.clone());
             let basis = linalg::columns_of(basis.view(), range.clone()).reversed_axes();
             let source = linalg::columns_of(linalg::rows_of(rows, which.clone()), range.clone());
             let good = if let Some(rows) = direct {
-                linalg::multiply_add(out.view_mut(), piece(rows), basis);
+                let rows = linalg::columns_of(linalg::rows_of(rows, which.clone()), range);
+                linalg::multiply_add(out.view_mut(), rows, basis);
                 block::all_acceptable(source)
             } else {
                 let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
-                let mean = linalg::contiguous(mean.slice_axis(Axis(0), range.clone().into()));
+                let mean = &mean[range];
                 let good = panel.rows_mut().into_iter().zip(source.rows()).fold(true, |good, (mut to, from)| {
-                    centre(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), &mean) && good
+                    centre(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), mean) && good
                 });
                 linalg::multiply_add(out.view_mut(), panel.view(), basis);
                 good
             };
             bad.fetch_or(!good, Ordering::Relaxed);
         }
-        if direct.is_some() {
+        if near_origin {
             out.rows_mut().into_iter().for_each(|mut row| subtract(row.as_slice_mut().unwrap_or_default(), &origin));
         }
     });

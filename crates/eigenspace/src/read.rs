@@ -46,7 +46,7 @@ impl EigenspaceStream {
         if let Some(model) = self.cache.get() {
             return Ok(Arc::clone(model));
         }
-        let model = Arc::new(self.read(Truncation::None)?);
+        let model = Arc::new(linalg::inside(|| self.read(Truncation::None))?);
         Ok(Arc::clone(self.cache.get_or_init(|| model)))
     }
 
@@ -73,7 +73,7 @@ impl EigenspaceStream {
         if self.cache.get().is_some() || limit > size / 4 * 3 {
             return self.model();
         }
-        let model = self.read(Truncation::Rank(limit))?;
+        let model = linalg::inside(|| self.read(Truncation::Rank(limit)))?;
         let captured: f64 = model.singular_values().iter().take(shown).map(|s| s * s).sum();
         let hidden = model.moments.total() - captured >= HIDDEN * captured;
         let enough = model.rank() == limit && hidden && told_apart(model.singular_values(), shown, size);

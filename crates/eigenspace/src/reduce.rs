@@ -90,7 +90,7 @@ pub(crate) fn reduce<'a>(
         let (values, directions) = linalg::thin_svd(a.rows.view())?;
         Decomposed { values, directions, beyond: 0.0 }
     } else {
-        by_products(a, truncation.rank_limit())?
+        linalg::inside(|| by_products(a, truncation.rank_limit()))?
     };
     let largest = decomposed.values.first().copied().unwrap_or(0.0);
     let rounding = moments.rounding(rows.min(features), largest, epsilon);

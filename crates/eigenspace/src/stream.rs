@@ -17,6 +17,7 @@ use crate::block::{Block, CHECK_ROWS};
 use crate::error::Error;
 use crate::factor::Factor;
 use crate::fit::FitOptions;
+use crate::linalg;
 use crate::missing::{Missing, impute};
 use crate::model::EigenspaceModel;
 use crate::plan::{self, Engine, Plan};
@@ -129,6 +130,10 @@ impl EigenspaceStream {
     /// Absorbs a block of any number of rows. A block with a bad cell is refused as a whole.
     pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
         let block = rows.into();
+        if self.only_copies(&block) { self.take(block) } else { linalg::inside(|| self.take(block)) }
+    }
+
+    fn take(&mut self, block: Block<'_>) -> Result<(), Error> {
         let there = block.admit(self.features(), self.options.missing)?;
         self.count().checked_add(there.len() as u64).ok_or(Error::CountOverflow)?;
         if there.is_empty() {

@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._core import Stream
 from ._estimator import Estimator, nothing_to_fit
-from ._model import EigenspaceModel
+from ._interrupt import interruptibly
+from ._model import EigenspaceModel, settings
+from ._rows import is_sparse, pieces_of, weights_of
+from ._seen import Seen
 from ._view import View
+
+WIDE = 1024
+"""Features from which a decomposition costs more than looking at the rows."""
 
 
 class PCA(Estimator):
@@ -63,13 +70,28 @@ class PCA(Estimator):
         with self._all_or_nothing():
             X = self._checked(X, reset=True, least=1)
             shown = self._components(X.shape[1])
-            model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method).with_components(shown)
-            if model.count == 0:
-                raise nothing_to_fit(X.shape[0])
-            self.n_samples_ = model.count
-            narrow = X.dtype == np.float32
-            self._fitted = View(model._core, shown, standardize=self.standardize, narrow=narrow)
+            rows, features = X.shape
+            wide = features > WIDE and isinstance(shown, int) and 2 * max(shown, rows) <= features
+            if wide and self.method == "auto" and not self.standardize and not is_sparse(X):
+                self._fitted = self._held(X, shown, sample_weight)
+            else:
+                model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method).with_components(shown)
+                narrow = X.dtype == np.float32
+                self._fitted = View(model._core, shown, standardize=self.standardize, narrow=narrow)
+            self.n_samples_ = self._fitted.raw.count
+            if self.n_samples_ == 0:
+                raise nothing_to_fit(rows)
         return self
+
+    def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:
+        """The view of few wide rows: they are held as they are until somebody asks for all of their directions."""
+        chosen = settings(shown, "all", engine="factor") | {"block_rows": max(X.shape[0], 1)}
+        weights = weights_of(sample_weight, X.shape[0])
+        stream = Stream(X.shape[1], chosen)
+        for start, end, rows in pieces_of(X):
+            stream.update(rows, None if weights is None else weights[start:end], start)
+        seen = Seen(stream, chosen, narrow=X.dtype == np.float32)
+        return interruptibly(lambda: seen.view(standardize=False), X.size)
 
     def _view(self) -> View:
         view: View | None = getattr(self, "_fitted", None)

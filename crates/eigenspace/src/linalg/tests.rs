@@ -114,3 +114,34 @@ fn no_eigenvalue_is_made_up() {
         }
     }
 }
+
+#[test]
+fn products_that_are_known_to_be_zero_are_not_needed() {
+    // Two groups of rows that touch no feature of their own group twice, and three rows of anything.
+    let a = Array2::from_shape_fn((11, 700), |(i, j)| match i {
+        0..5 => {
+            if j % 5 == i {
+                (j % 7) as f64 - 2.5
+            } else {
+                0.0
+            }
+        }
+        5..8 => {
+            if j % 3 == i - 5 {
+                (j % 11) as f64 - 4.0
+            } else {
+                0.0
+            }
+        }
+        _ => ((i * j) % 13) as f64 - 6.0,
+    });
+    let whole = a.dot(&a.t());
+    for groups in [&[][..], &[5], &[5, 3]] {
+        let g = gram_beside(a.view(), groups);
+        for i in 0..11 {
+            for j in 0..=i {
+                assert_eq!(g[[i, j]], whole[[i, j]], "{groups:?}: {i}, {j}"); // halves: sums are exact
+            }
+        }
+    }
+}

@@ -59,6 +59,29 @@ fn many_wide_rows_project_as_one_by_one() {
     }
 }
 
+/// Rows of spread about √D around a mean of `offset` √D: no mean, one beside the rows, one far away from them.
+#[test]
+fn a_mean_costs_coordinates_no_more_digits_than_the_rows_have() {
+    for offset in [0.0, 1.0, 3.9, 4.1, 1e3, 1e8] {
+        let mut random = Random::new(3);
+        let rows = random.matrix(150, 1100) + offset;
+        let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(20).unwrap();
+        let centred = &rows - &model.mean();
+        let wanted = centred.dot(&model.components().t());
+        let (narrow, few) = (rows.mapv(|x| x as f32), model.project(rows.mapv(|x| x as f32).view()).unwrap());
+        let wanted_few = (narrow.mapv(f64::from) - model.mean()).dot(&model.components().t());
+        // A sum of products is off by a few roundings of what is multiplied: centred rows, or at most 4 times that.
+        let length = centred.rows().into_iter().map(|row| row.dot(&row).sqrt()).fold(0.0, f64::max);
+        let allowed = |epsilon: f64| 4.0 * epsilon * length * (1.0 + f64::min(offset, 4.0));
+        for (a, b) in model.project(rows.view()).unwrap().iter().zip(&wanted) {
+            close(*a, *b, allowed(f64::EPSILON));
+        }
+        for (a, b) in few.iter().zip(&wanted_few) {
+            close(f64::from(*a), *b, allowed(f64::from(f32::EPSILON)));
+        }
+    }
+}
+
 #[test]
 fn f32_rows_give_f32_coordinates_close_to_the_f64_ones() {
     let (rows, model) = sample();
