@@ -4,8 +4,9 @@
 * *stream*: all 400 faces, block after block.
 * *batch*: all 400 faces at once.
 * *add 10 to 390*: against the SVD of all 400, the claim of the specification.
-* *calls*: after 1,000 made-up rows of the same width, 2,000 more in calls of m rows, read once at the
-  end; times are for one call. Our stream is past the rows that it keeps exactly, as any long one is.
+* *calls*: after 1,000 made-up rows of the same width, 2,000 more in calls of m rows, read once at
+  the end; times are for one call. Our stream is past the rows that it keeps exactly, as any long
+  one is.
 """
 
 import data

@@ -71,16 +71,16 @@ class PCA(Estimator):
             X = self._checked(X, reset=True, least=1)
             shown = self._components(X.shape[1])
             rows, features = X.shape
-            wide = features > WIDE and isinstance(shown, int) and 2 * max(shown, rows) <= features
-            if wide and self.method == "auto" and not self.standardize and not is_sparse(X):
+            wide = features > WIDE and 2 * rows <= features and not is_sparse(X)
+            if wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
                 self._fitted = self._held(X, shown, sample_weight)
             else:
                 model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method).with_components(shown)
+                if model.count == 0:
+                    raise nothing_to_fit(rows)
                 narrow = X.dtype == np.float32
                 self._fitted = View(model._core, shown, standardize=self.standardize, narrow=narrow)
             self.n_samples_ = self._fitted.raw.count
-            if self.n_samples_ == 0:
-                raise nothing_to_fit(rows)
         return self
 
     def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:
@@ -90,6 +90,8 @@ class PCA(Estimator):
         stream = Stream(X.shape[1], chosen)
         for start, end, rows in pieces_of(X):
             stream.update(rows, None if weights is None else weights[start:end], start)
+        if stream.count == 0:
+            raise nothing_to_fit(X.shape[0])
         seen = Seen(stream, chosen, narrow=X.dtype == np.float32)
         return interruptibly(lambda: seen.view(standardize=False), X.size)
 
