@@ -24,6 +24,9 @@ PAUSE = 0.15
 """Seconds between runs, in which threads of other libraries stop spinning: OpenBLAS' need 0.11."""
 LONG = 10.0
 """Seconds from which a first run counts."""
+SHORT = 0.05
+"""Seconds for which work that can be repeated is repeated, as `timeit` does: caches and clocks are
+those of a program that is at work, for every tool."""
 
 
 @dataclass
@@ -35,13 +38,17 @@ class Timed:
     memory_kib: float | None = None
 
 
+def nothing() -> None:
+    """For work that changes nothing, and can be repeated."""
+
+
 @dataclass
 class Tool:
     """One competitor in a case. `prepare` is not timed; `run` gets what it made."""
 
     name: str
     run: Callable[[Any], Any]
-    prepare: Callable[[], Any] = lambda: None
+    prepare: Callable[[], Any] = nothing
     components: Callable[[Any], np.ndarray] | None = None
     mode: str = ""
     per: float = 1.0
@@ -49,6 +56,8 @@ class Tool:
     truth: Truth | None = None
     alone: Callable[[], Any] | None = None
     """As `prepare`, but with nothing kept for the next run: for the memory of a single one."""
+    repeats: int = 1
+    """Runs that are timed together."""
 
 
 @dataclass
@@ -78,6 +87,8 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
         except Exception as error:
             failed.append(f"{tool.name}, {case.name}: failed with {type(error).__name__}: {error}")
             continue
+        if tool.prepare is nothing and not isinstance(answers[i], Timed):
+            tool.repeats = max(1, round(SHORT / seconds))
         share = case.seconds / len(case.tools) / max(seconds, 1e-6)
         least = 1 if seconds > LONG else 3
         wanted[i] = min(max(int(share), least), runs)
@@ -127,8 +138,9 @@ def _once(tool: Tool) -> tuple[float, Any]:
     gc.collect()
     time.sleep(PAUSE)
     start = time.perf_counter()
-    answer = tool.run(state)
-    seconds = time.perf_counter() - start
+    for _ in range(tool.repeats):
+        answer = tool.run(state)
+    seconds = (time.perf_counter() - start) / tool.repeats
     return (answer.seconds if isinstance(answer, Timed) else seconds), answer
 
 

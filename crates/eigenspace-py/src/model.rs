@@ -270,7 +270,9 @@ impl Model {
     /// The rows that have these coordinates, in their precision.
     fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = Rows::of(coordinates)?;
-        Ok(match checked(py, coordinates.view())? {
+        let view = checked(py, coordinates.view())?;
+        affordable(py, view.block(None).nrows().saturating_add(8).saturating_mul(self.inner.features()))?;
+        Ok(match view {
             View::F64(rows) => compute(py, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::F32(rows) => compute(py, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::Sparse(_) => return Err(crate::errors::EigenspaceError::new_err("coordinates are not sparse")),

@@ -144,7 +144,7 @@ pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
             let mib = cells as f64 * 8.0 / (1_u64 << 20) as f64;
             let size = if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.0} GiB", mib / 1024.0) };
             let error = pyo3::exceptions::PyMemoryError::new_err(format!("this would take {size} of memory"));
-            error.add_note(py, "hint: add the rows in blocks, with fewer components or a max_rank")?;
+            error.add_note(py, "hint: work on blocks of rows, with fewer components or a max_rank")?;
             Err(error)
         }
     }

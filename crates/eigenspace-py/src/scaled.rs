@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::compute::compute;
 use crate::errors::EigenspaceError;
 use crate::model::Model;
-use crate::rows::{Rows, View, checked, counted_from};
+use crate::rows::{Rows, View, affordable, checked, counted_from};
 
 /// A model in other units.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -47,7 +47,9 @@ impl Scaled {
     /// The rows, in their own units, that have these coordinates.
     fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = Rows::of(coordinates)?;
-        Ok(match checked(py, coordinates.view())? {
+        let view = checked(py, coordinates.view())?;
+        affordable(py, view.block(None).nrows().saturating_add(8).saturating_mul(self.0.scales().len()))?;
+        Ok(match view {
             View::F64(rows) => compute(py, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::F32(rows) => compute(py, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::Sparse(_) => return Err(EigenspaceError::new_err("coordinates are not sparse")),

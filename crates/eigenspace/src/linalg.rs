@@ -279,6 +279,11 @@ pub(crate) fn rotate_in_place<T: Real>(u: ArrayView2<'_, f64>, mut a: ArrayViewM
     }
 }
 
+/// `out = A B` on one core.
+pub(crate) fn multiply<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) {
+    multiply_into(out, Accum::Replace, a, b, false);
+}
+
 /// `out += A B` on one core.
 pub(crate) fn multiply_add<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) {
     multiply_into(out, Accum::Add, a, b, false);

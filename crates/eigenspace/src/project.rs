@@ -208,7 +208,7 @@ pub(crate) fn combinations<E: Element>(
             for start in (0..basis.ncols()).step_by(PANEL) {
                 let range = start..basis.ncols().min(start + PANEL);
                 let mut out = out.slice_axis_mut(Axis(1), range.clone().into());
-                linalg::multiply_add(out.view_mut(), coordinates, linalg::columns_of(basis.view(), range.clone()));
+                linalg::multiply(out.view_mut(), coordinates, linalg::columns_of(basis.view(), range.clone()));
                 let mean = linalg::contiguous(mean.slice_axis(Axis(0), range.into()));
                 out.rows_mut().into_iter().for_each(|mut row| add(row.as_slice_mut().unwrap_or_default(), &mean));
             }

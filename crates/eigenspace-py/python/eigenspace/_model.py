@@ -14,7 +14,6 @@ from ._core import Certificate, EigenspaceError, Model, NotAPartError, Stream
 from ._interrupt import interruptibly
 from ._note import check_names, check_same_columns, columns_of, names_of, note_of
 from ._rows import (
-    CELLS,
     array_of,
     dense_pieces_of,
     is_sparse,
@@ -373,16 +372,9 @@ class EigenspaceModel:
 
 
 def reconstructed(reconstruct: Callable[[NDArray[Any]], NDArray[Any]], Z: Any, features: int) -> NDArray[Any]:
-    """The rows of coordinates, a piece at a time, in the precision of the coordinates."""
-    if is_sparse(Z):
-        Z = Z.toarray()
-    step = max(1, CELLS // max(features, 1))
-    if Z.shape[0] <= step:
-        return reconstruct(rows_of(Z))
-    rows = np.empty((Z.shape[0], features), dtype=np.float32 if Z.dtype == np.float32 else np.float64)
-    for start in range(0, Z.shape[0], step):
-        rows[start : start + step] = reconstruct(rows_of(Z[start : start + step]))
-    return rows
+    """The rows of coordinates, in the precision of the coordinates."""
+    Z = Z.toarray() if is_sparse(Z) else Z
+    return interruptibly(lambda: reconstruct(rows_of(Z)), Z.shape[0] * features)
 
 
 def model_of(model: Any, name: str) -> EigenspaceModel:
