@@ -2,8 +2,16 @@
 
 A ratio is the median, over the rounds of one run, of the peer's time over ours. `reached` is
 decided by the number alone; nothing rounds it up, and a figure that was not measured says so.
+
+A *ceiling* is the ratio that would be found if our operations ran at the rate of a product of large
+square matrices on the same machine, and nothing else took any time. For r directions and m rows at
+a time, D features, in operations for a row:
+
+    scatter    D²                                    half of a symmetric product
+    factor     D (4 r + m + 2 r² / m)                least at m = √2 r: D r (4 + 2 √2)
 """
 
+import math
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,13 +37,38 @@ class Target:
     least: float | None = None
     most: float | None = None
     column: str = "ratio"
+    operations: float | None = None
+    """Of ours, in one unit of the work."""
 
 
-def _both(work: str, case: str, lean: float, default: float, workload: str) -> list[Target]:
+def _both(
+    work: str,
+    case: str,
+    lean: float,
+    default: float,
+    workload: str,
+    operations: tuple[float | None, float | None] = (None, None),
+) -> list[Target]:
     return [
-        Target(work, workload, case, OURS, "lean", least=lean),
-        Target(work, workload, case, OURS, "default", least=default),
+        Target(work, workload, case, OURS, "lean", least=lean, operations=operations[0]),
+        Target(work, workload, case, OURS, "default", least=default, operations=operations[1]),
     ]
+
+
+def _factor(rows: int, features: int, k: int) -> tuple[float, float]:
+    """Operations for so many rows: of rank k, and of the spare rank that is the default."""
+    each = rows * features * (4 + 2 * math.sqrt(2))
+    return each * k, each * (2 * k + 32)
+
+
+def _scatter(rows: int, features: int) -> tuple[float, float]:
+    return rows * features**2, rows * features**2
+
+
+def _folded(rows: int, features: int, k: int, orthogonal: bool) -> float:
+    """Operations of folding rows into a model: products, a rotation, a look at what came out."""
+    own = 0 if orthogonal else rows**2
+    return features * (2 * rows * k + own + 2 * k * (k + rows) + k**2)
 
 
 WIDTH = "D = 10,304, k = 50"
@@ -48,21 +81,91 @@ LOOKS = [
 ]
 """What is in README's table without a figure to reach."""
 TARGETS = [
-    *_both(f"{WIDTH}, one row per call", "calls of 1 rows", 300, 150, "W1"),
-    *_both(f"{WIDTH}, 10 rows per call", "calls of 10 rows", 40, 25, "W1"),
-    *_both(f"{WIDTH}, 50 rows per call", "calls of 50 rows", 20, 12, "W1"),
-    *_both(f"{WIDTH}, 200 rows per call", "calls of 200 rows", 18, 10, "W1"),
-    *_both(f"{WIDTH}, 1,000 rows per call", "calls of 1000 rows", 35, 22, "W1"),
-    *_both("D = 784, k = 50, 50 rows per call", "D = 784, calls of 50 rows", 20, 20, "W5"),
-    *_both("D = 784, k = 50, 200 rows per call", "D = 784, calls of 200 rows", 20, 20, "W5"),
-    *_both("D = 784, k = 50, 1,000 rows per call", "D = 784, calls of 1000 rows", 20, 20, "W5"),
-    *_both("D = 4,096, k = 50, 200 rows per call", "D = 4096, calls of 200 rows", 10, 7, "W5"),
+    *_both(
+        f"{WIDTH}, one row per call",
+        "calls of 1 rows",
+        300,
+        150,
+        "W1",
+        _factor(1, 10_304, 50),
+    ),
+    *_both(
+        f"{WIDTH}, 10 rows per call",
+        "calls of 10 rows",
+        40,
+        25,
+        "W1",
+        _factor(10, 10_304, 50),
+    ),
+    *_both(
+        f"{WIDTH}, 50 rows per call",
+        "calls of 50 rows",
+        20,
+        12,
+        "W1",
+        _factor(50, 10_304, 50),
+    ),
+    *_both(
+        f"{WIDTH}, 200 rows per call",
+        "calls of 200 rows",
+        18,
+        10,
+        "W1",
+        _factor(200, 10_304, 50),
+    ),
+    *_both(
+        f"{WIDTH}, 1,000 rows per call",
+        "calls of 1000 rows",
+        35,
+        22,
+        "W1",
+        _factor(1000, 10_304, 50),
+    ),
+    *_both(
+        "D = 784, k = 50, 50 rows per call",
+        "D = 784, calls of 50 rows",
+        20,
+        20,
+        "W5",
+        _scatter(20_000, 784),
+    ),
+    *_both(
+        "D = 784, k = 50, 200 rows per call",
+        "D = 784, calls of 200 rows",
+        20,
+        20,
+        "W5",
+        _scatter(20_000, 784),
+    ),
+    *_both(
+        "D = 784, k = 50, 1,000 rows per call",
+        "D = 784, calls of 1000 rows",
+        20,
+        20,
+        "W5",
+        _scatter(20_000, 784),
+    ),
+    *_both(
+        "D = 4,096, k = 50, 200 rows per call",
+        "D = 4096, calls of 200 rows",
+        10,
+        7,
+        "W5",
+        _factor(20_000, 4096, 50),
+    ),
     Target("D = 64, N = 20,000, whole fit", "W5", "D = 64, whole fit", OURS, "default", least=10),
     *_both(EMBEDDINGS, "fit", 10, 10, "W2"),
     Target(EMBEDDINGS, "W2", "fit", OURS, "lean", peer=ONEDAL, least=1.5),
     Target(EMBEDDINGS, "W2", "fit", OURS, "default", peer=ONEDAL, least=1.5),
     Target(EMBEDDINGS, "W2", "fit", OURS, "default", peer=PRODUCT, least=0.6),
-    *_both("wide, D = 100,000, k = 100, 256 rows per call", "calls of 256 rows", 10, 6, "W3"),
+    *_both(
+        "wide, D = 100,000, k = 100, 256 rows per call",
+        "calls of 256 rows",
+        10,
+        6,
+        "W3",
+        _factor(256, 100_000, 100),
+    ),
     Target(
         "10 faces added to 390 (ORL, k = 50)",
         "W1",
@@ -71,6 +174,7 @@ TARGETS = [
         "lean",
         peer=NUMPY,
         least=200,
+        operations=_folded(10, 10_304, 50, orthogonal=False),
     ),
     Target(
         f"merge of two rank-50 models, {WIDTH}",
@@ -80,6 +184,7 @@ TARGETS = [
         "lean",
         peer=NUMPY,
         least=100,
+        operations=_folded(51, 10_304, 50, orthogonal=True),
     ),
     Target("batch PCA of ORL", "W1", "batch", "eigenspace from_rows", "lean", peer=FULL, least=5),
     Target("batch PCA of ORL", "W1", "batch", "eigenspace PCA", "default", peer=FULL, least=5),
@@ -157,6 +262,27 @@ def ratio(rows: list[dict[str, Any]], row: dict[str, Any], peer: str) -> float |
     return None
 
 
+def rate(results: dict[str, dict[str, Any]], threads: int) -> float | None:
+    """Operations a second of the fastest product of square matrices."""
+    for row in results.get("W7", {}).get("rows", []):
+        if "operations" in row["facts"] and row["threads"] == threads:
+            return row["facts"]["operations"] / row["min"]
+    return None
+
+
+def _ceiling(results: dict[str, Any], rows: list, row: dict, target: Target) -> float | None:
+    theirs = [
+        other["median"]
+        for other in rows
+        if (other["case"], other["threads"], other["tool"])
+        == (row["case"], row["threads"], target.peer)
+    ]
+    most = rate(results, row["threads"])
+    if not theirs or most is None or target.operations is None:
+        return None
+    return theirs[0] * most / target.operations
+
+
 def reached(results: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Every target at every thread count, with the number found."""
     for target in TARGETS:
@@ -168,7 +294,8 @@ def reached(results: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
             and (target.column != "memory_mib" or "memory_mib" in row)
         ]
         if not found:
-            yield {"target": target, "threads": None, "value": None, "reached": None}
+            nothing = {"threads": None, "value": None, "reached": None, "ceiling": None}
+            yield {"target": target} | nothing
         for row in found:
             is_ratio = target.column == "ratio"
             value = ratio(rows, row, target.peer) if is_ratio else row.get(target.column)
@@ -176,4 +303,10 @@ def reached(results: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
             if value is not None:
                 below = target.most is None or value <= target.most
                 verdict = below and (target.least is None or value >= target.least)
-            yield {"target": target, "threads": row["threads"], "value": value, "reached": verdict}
+            yield {
+                "target": target,
+                "threads": row["threads"],
+                "value": value,
+                "reached": verdict,
+                "ceiling": _ceiling(results, rows, row, target),
+            }

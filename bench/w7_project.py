@@ -11,6 +11,7 @@ from measure import Case, Tool
 TITLE = "project and reconstruct, against the plain product"
 LEFT_OUT: list[str] = []
 PRODUCT = "numpy product"
+SQUARE = "product of square matrices, float64"
 
 
 def _setting(n: int, features: int, k: int, dtype: str):
@@ -52,6 +53,13 @@ def reconstruct(n: int, features: int, k: int, dtype: str) -> Case:
     return Case(name, PRODUCT, tools, "call", memory=True, seconds=5)
 
 
+def square(n: int) -> Case:
+    """The most operations a second that there are here: `targets.py` reads it."""
+    a = np.random.default_rng(0).normal(size=(n, n))
+    tool = Tool(PRODUCT, lambda _: a @ a)
+    return Case(SQUARE, PRODUCT, [tool], "call", seconds=3, facts={"operations": 2 * n**3})
+
+
 def cases(quick: bool) -> dict:
     sizes = [(4000, 10_304, 50), (40_000, 768, 64)] if not quick else [(400, 1200, 5)]
     chosen = {}
@@ -60,4 +68,5 @@ def cases(quick: bool) -> dict:
             for what in (project, reconstruct):
                 name = f"{what.__name__} {features} {dtype}"
                 chosen[name] = lambda w=what, s=(n, features, k, dtype): w(*s)
+    chosen["square"] = lambda: square(200 if quick else 2000)
     return chosen

@@ -134,7 +134,9 @@ impl EigenspaceStream {
             kept *= fade.sqrt();
             let mut moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
             moments.imputed += imputed;
-            let a = Stacked { rows: a, groups: &[factor.kept] };
+            // Rows of F are orthogonal to the rounding of their precision, and what is read is f64.
+            let orthogonal = if factor.epsilon() > f64::EPSILON { 0 } else { factor.kept };
+            let a = Stacked { rows: a, groups: &[orthogonal] };
             let reduced = reduce(a, Route::Auto, truncation, &moments, factor.epsilon())?;
             let largest = reduced.spectrum.largest().powi(2);
             let bound = factor.bound.scaled(fade).noisier(factor.noise() * largest);

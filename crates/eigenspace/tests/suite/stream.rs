@@ -318,6 +318,22 @@ fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
     }
 }
 
+/// The rows of a factor of f32 are orthogonal to 1e-7 only, and both readings are to see the same directions of it.
+#[test]
+fn a_factor_of_f32_is_shown_as_it_is_read() {
+    let mut random = Random::new(12);
+    let spectrum: Vec<f64> = (0..90).map(|i| 0.95_f64.powi(i)).collect();
+    let rows = random.with_spectrum(1200, 2000, &spectrum).mapv(|x| x as f32);
+    let mut stream = FitOptions::new().components(10).stream(2000).unwrap();
+    rows.axis_chunks_iter(Axis(0), 100).for_each(|block| stream.update(block).unwrap());
+    let (shown, model) = (stream.shown().unwrap(), stream.model().unwrap());
+    assert!(shown.rank() < model.rank());
+    for k in 0..10 {
+        let distance = &shown.basis().row(k) - &model.basis().row(k);
+        assert!(distance.dot(&distance).sqrt() < 1e-10, "direction {k}: {}", distance.dot(&distance).sqrt());
+    }
+}
+
 #[test]
 fn what_cannot_be_told_from_the_rest_is_read_with_the_rest() {
     let mut twins: Vec<f64> = (0..90).map(|i| 0.95_f64.powi(i)).collect();
