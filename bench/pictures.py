@@ -28,7 +28,8 @@ def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
     """How many times as fast as the peer, at the largest thread count."""
     threads = max(row["threads"] for row in rows)
     rows = [row for row in rows if row["threads"] == threads]
-    cases = list(dict.fromkeys(row["case"] for row in rows))
+    # A product alone is a rate, and nothing to compare.
+    cases = list(dict.fromkeys(row["case"] for row in rows if row["tool"] != row["peer"]))
     heights = [0.55 + 0.2 * sum(row["case"] == case for row in rows) for case in cases]
     figure, grid = plt.subplots(
         len(cases),
