@@ -1,0 +1,335 @@
+//! A case: random rows, a model of them, and a chain of operations, each model held against the truth.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use eigenspace::{EigenspaceModel, Error, Forgetting, Truncation};
+use ndarray::Array1;
+
+use crate::claims::{History, Tightness, Violation, check};
+use crate::elements;
+use crate::fits::{Fitted, Source, feed, fit, options, truncation};
+use crate::generators::{Data, Family, Twist, generate};
+use crate::number::{Dd, Number};
+use crate::oracle::{Rows, Truth};
+use crate::random::Random;
+use crate::useful;
+
+/// What came of a case.
+pub(crate) struct Outcome {
+    pub(crate) seed: u64,
+    pub(crate) about: String,
+    pub(crate) group: String,
+    pub(crate) steps: Vec<String>,
+    pub(crate) violations: Vec<(String, Violation)>,
+    pub(crate) tightness: Vec<(String, Tightness)>,
+    pub(crate) checks: usize,
+}
+
+/// A model in the chain.
+#[derive(Clone)]
+struct Item {
+    model: EigenspaceModel,
+    rows: Rows,
+    history: History,
+    lossless: bool,
+    aged: bool,
+}
+
+struct Chain {
+    random: Random,
+    source: Source,
+    family: Family,
+    twist: Twist,
+    /// The first row that has not been used.
+    next: usize,
+    outcome: Outcome,
+}
+
+/// Why a chain ends early.
+struct Refused;
+
+/// Runs one case.
+pub(crate) fn run(seed: u64) -> Outcome {
+    let mut random = Random::new(seed);
+    let Data { family, twist, mut rows } = generate(&mut random);
+    let kind = elements::choose(&mut random, &mut rows);
+    let weights = weights(&mut random, rows.nrows());
+    let about_origin = random.one_in(30);
+    let about = format!(
+        "{family:?} {twist:?} {kind:?} {} x {}{}{}",
+        rows.nrows(),
+        rows.ncols(),
+        if weights.is_some() { ", weighted" } else { "" },
+        if about_origin { ", about the origin" } else { "" }
+    );
+    let outcome = Outcome {
+        seed,
+        about,
+        group: format!("{family:?}/{twist:?}/{kind:?}"),
+        steps: Vec::new(),
+        violations: Vec::new(),
+        tightness: Vec::new(),
+        checks: 0,
+    };
+    let mut chain =
+        Chain { random, source: Source { rows, kind, weights, about_origin }, family, twist, next: 0, outcome };
+    let ended = catch_unwind(AssertUnwindSafe(|| chain.go()));
+    if let Err(cause) = ended {
+        let text = cause.downcast_ref::<String>().cloned();
+        let detail = text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default();
+        chain.report(Violation { claim: "no panic", detail, excess: 1.0 });
+    }
+    chain.outcome
+}
+
+/// Weights of several kinds, for one case in five.
+fn weights(random: &mut Random, rows: usize) -> Option<Vec<f64>> {
+    if !random.one_in(5) {
+        return None;
+    }
+    let style = random.below(5);
+    let mut weights: Vec<f64> = (0..rows)
+        .map(|_| match style {
+            0 => random.within(1..=3) as f64,
+            1 => random.uniform() + 0.01,
+            2 => random.magnitude(-3.0, 3.0),
+            3 => random.pick(&[0.0, 1.0, 1.0, 2.0]),
+            _ => 1.0 / rows as f64,
+        })
+        .collect();
+    // At least one row takes part.
+    weights[0] = weights[0].max(0.001);
+    Some(weights)
+}
+
+impl Chain {
+    fn go(&mut self) {
+        let total = self.source.rows.nrows();
+        let length = if self.random.one_in(3) { total } else { self.random.within(1..=total) };
+        let first = self.take(length);
+        let Ok(mut whole) = self.fitted(&first) else { return };
+        let mut parts: Vec<Item> = Vec::new();
+        self.hold(&whole);
+        for _ in 0..self.random.below(5) {
+            if self.step(&mut whole, &mut parts).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The next rows that no model has yet.
+    fn take(&mut self, rows: usize) -> Vec<usize> {
+        let end = self.source.rows.nrows().min(self.next + rows);
+        let which = (self.next..end).collect();
+        self.next = end;
+        which
+    }
+
+    fn fitted(&mut self, which: &[usize]) -> Result<Item, Refused> {
+        match fit(&mut self.random, &self.source, which) {
+            Ok(Fitted { model, rows, lossless, aged, how }) => {
+                self.outcome.steps.push(how);
+                let history = History::of(&Truth::of(&self.source.rows, &rows));
+                Ok(Item { model, rows, history, lossless, aged })
+            }
+            Err((how, error)) => {
+                self.outcome.steps.push(how);
+                self.refused(&error)
+            }
+        }
+    }
+
+    fn refused<T>(&mut self, error: &Error) -> Result<T, Refused> {
+        let claim = if matches!(error, Error::NotAPart { .. }) { "rightful part" } else { "no refusal" };
+        self.report(Violation { claim, detail: error.to_string(), excess: 1.0 });
+        Err(Refused)
+    }
+
+    fn report(&mut self, violation: Violation) {
+        let step = self.outcome.steps.last().cloned().unwrap_or_default();
+        self.outcome.violations.push((step, violation));
+    }
+
+    /// Holds a model against the truth, and sometimes a view of it.
+    fn hold(&mut self, item: &Item) {
+        let truth = Truth::of(&self.source.rows, &item.rows);
+        self.compare(&item.model, &truth, &item.history, "");
+        for violation in useful::raw(&item.model, &truth, item.lossless, self.family, self.twist) {
+            self.report(violation);
+        }
+        if item.model.is_empty() || !self.random.one_in(3) {
+            return;
+        }
+        let standard = self.random.one_in(2);
+        let scales = Array1::from_shape_simple_fn(truth.features, || self.random.magnitude(-3.0, 3.0));
+        let view = if standard { item.model.standardize() } else { item.model.scale_by(scales.view()) };
+        match view {
+            Ok(view) => {
+                let exact: Vec<Dd> = scales.iter().map(|x| Dd::of(*x)).collect();
+                let seen = if standard { truth.standardized() } else { truth.scaled(&exact) };
+                let grown = (0..truth.features).map(|j| {
+                    let before = truth.feature_scatter(j).hi;
+                    if before > 0.0 { item.history.scatter[j] * (seen.feature_scatter(j).hi / before) } else { 0.0 }
+                });
+                let history = History { scatter: grown.collect(), weight: item.history.weight };
+                let name = if standard { " | standardized" } else { " | scaled" };
+                self.compare(view.model(), &seen, &history, name);
+                if standard {
+                    for violation in useful::standardized(view.model(), item.lossless, self.family, self.twist) {
+                        self.outcome.violations.push((format!("{}{name}", self.last()), violation));
+                    }
+                }
+            }
+            Err(error) => drop(self.refused::<()>(&error)),
+        }
+    }
+
+    fn last(&self) -> String {
+        self.outcome.steps.last().cloned().unwrap_or_default()
+    }
+
+    fn compare(&mut self, model: &EigenspaceModel, truth: &Truth, history: &History, view: &str) {
+        let (violations, tightness) = check(model, truth, history);
+        let step = format!("{}{view}", self.last());
+        self.outcome.violations.extend(violations.into_iter().map(|violation| (step.clone(), violation)));
+        let group = format!("{:?}{view}", self.family);
+        self.outcome.tightness.extend(tightness.map(|tightness| (group, tightness)));
+        self.outcome.checks += 1;
+    }
+
+    /// One operation on the whole.
+    fn step(&mut self, whole: &mut Item, parts: &mut Vec<Item>) -> Result<(), Refused> {
+        let left = self.source.rows.nrows() - self.next;
+        let features = self.source.rows.ncols();
+        let rule = truncation(&mut self.random, features);
+        let lossless = rule == Truncation::None;
+        let some = self.random.within(1..=left.max(1)).min(self.random.within(1..=left.max(1)));
+        let which = |chain: &mut Self| chain.take(some);
+        let (how, model) = match self.random.below(12) {
+            0 if left > 0 => {
+                let which = which(self);
+                whole.rows = whole.rows.and(&self.source.members(&which));
+                let model = self.source.with(&which, |block| whole.model.update(block, rule));
+                (format!("update {} rows, {rule:?}", which.len()), model)
+            }
+            1 if left > 0 && self.source.weights.is_none() => {
+                let which = self.take(1);
+                whole.rows = whole.rows.and(&self.source.members(&which));
+                let row = self.source.rows.row(which[0]);
+                (format!("update_row, {rule:?}"), whole.model.update_row(row, rule))
+            }
+            2..4 if left > 0 => {
+                let which = which(self);
+                let part = self.fitted(&which)?;
+                self.hold(&part);
+                whole.join(&part);
+                let model = whole.model.merge(&part.model, rule);
+                parts.push(part);
+                (format!("merge that, {rule:?}"), model)
+            }
+            4 if left > 1 => {
+                let count = self.random.within(2..=6);
+                let mut models = vec![whole.model.clone()];
+                for _ in 0..count {
+                    let which = self.take(some.div_ceil(count));
+                    if !which.is_empty() {
+                        let part = self.fitted(&which)?;
+                        whole.join(&part);
+                        models.push(part.model.clone());
+                        parts.push(part);
+                    }
+                }
+                (format!("merge_all {} models, {rule:?}", models.len()), EigenspaceModel::merge_all(&models, rule))
+            }
+            5..7 if !parts.is_empty() => {
+                let part = parts.swap_remove(self.random.below(parts.len()));
+                whole.rows = whole.rows.without(&part.rows);
+                whole.lossless = false;
+                (format!("split out a part of {} rows", part.rows.members.len()), whole.model.split(&part.model))
+            }
+            7 if !whole.aged && !self.source.about_origin && !whole.rows.members.is_empty() => {
+                let (leaving, old) = self.leaving(whole, parts);
+                whole.lossless = false;
+                let model = if left > 0 && self.random.one_in(2) {
+                    let which = which(self);
+                    let new = self.source.members(&which);
+                    whole.rows = whole.rows.and(&new).without(&leaving);
+                    let before = Truth::of(&self.source.rows, &whole.rows.and(&leaving));
+                    whole.history = whole.history.and(&History::of(&before));
+                    self.source.with(&old, |old| self.source.with(&which, |new| whole.model.replace(old, new, rule)))
+                } else {
+                    whole.rows = whole.rows.without(&leaving);
+                    self.source.with(&old, |block| whole.model.remove(block))
+                };
+                (format!("remove or replace {} rows, {rule:?}", old.len()), model)
+            }
+            8 => (format!("truncate, {rule:?}"), whole.model.truncate(rule)),
+            9 => {
+                let factor = self.random.pick(&[0.1, 0.5, 0.9, 1.0]);
+                whole.rows.weigh_less(Dd::of(factor));
+                whole.aged = true;
+                parts.clear();
+                (format!("forget {factor}"), whole.model.forget(factor))
+            }
+            10 if left > 0 => return self.resume(whole, parts, some),
+            _ => ("bytes and back".to_owned(), EigenspaceModel::from_bytes(&whole.model.to_bytes())),
+        };
+        whole.lossless &= lossless;
+        self.outcome.steps.push(how);
+        match model {
+            Ok(model) => whole.model = model,
+            Err(error) => return self.refused(&error),
+        }
+        whole.history = whole.history.and(&History::of(&Truth::of(&self.source.rows, &whole.rows)));
+        self.hold(whole);
+        Ok(())
+    }
+
+    /// Some rows of the whole that leave it, and every part that has one of them.
+    fn leaving(&mut self, whole: &Item, parts: &mut Vec<Item>) -> (Rows, Vec<usize>) {
+        let members = &whole.rows.members;
+        let start = self.random.below(members.len());
+        let length = if self.random.one_in(2) { self.random.within(1..=4) } else { members.len() };
+        let length = self.random.within(1..=length).min(members.len() - start);
+        let old: Vec<usize> = members[start..start + length].iter().map(|(row, _)| *row).collect();
+        parts.retain(|part| part.rows.members.iter().all(|(row, _)| !old.contains(row)));
+        (self.source.members(&old), old)
+    }
+
+    /// A stream that goes on from the whole.
+    fn resume(&mut self, whole: &mut Item, parts: &mut Vec<Item>, some: usize) -> Result<(), Refused> {
+        let which = self.take(some);
+        let (options, forgetting, lossless) = options(&mut self.random, &self.source);
+        self.outcome.steps.push(format!("resume a stream with {} rows, {options:?}", which.len()));
+        let result = (|| {
+            let mut stream = options.resume(&whole.model)?;
+            let (rows, faded) = feed(&mut self.random, &self.source, &mut stream, forgetting, &which)?;
+            Ok((EigenspaceModel::clone(&*stream.model()?), rows, faded))
+        })();
+        match result {
+            Ok((model, rows, faded)) => {
+                whole.rows.weigh_less(faded);
+                whole.rows = whole.rows.and(&rows);
+                whole.model = model;
+            }
+            Err(error) => return self.refused(&error),
+        }
+        if forgetting != Forgetting::Never {
+            whole.aged = true;
+            parts.clear();
+        }
+        whole.lossless &= lossless;
+        whole.history = whole.history.and(&History::of(&Truth::of(&self.source.rows, &whole.rows)));
+        self.hold(whole);
+        Ok(())
+    }
+}
+
+impl Item {
+    fn join(&mut self, part: &Self) {
+        self.rows = self.rows.and(&part.rows);
+        self.history = self.history.and(&part.history);
+        self.lossless &= part.lossless;
+        self.aged |= part.aged;
+    }
+}
