@@ -19,8 +19,10 @@ use step::Runner;
 /// A chore: its name on the command line, what it does, and the function that does it.
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
-/// The one chore that takes arguments.
+/// The chores that take arguments.
+const WITH_ARGUMENTS: [&str; 2] = [BENCH, SOAK];
 const BENCH: &str = "bench";
+const SOAK: &str = "soak";
 
 const COMMANDS: [Command; 11] = [
     ("test", "everything below except report, bench, rates, soak and memory: the gate for a merge", test),
@@ -32,15 +34,15 @@ const COMMANDS: [Command; 11] = [
     ("report --kept", "the report's figures and PDF, from the results that are kept", report::kept),
     (BENCH, "ours against other libraries; `-- W1 W5 --quick` chooses, `-- render` draws again", bench::run),
     ("rates", "times of single operations in Rust, and their share of the product rate", rust::rates),
-    ("soak", "the laws with forty times as many random cases, about five minutes", rust::soak),
+    (SOAK, "the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
     ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).filter(|word| word != "--").collect();
     let line = words.join(OsStr::new(" "));
-    let bench = words.first().is_some_and(|word| word == BENCH);
-    let chosen = COMMANDS.iter().find(|(name, ..)| line == *name || (bench && *name == BENCH));
+    let first = words.first().cloned().unwrap_or_default();
+    let chosen = COMMANDS.iter().find(|(name, ..)| line == *name || (first == *name && WITH_ARGUMENTS.contains(name)));
     let rest = words.into_iter().skip(1).collect();
     let Some((name, _, command)) = chosen else {
         usage();

@@ -57,12 +57,16 @@ pub(crate) fn rates(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("rates", &["bench", "-p", "eigenspace"]))
 }
 
-/// The laws again, with forty times as many random cases.
+/// The laws again, with forty times as many random cases, then a million trials of the certificate, or as many as
+/// the command line says.
 pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     let test = ["test", "-p", "eigenspace", "--test", "suite", "--"];
     let laws =
         ["laws::", "certificate::", "stream::", "weights::", "forgetting::", "scaled::", "sparse::", "checkpoint::"];
-    runner.run(cargo("soak", &test).with(laws).variable("EIGENSPACE_SOAK", "40"))
+    runner.run(cargo("soak", &test).with(laws).variable("EIGENSPACE_SOAK", "40"))?;
+    let cases = runner.arguments.first().cloned().unwrap_or_else(|| "1000000".into());
+    let trials = ["test", "-p", "eigenspace", "--test", "trials", "--", "--ignored", "--exact", "soak", "--nocapture"];
+    runner.run(cargo("trials", &trials).variable("EIGENSPACE_TRIALS", cases))
 }
 
 /// The command on files far larger than the memory that it may take, one after the other.

@@ -40,16 +40,25 @@ pub(crate) struct History {
     /// rounding of the larger sums stays.
     pub(crate) scatter: Vec<f64>,
     pub(crate) weight: f64,
+    /// What a mean may be off by relative to itself: no f64 is nearer than this.
+    pub(crate) mean: f64,
 }
 
 impl History {
     pub(crate) fn of(truth: &Truth) -> Self {
-        Self { scatter: (0..truth.features).map(|j| truth.feature_scatter(j).hi).collect(), weight: truth.weight.hi }
+        let scatter = (0..truth.features).map(|j| truth.feature_scatter(j).hi).collect();
+        Self { scatter, weight: truth.weight.hi, mean: 2.0 * f64::EPSILON }
+    }
+
+    /// The same for features multiplied by scales, which are themselves good to this relative error.
+    pub(crate) fn scaled(&self, scales: &[Dd], mean: f64) -> Self {
+        let scatter = self.scatter.iter().zip(scales).map(|(q, scale)| q * scale.hi * scale.hi).collect();
+        Self { scatter, mean, ..self.clone() }
     }
 
     pub(crate) fn and(&self, other: &Self) -> Self {
         let scatter = self.scatter.iter().zip(&other.scatter).map(|(a, b)| a.max(*b)).collect();
-        Self { scatter, weight: self.weight.max(other.weight) }
+        Self { scatter, weight: self.weight.max(other.weight), mean: self.mean.max(other.mean) }
     }
 }
 
@@ -74,20 +83,24 @@ impl Checks {
     }
 }
 
-/// All claims of a model.
-pub(crate) fn check(model: &EigenspaceModel, truth: &Truth, history: &History) -> (Vec<Violation>, Option<Tightness>) {
+/// All claims of a model of rows whose scatter has these eigenvalues and eigenvectors.
+pub(crate) fn check(
+    model: &EigenspaceModel,
+    truth: &Truth,
+    eigen: &Eigen,
+    history: &History,
+) -> (Vec<Violation>, Option<Tightness>) {
     let mut checks = Checks { violations: Vec::new(), largest: 1.0 };
     if !shape(&mut checks, model, truth) {
         return (checks.violations, None);
     }
     moments(&mut checks, model, truth, history);
-    let eigen = truth.eigen();
     let largest = eigen.values.first().map_or(0.0, |value| value.hi);
     checks.largest = if largest > 0.0 { largest } else { f64::MIN_POSITIVE };
     let certificate = model.certificate();
     let tightness = error(&mut checks, &certificate, model, truth);
-    eigenvalues(&mut checks, &certificate, &eigen, truth);
-    angles(&mut checks, &certificate, model, &eigen);
+    eigenvalues(&mut checks, &certificate, eigen, truth);
+    angles(&mut checks, &certificate, model, eigen);
     (checks.violations, tightness)
 }
 
@@ -115,11 +128,13 @@ fn shape(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth) -> bool {
 
 /// Mean and feature scatter, each feature in units of its own spread.
 fn moments(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history: &History) {
+    if truth.count == 0 {
+        return;
+    }
     let weight = truth.weight.hi;
     for j in 0..truth.features {
         let mean = truth.mean[j].hi.abs();
-        // No f64 is nearer to the mean than this.
-        let representable = 2.0 * f64::EPSILON * mean;
+        let representable = if mean > 0.0 { history.mean * mean } else { 0.0 };
         let spread = (history.scatter[j] / weight).sqrt() * (history.weight / weight).max(1.0);
         let off = (Dd::of(model.mean()[j]) - truth.mean[j]).hi.abs();
         let limit = MOMENT_TOLERANCE * spread + representable;
@@ -127,7 +142,7 @@ fn moments(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history:
             format!("feature {j}: off by {off:.1e} of {mean:e}, spread {spread:.1e}")
         });
         let off = (Dd::of(model.feature_scatter()[j]) - truth.feature_scatter(j)).hi.abs();
-        let limit = MOMENT_TOLERANCE * history.scatter[j] + history.weight * representable.powi(2);
+        let limit = MOMENT_TOLERANCE * history.scatter[j] + history.weight * (2.0 * f64::EPSILON * mean).powi(2);
         checks.that("feature scatter", off <= limit, off / history.scatter[j], || {
             format!("feature {j}: off by {off:.1e} of {:e}", history.scatter[j])
         });

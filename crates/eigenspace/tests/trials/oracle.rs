@@ -96,13 +96,13 @@ impl Truth {
         Self { mean, scatter, ..self.clone() }
     }
 
-    /// The truth about the standardized rows: constant features are left alone.
-    pub(crate) fn standardized(&self) -> Self {
+    /// What standardizing multiplies each feature by: constant ones are left alone.
+    pub(crate) fn standard_scales(&self) -> Vec<Dd> {
         let scale = |j: usize| {
             let q = self.feature_scatter(j);
             if q.hi > 0.0 { (self.weight / q).sqrt() } else { Dd::ONE }
         };
-        self.scaled(&(0..self.features).map(scale).collect::<Vec<_>>())
+        (0..self.features).map(scale).collect()
     }
 
     pub(crate) fn eigen(&self) -> Eigen {

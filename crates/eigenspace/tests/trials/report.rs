@@ -13,6 +13,8 @@ use crate::claims::Tightness;
 const GROSS: f64 = 1e-12;
 /// Seeds listed for each claim and group.
 const LISTED: usize = 6;
+/// Cases with violations that are told in a line each.
+const SHORT_LINES: usize = 1000;
 
 /// Violations of one claim.
 #[derive(Default)]
@@ -25,10 +27,20 @@ struct Tally {
     groups: BTreeMap<String, usize>,
 }
 
+/// Cases of one family, twist or element type.
+#[derive(Default)]
+struct Kind {
+    cases: usize,
+    failed: usize,
+    /// How many cases violate a claim by more than rounding.
+    gross: BTreeMap<&'static str, usize>,
+}
+
 /// What came of all cases.
 #[derive(Default)]
 pub(crate) struct Summary {
     cases: u64,
+    kinds: BTreeMap<String, Kind>,
     checks: usize,
     failed: usize,
     tallies: BTreeMap<&'static str, Tally>,
@@ -48,6 +60,14 @@ impl Summary {
         for (_, violation) in &outcome.violations {
             let entry = worst.entry(violation.claim).or_default();
             *entry = entry.max(if violation.excess.is_nan() { f64::INFINITY } else { violation.excess });
+        }
+        for name in outcome.group.split('/') {
+            let kind = self.kinds.entry(name.to_owned()).or_default();
+            kind.cases += 1;
+            kind.failed += usize::from(!worst.is_empty());
+            for (claim, _) in worst.iter().filter(|(_, excess)| **excess > GROSS) {
+                *kind.gross.entry(claim).or_default() += 1;
+            }
         }
         for (claim, excess) in worst {
             let tally = self.tallies.entry(claim).or_default();
@@ -83,6 +103,12 @@ impl fmt::Display for Summary {
                 groups.join(", ")
             )?;
         }
+        writeln!(f, "\n| kind of case | cases | with violations | violations above {GROSS:e} |")?;
+        writeln!(f, "|---|---|---|---|")?;
+        for (name, Kind { cases, failed, gross }) in &self.kinds {
+            let gross: Vec<String> = gross.iter().map(|(claim, count)| format!("{claim} {count}")).collect();
+            writeln!(f, "| {name} | {cases} | {failed} | {} |", gross.join(", "))?;
+        }
         writeln!(f, "\n| family | with loss | median bound/error | 95 % | exact | median bound/λ₁ | 95 % |")?;
         writeln!(f, "|---|---|---|---|---|---|---|")?;
         for (group, all) in &self.tightness {
@@ -110,7 +136,7 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
 }
 
 /// Runs so many cases on all cores.
-pub(crate) fn run(first: u64, cases: u64, progress: bool) -> Summary {
+pub(crate) fn run(first: u64, cases: u64, only: &str, progress: bool) -> Summary {
     let (next, summary, start) = (AtomicU64::new(first), Mutex::new(Summary::default()), Instant::now());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let quiet = std::panic::take_hook();
@@ -126,8 +152,11 @@ pub(crate) fn run(first: u64, cases: u64, progress: bool) -> Summary {
                         if seed >= first + cases {
                             return;
                         }
-                        let outcome = chains::run(seed);
+                        let outcome = chains::run(seed, only);
                         let mut summary = summary.lock().expect("no case panics");
+                        if progress && !outcome.violations.is_empty() {
+                            tell_short(&outcome, summary.failed);
+                        }
                         summary.add(outcome);
                         if progress && summary.cases.is_multiple_of(10_000) {
                             let (done, failed, seconds) = (summary.cases, summary.failed, start.elapsed().as_secs());
@@ -142,16 +171,32 @@ pub(crate) fn run(first: u64, cases: u64, progress: bool) -> Summary {
     summary.into_inner().expect("no case panics")
 }
 
+/// A line about a case with violations, unless there have been too many.
+fn tell_short(outcome: &Outcome, before: usize) {
+    match before.cmp(&SHORT_LINES) {
+        std::cmp::Ordering::Less => {
+            let mut claims: Vec<&str> = outcome.violations.iter().map(|(_, violation)| violation.claim).collect();
+            claims.sort_unstable();
+            claims.dedup();
+            println!("case {}: {}: {}", outcome.seed, outcome.about, claims.join(", "));
+        }
+        std::cmp::Ordering::Equal => println!("further cases with violations are only counted"),
+        std::cmp::Ordering::Greater => {}
+    }
+}
+
 /// Tells one case in full; false if a claim is violated.
 pub(crate) fn tell(seed: u64) -> bool {
-    let outcome = chains::run(seed);
+    let outcome = chains::run(seed, "");
     println!("case {seed}: {}", outcome.about);
     outcome.steps.iter().for_each(|step| println!("  {step}"));
+    let mut before = "";
     for (step, violation) in &outcome.violations {
-        println!(
-            "VIOLATED {}: {} (excess {:.1e})\n    after {step}",
-            violation.claim, violation.detail, violation.excess
-        );
+        if step != before {
+            println!("after {step}");
+            before = step;
+        }
+        println!("  VIOLATED {}: {} (excess {:.1e})", violation.claim, violation.detail, violation.excess);
     }
     outcome.violations.is_empty()
 }

@@ -4,6 +4,7 @@ use eigenspace::EigenspaceModel;
 
 use crate::claims::Violation;
 use crate::generators::{Family, Twist};
+use crate::number::Dd;
 use crate::oracle::Truth;
 
 /// A certificate of rows that were all kept says at least this much.
@@ -19,6 +20,7 @@ fn hopeless(family: Family, twist: Twist) -> bool {
 pub(crate) fn raw(
     model: &EigenspaceModel,
     truth: &Truth,
+    values: &[Dd],
     lossless: bool,
     family: Family,
     twist: Twist,
@@ -33,7 +35,6 @@ pub(crate) fn raw(
                 excess: bound,
             });
         }
-        let values = truth.eigen().values;
         let largest = values.first().map_or(0.0, |value| value.hi);
         let real = values.iter().filter(|value| value.hi > REAL_DIRECTION * largest).count();
         if model.rank() < real {
