@@ -9,7 +9,7 @@ use crate::claims::{History, Tightness, Violation, check};
 use crate::eigen::Eigen;
 use crate::elements;
 use crate::fits::{Fitted, Source, feed, fit, options, truncation};
-use crate::generators::{Data, Family, Twist, generate};
+use crate::generators::{Data, Family, Twist, WIDE, generate};
 use crate::number::{Dd, Number};
 use crate::oracle::{Rows, Truth};
 use crate::random::Random;
@@ -33,6 +33,11 @@ impl Outcome {
     pub(crate) fn new(seed: u64, about: String, group: &str) -> Self {
         let (steps, violations, tightness) = (Vec::new(), Vec::new(), Vec::new());
         Self { seed, about, group: group.to_owned(), steps, violations, tightness, checks: 0 }
+    }
+
+    /// Whether the line that describes the case holds all of these words.
+    pub(crate) fn is_about(&self, words: &str) -> bool {
+        words.split_whitespace().all(|word| self.about.contains(word))
     }
 }
 
@@ -59,7 +64,7 @@ struct Chain<'a> {
 /// Why a chain ends early.
 struct Refused;
 
-/// Runs one case, if the line that describes it holds this text.
+/// Runs one case, if the line that describes it holds these words.
 pub(crate) fn run(seed: u64, only: &str) -> Outcome {
     let mut outcome = Outcome::new(seed, String::new(), "Panic");
     let ended = catch_unwind(AssertUnwindSafe(|| {
@@ -86,14 +91,16 @@ fn begin(outcome: &mut Outcome, only: &str) {
     let weights = weights(&mut random, rows.nrows());
     let about_origin = random.one_in(30);
     outcome.about = format!(
-        "{family:?} {twist:?} {kind:?} {} x {}{}{}",
+        "{family:?} {twist:?} {kind:?} {} x {}{}{}{}{}",
         rows.nrows(),
         rows.ncols(),
+        if rows.ncols() > WIDE { ", wide" } else { "" },
+        if rows.nrows() > 512 { ", long" } else { "" },
         if weights.is_some() { ", weighted" } else { "" },
         if about_origin { ", about the origin" } else { "" }
     );
     outcome.group = format!("{family:?}/{twist:?}/{kind:?}");
-    if outcome.about.contains(only) {
+    if outcome.is_about(only) {
         let source = Source { rows, kind, weights, about_origin };
         Chain { random, source, family, twist, next: 0, outcome }.go();
     }
@@ -122,12 +129,15 @@ fn weights(random: &mut Random, rows: usize) -> Option<Vec<f64>> {
 impl Chain<'_> {
     fn go(&mut self) {
         let total = self.source.rows.nrows();
-        let length = if self.random.one_in(3) { total } else { self.random.within(1..=total) };
+        let wide = self.source.rows.ncols() > WIDE;
+        let length = if wide || self.random.one_in(3) { total } else { self.random.within(1..=total) };
         let first = self.take(length);
         let Ok(mut whole) = self.fitted(&first) else { return };
         let mut parts: Vec<Item> = Vec::new();
         self.hold(&whole);
-        for _ in 0..self.random.below(5) {
+        // Wide rows take as long to check as all the others, so their chains are short.
+        let steps = if wide { 2 } else { 5 };
+        for _ in 0..self.random.below(steps) {
             if self.step(&mut whole, &mut parts).is_err() {
                 return;
             }
@@ -174,7 +184,8 @@ impl Chain<'_> {
         for violation in useful::raw(&item.model, &truth, &eigen.values, item.lossless, self.family, self.twist) {
             self.report(violation);
         }
-        if item.model.is_empty() || !self.random.one_in(3) {
+        let views = if self.source.rows.ncols() > WIDE { 8 } else { 3 };
+        if item.model.is_empty() || !self.random.one_in(views) {
             return;
         }
         let standard = self.random.one_in(2);

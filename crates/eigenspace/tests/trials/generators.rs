@@ -4,6 +4,9 @@ use ndarray::{Array1, Array2};
 
 use crate::random::Random;
 
+/// Rows of more features take another path through the library.
+pub(crate) const WIDE: usize = 128;
+
 /// What the rows are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Family {
@@ -84,14 +87,15 @@ pub(crate) struct Data {
 /// Rows by the thousand are rare, and so are wide ones, because they take as long as all the others.
 pub(crate) fn generate(random: &mut Random) -> Data {
     let (n, d, family) = match random.below(1000) {
-        0..5 => (random.within(2..=200), random.within(129..=230), random.pick(&CLUSTERED)),
-        5..7 => (random.within(2..=700), random.within(129..=260), random.pick(&FAMILIES)),
-        7..47 => (random.within(513..=1600), random.within(2..=40), random.pick(&FAMILIES)),
+        0..8 => (random.within(90..=220), random.within(129..=200), random.pick(&CLUSTERED)),
+        8..10 => (random.within(2..=700), random.within(129..=260), random.pick(&FAMILIES)),
+        10..47 => (random.within(513..=1600), random.within(2..=40), random.pick(&FAMILIES)),
         47..120 => (random.within(2..=300), random.within(2..=40), random.pick(&FAMILIES)),
         _ => (random.within(1..=70), random.within(2..=12), random.pick(&FAMILIES)),
     };
     let mut rows = of_family(random, family, n, d);
     let twist = match random.below(100) {
+        _ if d > WIDE && !random.one_in(3) => Twist::Plain,
         0..20 => Twist::Offset,
         20..24 => Twist::FarOffset,
         24..38 => Twist::ColumnScales,

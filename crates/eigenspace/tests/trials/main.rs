@@ -33,7 +33,7 @@ fn twenty_thousand_cases() {
     assert_eq!(summary.violations(), 0, "{summary}");
 }
 
-/// Any number of cases, by the environment: so many, from this seed, only those described by this text; or one alone.
+/// Any number of cases, by the environment: so many, from this seed, only those described by these words; or one alone.
 #[test]
 #[ignore = "takes as long as it is told to"]
 fn soak() {

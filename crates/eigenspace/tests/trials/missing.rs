@@ -13,7 +13,7 @@ use crate::number::{Dd, Number};
 use crate::oracle::{Rows, Truth};
 use crate::random::Random;
 
-/// Runs one case with missing cells, if the line that describes it holds this text.
+/// Runs one case with missing cells, if the line that describes it holds these words.
 pub(crate) fn run(outcome: &mut Outcome, only: &str) {
     let mut random = Random::new(outcome.seed);
     let (n, d) = (random.within(3..=120), random.within(2..=10));
@@ -39,7 +39,7 @@ pub(crate) fn run(outcome: &mut Outcome, only: &str) {
     let step = format!("stream {n} rows, {options:?}");
     outcome.about = format!("Missing {missing:?} {kind:?} {n} x {d}, late {late:?}");
     outcome.group = format!("Missing/{missing:?}/{kind:?}");
-    if !outcome.about.contains(only) {
+    if !outcome.is_about(only) {
         return;
     }
     outcome.steps.push(step.clone());
