@@ -8,7 +8,7 @@ use ndarray::Array1;
 use crate::claims::{History, Tightness, Violation, check};
 use crate::eigen::Eigen;
 use crate::elements;
-use crate::fits::{Fitted, Source, feed, fit, options, truncation};
+use crate::fits::{EXACT_ROWS, Fitted, Source, feed, fit, options, truncation};
 use crate::generators::{Data, Family, Twist, WIDE, generate};
 use crate::number::{Dd, Number};
 use crate::oracle::{Rows, Truth};
@@ -95,7 +95,7 @@ fn begin(outcome: &mut Outcome, only: &str) {
         rows.nrows(),
         rows.ncols(),
         if rows.ncols() > WIDE { ", wide" } else { "" },
-        if rows.nrows() > 512 { ", long" } else { "" },
+        if rows.nrows() > EXACT_ROWS { ", long" } else { "" },
         if weights.is_some() { ", weighted" } else { "" },
         if about_origin { ", about the origin" } else { "" }
     );
@@ -129,8 +129,12 @@ fn weights(random: &mut Random, rows: usize) -> Option<Vec<f64>> {
 impl Chain<'_> {
     fn go(&mut self) {
         let total = self.source.rows.nrows();
-        let wide = self.source.rows.ncols() > WIDE;
-        let length = if wide || self.random.one_in(3) { total } else { self.random.within(1..=total) };
+        let (wide, long) = (self.source.rows.ncols() > WIDE, total > EXACT_ROWS);
+        let length = if wide || long && !self.random.one_in(4) || self.random.one_in(3) {
+            total
+        } else {
+            self.random.within(1..=total)
+        };
         let first = self.take(length);
         let Ok(mut whole) = self.fitted(&first) else { return };
         let mut parts: Vec<Item> = Vec::new();

@@ -193,24 +193,21 @@ fn eigenvalues(checks: &mut Checks, certificate: &Certificate, eigen: &Eigen, tr
 /// The angle bound for every k: sin ∠ = ‖V[..k] Uᵀ[k..]‖ with U the true eigenvectors.
 fn angles(checks: &mut Checks, certificate: &Certificate, model: &EigenspaceModel, eigen: &Eigen) {
     let (r, d) = (model.rank(), model.features());
+    // V Uᵀ, row by row: a column of U belongs to a feature.
+    let columns: Vec<Vec<Dd>> = (0..d).map(|j| (0..d).map(|i| eigen.vectors[i * d + j]).collect()).collect();
     let mut across = vec![Dd::ZERO; r * d];
     for (out, direction) in across.chunks_mut(d).zip(model.basis().rows()) {
-        // V Uᵀ, row by row: the column of U belongs to a feature.
-        for (j, x) in direction.iter().enumerate() {
-            let column: Vec<Dd> = (0..d).map(|i| eigen.vectors[i * d + j]).collect();
-            add_multiple(out, Dd::of(*x), &column);
-        }
+        direction.iter().zip(&columns).for_each(|(x, column)| add_multiple(out, Dd::of(*x), column));
     }
     settle(&mut across);
     for k in 1..=d {
         let bound = certificate.angle_bound(k);
         checks.that("angle", bound >= 0.0, 1.0, || format!("angle bound {bound}"));
-        if bound >= 1.0 || k > r {
+        if bound >= 1.0 || k > r || k == d {
             checks.that("angle", k <= r || bound >= 1.0, 1.0, || format!("a bound of {bound} for more than the rank"));
             continue;
         }
-        let next = eigen.values.get(k).copied().unwrap_or(Dd::ZERO);
-        let gap = (eigen.values[k - 1] - next).hi;
+        let gap = (eigen.values[k - 1] - eigen.values[k]).hi;
         checks.that("angle", gap > ORACLE_ERROR * checks.largest, 1.0, || {
             format!("{bound:e} for k = {k}, but there is no gap")
         });
