@@ -198,7 +198,11 @@ impl Chain<'_> {
         for violation in useful::raw(&item.model, &truth, &eigen.values, item.lossless, self.family, self.twist) {
             self.report(violation);
         }
-        let views = if self.source.rows.ncols() > WIDE { 8 } else { 3 };
+        let views = match self.twist {
+            _ if self.source.rows.ncols() > WIDE => 8,
+            Twist::ColumnScales => 1,
+            _ => 3,
+        };
         if item.model.is_empty() || !self.random.one_in(views) {
             return;
         }

@@ -134,7 +134,7 @@ fn moments(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history:
     let weight = truth.weight.hi;
     for j in 0..truth.features {
         let mean = truth.mean[j].hi.abs();
-        let representable = if mean > 0.0 { history.mean * mean } else { 0.0 };
+        let representable = if history.mean.is_finite() { history.mean * mean } else { f64::INFINITY };
         let spread = (history.scatter[j] / weight).sqrt() * (history.weight / weight).max(1.0);
         let off = (Dd::of(model.mean()[j]) - truth.mean[j]).hi.abs();
         let limit = MOMENT_TOLERANCE * spread + representable;
