@@ -30,7 +30,7 @@ const MISSING: &str = "fill missing cells with --missing impute, or leave out th
 fn on_a_source(error: &SourceError) -> Option<String> {
     Some(match error {
         SourceError::UnknownFormat => {
-            "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or \
+            "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or \
              .jpg; otherwise name the format with --format"
                 .into()
         }
@@ -41,18 +41,29 @@ fn on_a_source(error: &SourceError) -> Option<String> {
             let mark = if column.contains(';') || text.contains(';') { "';'" } else { "tab" };
             format!("perhaps its cells are separated in another way: try --delimiter {mark}")
         }
+        SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
+            "if the comma is the decimal mark, use --decimal ',' and --delimiter for what stands between the cells".into()
+        }
+        SourceError::Width { delimiter: Some(mark), .. } => {
+            let mark = if *mark == '\t' { "tab".into() } else { format!("'{mark}'") };
+            format!("its cells seem to be separated in another way: try --delimiter {mark}, and --decimal ',' for decimal commas")
+        }
+        SourceError::DecimalMark { .. } => "name another with --delimiter, for example --delimiter ';'".into(),
         SourceError::Empty => "is it the right file, and complete?".into(),
         SourceError::NoFiles => "check the spelling of the pattern or the folder; patterns stand in quotation marks".into(),
-        SourceError::Malformed { format: "picture", .. } => "is it complete, and of the format that its name tells?".into(),
+        SourceError::Malformed { format: "image", .. } => "is it complete, and of the format that its name tells?".into(),
         SourceError::Malformed { .. } => {
             "is it complete, and of the format that its name tells? Otherwise name the format with --format".into()
         }
+        SourceError::NotANumber { column, text, .. } if is_mark(text) => format!(
+            "if `{text}` stands for a missing value, add --na '{text}'; otherwise leave out the column {column} with --exclude"
+        ),
         SourceError::NotANumber { column, .. } | SourceError::ColumnType { column, .. } => {
             let column = column.trim_matches('`');
             let quoted = if column.contains([' ', '(', ')', '&', ';']) { format!("'{column}'") } else { column.into() };
             format!("leave out the column with --exclude {quoted}, or use it as the label with --label {quoted}")
         }
-        SourceError::Value { value, column, .. } if value.is_nan() => {
+        SourceError::Missing { column, .. } => {
             format!("{MISSING}, or the column with --exclude {}", column.trim_matches('`'))
         }
         SourceError::PictureSize { expected: (width, height), .. } => {
@@ -61,6 +72,16 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         SourceError::ColumnName { .. } => "choose columns by name with --columns, so that their order does not matter".into(),
         _ => return None,
     })
+}
+
+/// Whether a cell is a number with a decimal comma.
+fn is_decimal_comma(text: &str) -> bool {
+    text.contains(',') && !text.contains('.') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+/// Whether a cell is a mark such as `-` or `#DIV/0!` rather than a word.
+fn is_mark(text: &str) -> bool {
+    text.starts_with('#') || !text.contains(char::is_alphanumeric)
 }
 
 /// What to do about an error of the system.

@@ -89,6 +89,18 @@ pub(crate) struct Input {
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
 
+    /// The decimal mark of numbers in text; with a comma, cells are separated by semicolons unless --delimiter says otherwise.
+    #[arg(long, value_name = "CHAR", value_parser = ["," , "."], hide_possible_values = true)]
+    pub(crate) decimal: Option<String>,
+
+    /// Words that stand for a missing value in text, besides an empty cell, NA, N/A, #N/A, NaN, null, None and ?.
+    #[arg(long, value_name = "WORD,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) na: Vec<String>,
+
+    /// Use the index column of a data frame (without a name, or called `Unnamed: 0`) as a feature instead of leaving it out.
+    #[arg(long)]
+    pub(crate) keep_index: bool,
+
     /// The array to read out of .npz files.
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
@@ -145,6 +157,9 @@ impl Input {
             weight: self.weight_column.clone(),
             header,
             delimiter,
+            decimal: self.decimal.as_ref().and_then(|mark| mark.bytes().next()),
+            missing_words: self.na.clone(),
+            keep_index: self.keep_index,
             key: self.key.clone(),
             vector: false,
             resize: self.resize.as_deref().map(size).transpose()?,

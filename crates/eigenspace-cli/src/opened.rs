@@ -134,6 +134,7 @@ impl Opened {
             let kept = |list: Option<Vec<String>>| list.map(|list| whole.iter().map(|&i| list[i].clone()).collect());
             block.labels = kept(block.labels);
             block.origin.names = kept(block.origin.names);
+            block.origin.lines = block.origin.lines.map(|lines| whole.iter().map(|&i| lines[i]).collect());
         }
         block.values = Values::F64(rows);
         Ok(Cow::Owned(block))

@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::source::{self, Columns, Format, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+use eigenspace::source::{
+    self, Columns, Format, Notice, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted,
+};
 use eigenspace::{AtomicFile, Error};
 
 use crate::args::Input;
 use crate::failure::Failure;
 use crate::note::Note;
 use crate::opened::Opened;
+use crate::output;
 use crate::progress::Progress;
 
 /// Opens the rows that were named, with their weights.
@@ -24,6 +27,9 @@ pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) 
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
     let rows = source::open(data, options)?;
+    for notice in &rows.columns().notices {
+        output::talk(&told(notice));
+    }
     let Some(path) = &input.weights else { return Ok(rows) };
     let weights = source::open(&[path], &ReadOptions { vector: true, ..ReadOptions::default() })?;
     let weighted = Weighted::new(rows, weights).map_err(|error| match error {
@@ -31,6 +37,14 @@ fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::
         other => other,
     })?;
     Ok(Box::new(weighted))
+}
+
+/// A notice of the library in the words of the command: which option changes it.
+pub(crate) fn told(notice: &Notice) -> String {
+    match notice {
+        Notice::IndexColumn { .. } => format!("{notice} (--keep-index reads it)"),
+        other => other.to_string(),
+    }
 }
 
 /// Opens rows that must have the columns of a model. Columns that have names are found by them, in any order.
@@ -63,7 +77,7 @@ fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[
         return Err(Error::Source { path, source });
     }
     if columns.count != features {
-        let source = SourceError::Width { row: 0, expected: features, found: columns.count };
+        let source = SourceError::ColumnCount { expected: features, found: columns.count };
         return Err(Error::Source { path, source });
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! `eigenspace fit`: rows to a model.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use eigenspace::{EigenspaceModel, Engine};
+use eigenspace::Engine;
 
 use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
@@ -107,7 +108,10 @@ impl Fit {
                 read - stream.count()
             ));
         }
-        let model = EigenspaceModel::clone(&*stream.model()?);
+        let model = stream.model()?;
+        // The rows that the stream holds are as large as the model, and not needed to write it.
+        drop(stream);
+        let model = Arc::unwrap_or_clone(model);
         model.save_with_note(&self.output, &note.to_text())?;
         if let Some(checkpoint) = &checkpoint {
             checkpoint.remove()?;

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2};
 
 use crate::block::Block;
 use crate::error::Error;
-use crate::source::SourceError;
+use crate::source::{Notice, Place, SourceError};
 
 /// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +75,8 @@ pub struct Origin {
     pub path: Arc<PathBuf>,
     /// Number of the first row in it, from 0.
     pub first: u64,
+    /// The line of each row, from 1, where the source is text.
+    pub lines: Option<Vec<u64>>,
     /// A name for each row, where rows are files of their own.
     pub names: Option<Vec<String>>,
 }
@@ -82,21 +84,27 @@ pub struct Origin {
 impl Origin {
     /// An error about a row of the block, told with the place in the source where that row is.
     pub fn locate(&self, error: Error, columns: &Columns) -> Error {
-        let place =
-            |row: usize| (self.first + row as u64, self.names.as_ref().and_then(|names| names.get(row).cloned()));
         let problem = match error {
+            Error::NonFinite { row, column, value } if value.is_nan() => {
+                SourceError::Missing { place: self.place(row), column: columns.name(column) }
+            }
             Error::NonFinite { row, column, value } | Error::TooLarge { row, column, value, .. } => {
-                let (row, file) = place(row);
-                SourceError::Value { row, file, column: columns.name(column), value }
+                SourceError::Value { place: self.place(row), column: columns.name(column), value }
             }
-            Error::InvalidWeight { row, value } => {
-                let (row, file) = place(row);
-                SourceError::Weight { row, file, value }
-            }
-            Error::WidthMismatch { expected, found } => SourceError::Width { row: self.first, expected, found },
+            Error::InvalidWeight { row, value } => SourceError::Weight { place: self.place(row), value },
+            Error::WidthMismatch { expected, found } => SourceError::ColumnCount { expected, found },
             other => return other,
         };
         Error::Source { path: self.path.as_ref().clone(), source: problem }
+    }
+
+    /// Where a row of the block is in the source.
+    pub(super) fn place(&self, row: usize) -> Place {
+        Place {
+            row: self.first + row as u64,
+            line: self.lines.as_ref().and_then(|lines| lines.get(row).copied()),
+            file: self.names.as_ref().and_then(|names| names.get(row).cloned()),
+        }
     }
 }
 
@@ -109,6 +117,8 @@ pub struct Columns {
     pub names: Option<Vec<String>>,
     /// The picture that a row is, where it is one.
     pub picture: Option<Picture>,
+    /// What the reader left out, for whoever should be told.
+    pub notices: Vec<Notice>,
 }
 
 impl Columns {
@@ -119,7 +129,7 @@ impl Columns {
 
     /// Columns with these names.
     pub fn named(names: Vec<String>) -> Self {
-        Self { count: names.len(), names: Some(names), picture: None }
+        Self { count: names.len(), names: Some(names), ..Self::default() }
     }
 
     /// How a message calls a column: by its name in quotation marks, or by its number.

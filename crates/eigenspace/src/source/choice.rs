@@ -4,12 +4,15 @@
 //! included. A name that exists wins over a number, so a column called `3` is found. Of two columns with one
 //! name, the name means the first; the other has its number.
 //!
+//! A first column without a name, or called `Unnamed: 0`, and one called `__index_level_0__`, is the index of a data frame, which
+//! pandas and R write along: it is not read unless it is asked for, and the source says so.
+//!
 //! Columns asked for one by one are read even if they are also the label or the weight; ranges, and the
 //! default, which is all columns, leave those two out.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::source::{ReadOptions, SourceError};
+use crate::source::{Notice, ReadOptions, SourceError};
 
 /// The columns of a table by their numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +23,8 @@ pub(super) struct Choice {
     pub(super) label: Option<usize>,
     /// The column of weights.
     pub(super) weight: Option<usize>,
+    /// Columns that were left out because they look like an index.
+    index: Vec<String>,
 }
 
 impl Choice {
@@ -33,9 +38,11 @@ impl Choice {
             left_out.extend(table.some(asked)?.0);
         }
         let used = |column: &usize| Some(*column) == label || Some(*column) == weight;
-        let all = || (0..count).filter(|column| !used(column));
+        let is_index = |column: &usize| !options.keep_index && table.is_index(*column);
+        let all = || (0..count).filter(|column| !used(column) && !is_index(column));
+        let nothing_else = all().next().is_none();
 
-        let mut features = Vec::new();
+        let (mut features, mut index) = (Vec::new(), Vec::new());
         let mut seen = HashSet::new();
         let of_model = options.model_columns.as_ref().filter(|list| {
             let as_they_are = || all().filter(|column| !left_out.contains(column)).map(|column| table.name(column));
@@ -47,7 +54,13 @@ impl Choice {
             (!list.is_empty()).then_some(list)
         });
         match options.columns.as_ref().or(of_model).or(numbered.as_ref()) {
-            None => features.extend(all()),
+            None if nothing_else => features.extend((0..count).filter(|column| !used(column))),
+            None => {
+                features.extend(all());
+                index.extend(
+                    (0..count).filter(|column| !used(column) && !left_out.contains(column) && is_index(column)),
+                );
+            }
             Some(list) => {
                 for asked in list {
                     let (columns, single) = table.some(asked)?;
@@ -64,7 +77,13 @@ impl Choice {
         if features.is_empty() {
             return Err(SourceError::NothingLeft { available: table.all() });
         }
-        Ok(Self { features, label, weight })
+        let index = index.into_iter().map(|column| table.name(column)).collect();
+        Ok(Self { features, label, weight, index })
+    }
+
+    /// What the reader of the rows should be told.
+    pub(super) fn notices(&self) -> Vec<Notice> {
+        self.index.iter().map(|column| Notice::IndexColumn { column: column.clone() }).collect()
     }
 }
 
@@ -87,6 +106,16 @@ impl<'a> Table<'a> {
 
     fn name(&self, column: usize) -> String {
         self.names.and_then(|names| names.get(column)).map_or_else(|| column.to_string(), Clone::clone)
+    }
+
+    /// Whether a column has the name that an index has where a data frame was written to a file.
+    fn is_index(&self, column: usize) -> bool {
+        let name = self.names.and_then(|names| names.get(column)).map(String::as_str);
+        match name {
+            Some("" | "Unnamed: 0") => column == 0,
+            Some(name) => name.starts_with("__index_level_") && name.ends_with("__"),
+            None => false,
+        }
     }
 
     fn all(&self) -> Vec<String> {
@@ -158,6 +187,39 @@ mod tests {
         assert_eq!(chosen(&["c", "z"], &[]), (all.clone(), all.clone()));
         assert_eq!(chosen(&["a", "b", "c", "c"], &[]), (all.clone(), all));
         assert_eq!(chosen(&["c", "a"], &["1"]), (Some(vec![1]), Some(vec![1])));
+    }
+
+    #[test]
+    fn the_index_of_a_data_frame_is_read_only_if_it_is_asked_for() {
+        let chosen = |names: &[&str], columns: &[&str], options: ReadOptions| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let columns = (!columns.is_empty()).then(|| columns.iter().map(|name| (*name).to_owned()).collect());
+            let choice = Choice::new(names.len(), Some(&names), &ReadOptions { columns, ..options });
+            choice.map(|choice| (choice.features, choice.index)).ok()
+        };
+        let plain = ReadOptions::default;
+        let left_out = |name: &str, features: Vec<usize>| Some((features, vec![name.to_owned()]));
+        assert_eq!(chosen(&["", "a", "b"], &[], plain()), left_out("", vec![1, 2]));
+        assert_eq!(chosen(&["Unnamed: 0", "a"], &[], plain()), left_out("Unnamed: 0", vec![1]));
+        assert_eq!(chosen(&["a", "__index_level_0__"], &[], plain()), left_out("__index_level_0__", vec![0]));
+        for (names, columns, options, features) in [
+            (["", "a", "b"], &["0-2"][..], plain(), vec![0, 1, 2]),
+            (["", "a", "b"], &[], ReadOptions { keep_index: true, ..plain() }, vec![0, 1, 2]),
+            (["", "a", "b"], &[], ReadOptions { label: Some("0".into()), ..plain() }, vec![1, 2]),
+            (["", "a", "b"], &[], ReadOptions { exclude: vec!["0".into()], ..plain() }, vec![1, 2]),
+            (["", "a", "b"], &[], ReadOptions { exclude: vec!["1-2".into()], ..plain() }, vec![]),
+            (["a", "", "Unnamed: 0"], &[], plain(), vec![0, 1, 2]),
+        ] {
+            let found = chosen(&names, columns, options);
+            assert_eq!(found, (!features.is_empty()).then_some((features, vec![])), "{names:?} {columns:?}");
+        }
+        assert_eq!(chosen(&[""], &[], plain()), Some((vec![0], vec![])), "there is nothing else to read");
+        let of_model = |names: &[&str]| {
+            let model_columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
+            chosen(&["", "a", "b"], &[], ReadOptions { model_columns, ..plain() })
+        };
+        assert_eq!(of_model(&["", "a", "b"]), Some((vec![0, 1, 2], vec![])), "the model was fitted with it");
+        assert_eq!(of_model(&["a", "b"]), left_out("", vec![1, 2]));
     }
 
     #[test]

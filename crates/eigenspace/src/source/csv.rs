@@ -1,7 +1,7 @@
 //! Text with a row on each line: CSV and TSV, also in gzip.
 //!
-//! The first line is a header if not all of its cells are numbers (or missing), unless the options say what it
-//! is. Cells may be quoted, lines may end in CR LF, numbers may have spaces around them, and empty lines do not
+//! The first line is a header if not all of its cells are numbers (or missing), or if it is nothing, 0, 1, 2, … as pandas
+//! writes above an array without names, unless the options say what it is. Cells may be quoted, lines may end in CR LF, numbers may have spaces around them, and empty lines do not
 //! count. Cells of columns that are not read may hold anything.
 //!
 //! Records end at LF alone, and the CR before it goes with the spaces: so the reader's count of lines is exact
@@ -16,11 +16,11 @@ use csv::{ByteRecord, ReaderBuilder, Terminator};
 use ndarray::Array2;
 
 use crate::error::Error;
-use crate::source::cell::{NoNumber, number};
+use crate::source::cell::{NoNumber, Notation};
 use crate::source::choice::Choice;
 use crate::source::error::at;
 use crate::source::text::Input;
-use crate::source::{Columns, Format, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::source::{Columns, Format, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
 /// Rows for which space is set aside before they are seen.
 const EXPECTED_ROWS: usize = 1024;
@@ -39,19 +39,30 @@ pub(super) fn from_reader(
     options: &ReadOptions,
 ) -> Result<Box<dyn RowSource>, Error> {
     let (name, separator) = if format == Format::Tsv { ("TSV", b'\t') } else { ("CSV", b',') };
-    let mut lines = Lines::open(reader, path, name, options.delimiter.unwrap_or(separator))?;
+    let separator = if options.decimal == Some(separator) { b';' } else { separator };
+    let delimiter = options.delimiter.unwrap_or(separator);
+    let notation = Notation::new(options, delimiter).map_err(at(path))?;
+    let mut lines = Lines::open(reader, path, name, delimiter)?;
     if !lines.advance()? {
         return Err(at(path)(SourceError::Empty));
     }
     let has_header = match options.header {
         Some(has_header) => has_header,
-        None => !lines.record.iter().all(|cell| number(cell).is_ok()),
+        None => numbers_columns(&lines.record) || !lines.record.iter().all(|cell| notation.number(cell).is_ok()),
     };
     let count = lines.record.len();
     let names = if has_header { Some(header(&lines)?) } else { None };
     let choice = Choice::new(count, names.as_deref(), options).map_err(at(path))?;
-    let columns = columns(&choice, count, names.as_deref());
-    Ok(Box::new(Text { lines, count, names, choice, columns, held: !has_header, row: 0 }))
+    let columns = Columns { notices: choice.notices(), ..columns(&choice, count, names.as_deref()) };
+    Ok(Box::new(Text { lines, notation, delimiter, count, names, choice, columns, held: !has_header, row: 0 }))
+}
+
+/// Whether a line is nothing, 0, 1, 2, …: the header of an index and of columns without names.
+fn numbers_columns(record: &ByteRecord) -> bool {
+    let mut cells = record.iter().map(<[u8]>::trim_ascii);
+    cells.next().is_some_and(<[u8]>::is_empty)
+        && record.len() > 2
+        && cells.enumerate().all(|(number, cell)| cell == number.to_string().as_bytes())
 }
 
 /// The names in the first line.
@@ -79,6 +90,8 @@ fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
 /// A text as rows of numbers.
 struct Text {
     lines: Lines,
+    notation: Notation,
+    delimiter: u8,
     /// Cells of a line.
     count: usize,
     /// Names of all columns, read or not.
@@ -98,16 +111,23 @@ impl Text {
         }
         let found = self.lines.record.len();
         if found != self.count {
-            let problem = SourceError::Width { row: self.row, expected: self.count, found };
+            let place = Place { row: self.row, line: Some(self.lines.line()), file: None };
+            let problem = SourceError::Width { place, expected: self.count, found, delimiter: self.other_delimiter() };
             return Err(at(self.lines.path.as_ref())(problem));
         }
         self.row += 1;
         Ok(true)
     }
 
+    /// What seems to stand between cells, where a line was not cut into several.
+    fn other_delimiter(&self) -> Option<char> {
+        let first = self.names.as_ref().filter(|_| self.count == 1)?.first()?;
+        [';', '\t', '|', ','].into_iter().find(|&other| other != char::from(self.delimiter) && first.contains(other))
+    }
+
     /// The number in a column of the record.
     fn number(&self, column: usize) -> Result<f64, Error> {
-        number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
+        self.notation.number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
             NoNumber::Encoding => self.lines.encoding(),
             NoNumber::Text(text) => {
                 let name = self.names.as_ref().and_then(|names| names.get(column));
@@ -132,6 +152,7 @@ impl RowSource for Text {
         let mut values = Vec::with_capacity(wanted.min(EXPECTED_ROWS).saturating_mul(width));
         let mut labels = self.choice.label.map(|_| Vec::new());
         let mut weights = self.choice.weight.map(|_| Vec::new());
+        let mut lines = Vec::new();
         let mut count = 0;
         while count < wanted && self.advance()? {
             for &column in &self.choice.features {
@@ -144,6 +165,7 @@ impl RowSource for Text {
             if let (Some(column), Some(weights)) = (self.choice.weight, &mut weights) {
                 weights.push(self.number(column)?);
             }
+            lines.push(self.lines.line());
             count += 1;
         }
         if count == 0 {
@@ -151,7 +173,7 @@ impl RowSource for Text {
         }
         let values = Array2::from_shape_vec((count, width), values);
         let values = Values::F64(values.map_err(|error| self.lines.malformed(error.to_string()))?);
-        let origin = Origin { path: self.lines.path.clone(), first, names: None };
+        let origin = Origin { path: self.lines.path.clone(), first, lines: Some(lines), names: None };
         Ok(Some(RowBlock { values, weights, labels, origin }))
     }
 

@@ -1,8 +1,31 @@
 //! What can be wrong with a source of rows.
 //!
-//! Rows are counted from 0 and without the header; lines of text from 1, as editors do.
+//! Messages about text name the line, counted from 1 as editors do. All others name the row, counted from 0 as NumPy, the
+//! columns of `--columns` and the rest of this library do.
 
+use std::fmt;
 use std::path::PathBuf;
+
+/// Where a row stands in its source.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The row, from 0; a header is none.
+    pub row: u64,
+    /// The line, from 1, where the source is text.
+    pub line: Option<u64>,
+    /// The file of the row, where rows are files.
+    pub file: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.line, &self.file) {
+            (Some(line), _) => write!(f, "line {line}"),
+            (None, Some(file)) => write!(f, "row {} (`{file}`)", self.row),
+            (None, None) => write!(f, "row {}", self.row),
+        }
+    }
+}
 
 /// Why a source cannot be read as rows of numbers. The path is in [`Error::Source`](crate::Error::Source).
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +47,7 @@ pub enum SourceError {
     #[error("there is nothing to read")]
     NoFiles,
     /// The bytes are not in the format that they should be in.
-    #[error("it is no readable {format}: {problem}")]
+    #[error("not a valid {format}: {problem}")]
     Malformed {
         /// The format.
         format: &'static str,
@@ -52,14 +75,36 @@ pub enum SourceError {
         shape: Vec<u64>,
     },
     /// A row of another width than the first.
-    #[error("row {row} has {found} columns, expected {expected}")]
+    #[error("{place} has {found} columns, expected {expected}")]
     Width {
-        /// Row, from 0.
-        row: u64,
-        /// Columns of the first row, or of the model.
+        /// The row.
+        place: Place,
+        /// Columns of the first row.
         expected: usize,
         /// Columns of this row.
         found: usize,
+        /// What seems to stand between the cells, where the first line of text was not cut into several.
+        delimiter: Option<char>,
+    },
+    /// Other columns than in the files before, or than the model has.
+    #[error("it has {found} columns, expected {expected}")]
+    ColumnCount {
+        /// Columns of the files before, or of the model.
+        expected: usize,
+        /// Columns of this file.
+        found: usize,
+    },
+    /// One character that would both separate cells and mark decimals.
+    #[error("`{mark}` cannot both separate cells and mark decimals")]
+    DecimalMark {
+        /// The character.
+        mark: char,
+    },
+    /// Images in a format that is not read.
+    #[error("{format} images are not supported")]
+    ImageFormat {
+        /// The format.
+        format: String,
     },
     /// Other column names than in the files before.
     #[error("column {column} is called `{found}`, and `{expected}` in the files before")]
@@ -123,25 +168,29 @@ pub enum SourceError {
         /// Its type.
         dtype: String,
     },
-    /// A value that is not finite, or too large.
-    #[error("row {row}{}, column {column}: the value is {value:?}, expected a finite number below 1e140", of(.file))]
+    /// A cell without a value.
+    #[error("{place}, column {column}: {}", missing(.place))]
+    Missing {
+        /// The row.
+        place: Place,
+        /// The column.
+        column: String,
+    },
+    /// A value that is infinite, or too large.
+    #[error("{place}, column {column}: the value is {value:?}, expected a finite number below 1e140")]
     Value {
-        /// Row, from 0.
-        row: u64,
-        /// The file of that row, where rows are files.
-        file: Option<String>,
+        /// The row.
+        place: Place,
         /// The column.
         column: String,
         /// The value.
         value: f64,
     },
     /// A weight that is negative or not finite.
-    #[error("row {row}{}: the weight is {value}, expected a number from 0 to 1e140", of(.file))]
+    #[error("{place}: the weight is {value}, expected a number from 0 to 1e140")]
     Weight {
-        /// Row, from 0.
-        row: u64,
-        /// The file of that row, where rows are files.
-        file: Option<String>,
+        /// The row.
+        place: Place,
         /// The weight.
         value: f64,
     },
@@ -182,25 +231,33 @@ pub enum SourceError {
     OnlyOnce,
 }
 
-fn of(file: &Option<String>) -> String {
-    file.as_ref().map_or_else(String::new, |file| format!(" (`{file}`)"))
+/// What a cell without a value is called in a text and elsewhere.
+fn missing(place: &Place) -> &'static str {
+    match place.line {
+        Some(_) => "the cell is empty, or holds a word for a missing value",
+        None => "the value is missing (NaN or null)",
+    }
 }
 
 impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::UnknownFormat => "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format".into(),
+            Self::UnknownFormat => "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::Truncated { .. } => "it was cut short, or is still being written".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
+            Self::Width { delimiter: Some(mark), .. } => format!("its cells seem to be separated by {}; name what separates them", quoted(*mark)),
             Self::Width { expected, .. } => format!("all rows must have the same {expected} columns"),
+            Self::ColumnCount { expected, .. } => format!("pass rows with the same {expected} columns"),
+            Self::DecimalMark { .. } => "separate the cells by something else, for example a semicolon".into(),
+            Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::ManyArrays { available } => format!("name one of them: {}", some(available)),
             Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", some(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {column}, or use it as the label"),
-            Self::Value { value, .. } if value.is_nan() => "missing cells can be filled, or their rows left out; the column can be left out too".into(),
+            Self::Missing { .. } => "missing cells can be filled, or their rows left out; the column can be left out too".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "a weight of 0 leaves the row out".into(),
             Self::PictureSize { expected, .. } => format!("bring all pictures to one size, for example {}x{}, while reading", expected.0, expected.1),
@@ -212,6 +269,14 @@ impl SourceError {
         };
         Some(text)
     }
+}
+
+/// The formats of images that are read.
+pub(super) const IMAGE_FORMATS: &str = "PNG, JPEG, PGM, PPM or PBM";
+
+/// A character as a message shows it.
+fn quoted(mark: char) -> String {
+    if mark == '\t' { "tabs".into() } else { format!("`{mark}`") }
 }
 
 /// The first of a long list.

@@ -1,23 +1,39 @@
 //! The pictures in a folder and below it, in natural order.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::source::open::format_of;
+use crate::source::open::{format_of, other_image};
 use crate::source::{Format, natural};
 
 /// The pictures in `folder` and in the folders below it, as paths from `folder`: those directly in it first,
 /// then folder by folder. Hidden files and folders, and files of other formats, are passed over.
 pub fn pictures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
-    walk(folder, Path::new(""), &mut Vec::new(), &mut found)?;
-    found.sort_by(|a, b| by_folder_then_file(a, b));
-    Ok(found)
+    Ok(Images::below(folder)?.files)
+}
+
+/// Images in a folder and below it.
+#[derive(Default)]
+pub(super) struct Images {
+    /// Those that are read, in order.
+    pub(super) files: Vec<PathBuf>,
+    /// The formats of those that are not: how many of each.
+    pub(super) others: BTreeMap<&'static str, usize>,
+}
+
+impl Images {
+    pub(super) fn below(folder: &Path) -> Result<Self, Error> {
+        let mut found = Self::default();
+        walk(folder, Path::new(""), &mut Vec::new(), &mut found)?;
+        found.files.sort_by(|a, b| by_folder_then_file(a, b));
+        Ok(found)
+    }
 }
 
 /// `above` are the real places of the folders on the way here: a link back to one of them is not followed.
-fn walk(root: &Path, below: &Path, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) -> Result<(), Error> {
+fn walk(root: &Path, below: &Path, above: &mut Vec<PathBuf>, found: &mut Images) -> Result<(), Error> {
     let folder = root.join(below);
     let failed = |source| Error::Io { action: "read", path: folder.clone(), source };
     let real = folder.canonicalize().map_err(failed)?;
@@ -34,7 +50,9 @@ fn walk(root: &Path, below: &Path, above: &mut Vec<PathBuf>, found: &mut Vec<Pat
         if path.is_dir() {
             walk(root, &relative, above, found)?;
         } else if path.is_file() && format_of(&path) == Some(Format::Images) {
-            found.push(relative);
+            found.files.push(relative);
+        } else if let Some(format) = other_image(&path).filter(|_| path.is_file()) {
+            *found.others.entry(format).or_default() += 1;
         }
     }
     above.pop();

@@ -15,8 +15,9 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 use crate::source::error::at;
+use crate::source::folder::Images;
 use crate::source::picture::{Shape, check_size, header};
-use crate::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values, folder};
+use crate::source::{Columns, Notice, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
 /// Pictures in order, and how many of them have been read.
 struct Pictures {
@@ -31,27 +32,33 @@ struct Pictures {
 
 /// Opens a picture, or a folder with pictures in it or below it.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
-    let (root, inside) = if path.is_dir() {
-        (path, folder::pictures(path)?)
+    let (root, Images { files: inside, others }) = if path.is_dir() {
+        (path, Images::below(path)?)
     } else {
         let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-        (path.parent().unwrap_or(path), vec![name])
+        (path.parent().unwrap_or(path), Images { files: vec![name], ..Images::default() })
     };
+    let formats: Vec<&'static str> = others.keys().copied().collect();
     let files: Vec<PathBuf> = inside.iter().map(|file| root.join(file)).collect();
-    let first = files.first().ok_or_else(|| at(path)(SourceError::NoFiles))?;
+    let first = files.first().ok_or_else(|| match formats[..] {
+        [] => at(path)(SourceError::NoFiles),
+        _ => at(path)(SourceError::ImageFormat { format: formats.join(", ") }),
+    })?;
     if let Some(size) = options.resize {
         check_size(size).map_err(at(path))?;
     }
     let shape = Shape { header: header(first)?, resize: options.resize, channels: if options.colour { 3 } else { 1 } };
     let (width, height) = shape.size();
     let picture = Picture { width, height, channels: shape.channels };
+    let left_out = Notice::OtherImages { count: others.values().sum(), formats };
+    let notices = if others.is_empty() { Vec::new() } else { vec![left_out] };
     Ok(Box::new(Pictures {
         path: Arc::new(path.to_owned()),
         names: inside.iter().map(|file| slashed(file)).collect(),
         labels: labels(path, &inside),
         files,
         shape,
-        columns: Columns { picture: Some(picture), ..Columns::unnamed(width * height * shape.channels) },
+        columns: Columns { picture: Some(picture), notices, ..Columns::unnamed(width * height * shape.channels) },
         next: 0,
     }))
 }
@@ -101,6 +108,7 @@ impl RowSource for Pictures {
             origin: Origin {
                 path: Arc::clone(&self.path),
                 first: first as u64,
+                lines: None,
                 names: Some(self.names[range].to_vec()),
             },
         }))

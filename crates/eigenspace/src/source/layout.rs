@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Fields};
 
 use crate::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::source::choice::Choice;
-use crate::source::{Columns, ReadOptions, SourceError};
+use crate::source::{Columns, Notice, Place, ReadOptions, SourceError};
 
 /// More columns than this are an error of the file rather than a table.
 const MOST_COLUMNS: usize = 1 << 22;
@@ -27,6 +27,8 @@ pub(super) struct Layout {
     pub(super) weight: Option<usize>,
     /// Whether f32 holds all numbers.
     pub(super) narrow: bool,
+    /// What was left out.
+    notices: Vec<Notice>,
 }
 
 /// A column of the file that holds numbers or lists of them.
@@ -74,7 +76,15 @@ impl Layout {
         if let Some(weight) = choice.weight.filter(|&column| !is_number(fields[column].data_type())) {
             return refused(weight);
         }
-        Ok(Self { features, label: choice.label.map(place), weight: choice.weight.map(place), decoded, narrow })
+        let notices = choice.notices();
+        Ok(Self {
+            features,
+            label: choice.label.map(place),
+            weight: choice.weight.map(place),
+            decoded,
+            narrow,
+            notices,
+        })
     }
 
     /// Whether the length of all lists is known.
@@ -111,7 +121,7 @@ impl Layout {
                 true => names.extend((0..feature.width.unwrap_or(0)).map(|i| format!("{}[{i}]", feature.name))),
             }
         }
-        Ok(Columns::named(names))
+        Ok(Columns { notices: self.notices.clone(), ..Columns::named(names) })
     }
 }
 
@@ -146,7 +156,12 @@ impl Feature {
             if values.len() != width {
                 // As wide as the whole row would be with a list of this length.
                 let found = stride - width + values.len();
-                return Err(SourceError::Width { row: row + place as u64, expected: stride, found });
+                return Err(SourceError::Width {
+                    place: Place { row: row + place as u64, ..Place::default() },
+                    expected: stride,
+                    found,
+                    delimiter: None,
+                });
             }
             if !numbers(lists.values(), values, |place, value| into[place] = T::of(value)) {
                 return Err(self.no_numbers());

@@ -42,6 +42,7 @@ mod layout;
 #[cfg(feature = "parquet")]
 mod message;
 mod natural;
+mod notice;
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
@@ -67,8 +68,11 @@ mod weighted;
 mod window;
 
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
-pub use error::SourceError;
+#[cfg(feature = "csv")]
+pub use cell::MISSING_WORDS;
+pub use error::{Place, SourceError};
 pub use folder::pictures;
+pub use notice::Notice;
 pub use open::{files, open};
 pub use options::{Format, ReadOptions};
 pub use prefetch::Prefetch;

@@ -91,13 +91,14 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     if !file.metadata().map_err(failed)?.is_file() {
         return from_reader(Box::new(file), path, options);
     }
-    in_file(file, 0, path, options)
+    in_file(file, 0, u64::MAX, path, options)
 }
 
-/// An array that begins somewhere in a file.
+/// An array that lies in these bytes of a file, of which there are at most `length`.
 pub(super) fn in_file(
     mut file: File,
     start: u64,
+    length: u64,
     path: &Path,
     options: &ReadOptions,
 ) -> Result<Box<dyn RowSource>, Error> {
@@ -105,7 +106,8 @@ pub(super) fn in_file(
     file.seek(std::io::SeekFrom::Start(start)).map_err(failed)?;
     let layout = Layout::read(&mut file, path, options.vector)?;
     let offset = file.stream_position().map_err(failed)?;
-    let (expected, found) = (offset.saturating_add(layout.bytes()), file.metadata().map_err(failed)?.len());
+    let end = file.metadata().map_err(failed)?.len().min(start.saturating_add(length));
+    let (expected, found) = ((offset - start).saturating_add(layout.bytes()), end.saturating_sub(start));
     if found < expected {
         return Err(at(path)(SourceError::Truncated { expected, found }));
     }
@@ -231,7 +233,7 @@ impl RowSource for Array {
             return Ok(None);
         }
         let values = self.read(rows).map_err(|error| self.failed(error))?;
-        let origin = Origin { path: Arc::clone(&self.path), first: self.next, names: None };
+        let origin = Origin { path: Arc::clone(&self.path), first: self.next, lines: None, names: None };
         self.next += rows as u64;
         Ok(Some(RowBlock { values, weights: None, labels: None, origin }))
     }

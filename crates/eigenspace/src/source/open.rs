@@ -99,12 +99,40 @@ pub(super) fn format_of(path: &Path) -> Option<Format> {
     })
 }
 
+/// The format of an image that is not read, as its name tells.
+pub(super) fn other_image(path: &Path) -> Option<&'static str> {
+    Some(match path.extension()?.to_string_lossy().to_lowercase().as_str() {
+        "gif" => "GIF",
+        "bmp" | "dib" => "BMP",
+        "webp" => "WebP",
+        "tif" | "tiff" => "TIFF",
+        "heic" | "heif" => "HEIF",
+        "avif" => "AVIF",
+        "jp2" | "j2k" | "jpx" => "JPEG 2000",
+        "jxl" => "JPEG XL",
+        "svg" => "SVG",
+        "ico" => "ICO",
+        "tga" => "TGA",
+        "psd" => "Photoshop",
+        "exr" => "OpenEXR",
+        "hdr" => "HDR",
+        "qoi" => "QOI",
+        "dds" => "DDS",
+        "dng" | "cr2" | "cr3" | "nef" | "arw" | "raf" => "raw camera",
+        _ => return None,
+    })
+}
+
 /// Opens one file or folder, or standard input.
 pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     if path == Path::new(STANDARD_INPUT) {
         return standard_input(options);
     }
-    let format = options.format.or_else(|| format_of(path)).ok_or_else(|| at(path)(SourceError::UnknownFormat))?;
+    let unknown = || match other_image(path) {
+        Some(format) => SourceError::ImageFormat { format: format.into() },
+        None => SourceError::UnknownFormat,
+    };
+    let format = options.format.or_else(|| format_of(path)).ok_or_else(|| at(path)(unknown()))?;
     if format != Format::Images && path.is_dir() {
         let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(Error::Io { action: "read", path: path.to_owned(), source });

@@ -41,8 +41,15 @@ pub struct ReadOptions {
     pub weight: Option<String>,
     /// Whether text begins with a line of names; `None` looks whether its first line is all numbers.
     pub header: Option<bool>,
-    /// The byte between cells of text.
+    /// The byte between cells of text. `None` is a comma, a tab for [`Format::Tsv`], and a semicolon where the comma is the
+    /// decimal mark.
     pub delimiter: Option<u8>,
+    /// The byte that separates the decimals of numbers in text; `None` is the point.
+    pub decimal: Option<u8>,
+    /// Words that stand for a missing value in text, besides those that always do ([`MISSING_WORDS`](super::MISSING_WORDS)).
+    pub missing_words: Vec<String>,
+    /// Read a column that looks like the index of a data frame as a feature, instead of leaving it out with a [`Notice`](super::Notice).
+    pub keep_index: bool,
     /// The array to read out of an `.npz` file.
     pub key: Option<String>,
     /// Take a one-dimensional array for one column, instead of refusing it.

@@ -1,16 +1,18 @@
 //! One picture file as a row of numbers.
 //!
-//! Values are those in the file, 0 to 255, or 0 to 65535 where the file has 16 bits. Grey is
-//! `(2126 R + 7152 G + 722 B) / 10000`, not rounded, so that a grey picture saved as a colour one gives the
-//! same numbers. Transparency, and a camera's note on how it was held, are passed over.
+//! Values are those in the file, 0 to 255, or 0 to 65535 where the file has 16 bits. Gray is
+//! `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec. 709), not rounded, so that a gray picture saved as a color one gives the
+//! same numbers. An alpha channel is ignored: a pixel counts with the color it has, however transparent it is. A picture is turned
+//! upright as the EXIF orientation in its file says, the way every viewer shows it.
 
 use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::Path;
 
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
 
 use crate::error::Error;
-use crate::source::error::at;
+use crate::source::error::{IMAGE_FORMATS, at};
 use crate::source::resize::resize;
 use crate::source::{SourceError, jpeg, pgm};
 
@@ -22,8 +24,10 @@ const MOST_BYTES: u64 = 8 * MOST_PIXELS as u64;
 /// What the beginning of a picture file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Width and height.
+    /// Width and height, upright.
     pub(super) size: (usize, usize),
+    /// How the pixels in the file must be turned for that.
+    pub(super) orientation: Orientation,
     /// Bits of a value: 8 or 16.
     pub(super) bits: u8,
 }
@@ -93,7 +97,9 @@ impl Shape {
         if expected.bits != found.bits {
             return Err(SourceError::PictureDepth { expected: expected.bits, found: found.bits });
         }
-        Ok((found.size, said(format, DynamicImage::from_decoder(decoder))?))
+        let mut picture = said(format, DynamicImage::from_decoder(decoder))?;
+        picture.apply_orientation(found.orientation);
+        Ok((found.size, picture))
     }
 }
 
@@ -105,20 +111,29 @@ fn start<'a, R: BufRead + Seek + 'a>(
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(MOST_BYTES);
     reader.limits(limits);
-    let decoder = said(format, reader.into_decoder())?;
+    let mut decoder = said(format, reader.into_decoder())?;
     let (width, height) = decoder.dimensions();
+    check_size((width as usize, height as usize))?;
+    // A note of the camera's that cannot be read is no reason to refuse the picture.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    let on_its_side = matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH);
+    let (width, height) = if on_its_side { (height, width) } else { (width, height) };
     let size = (width as usize, height as usize);
-    check_size(size)?;
     let colours = decoder.color_type();
     let bits = if colours.bytes_per_pixel() > colours.channel_count() { 16 } else { 8 };
-    Ok((Header { size, bits }, decoder))
+    Ok((Header { size, orientation, bits }, decoder))
 }
 
 fn known(format: Option<ImageFormat>) -> Result<ImageFormat, SourceError> {
-    format.filter(|format| matches!(format, ImageFormat::Pnm | ImageFormat::Png | ImageFormat::Jpeg)).ok_or_else(|| {
-        let problem = "it begins as none of PGM, PPM, PNG and JPEG do".into();
-        SourceError::Malformed { format: "picture", problem }
-    })
+    match format {
+        Some(known @ (ImageFormat::Pnm | ImageFormat::Png | ImageFormat::Jpeg)) => Ok(known),
+        Some(other) => Err(SourceError::ImageFormat { format: format!("{other:?}") }),
+        None => {
+            let problem = format!("it does not begin as {IMAGE_FORMATS} do");
+            Err(SourceError::Malformed { format: "image", problem })
+        }
+    }
 }
 
 fn malformed(format: ImageFormat, problem: &str) -> SourceError {
@@ -170,6 +185,7 @@ fn copy<T: Copy + Into<f64>, const STORED: usize>(values: &[T], channels: usize,
 
 #[cfg(test)]
 mod tests {
+    use image::metadata::Orientation;
     use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
     use super::{Header, Shape};
@@ -177,7 +193,7 @@ mod tests {
     #[test]
     fn no_turned_bit_and_no_cut_makes_a_decoder_panic() {
         let picture = DynamicImage::from(RgbImage::from_fn(17, 11, |x, y| Rgb([x, y, 3 * x * y].map(|v| v as u8))));
-        let header = Header { size: (17, 11), bits: 8 };
+        let header = Header { size: (17, 11), orientation: Orientation::NoTransforms, bits: 8 };
         let shape = Shape { header, resize: None, channels: 1 };
         let any_size = Shape { resize: Some((5, 5)), ..shape };
         for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Pnm] {

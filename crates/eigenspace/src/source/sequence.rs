@@ -23,13 +23,14 @@ impl Sequence {
         let mut later = VecDeque::from(paths);
         let first = later.pop_front().ok_or_else(|| at("")(SourceError::NoFiles))?;
         let current = open_one(&first, &options)?;
-        let columns = current.columns().clone();
+        let mut columns = current.columns().clone();
         let mut rows = current.rows();
         for path in &later {
             rows = match rows {
                 Some(rows) if path != Path::new("-") => {
                     let next = open_one(path, &options)?;
                     same_columns(&columns, next.columns(), path)?;
+                    columns.notices.extend(next.columns().notices.iter().cloned());
                     next.rows().map(|more| rows + more)
                 }
                 _ => None,
@@ -90,7 +91,7 @@ fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Err
         return refused(SourceError::PictureSize { expected: size(before), found: size(here) });
     }
     if before.count != here.count {
-        return refused(SourceError::Width { row: 0, expected: before.count, found: here.count });
+        return refused(SourceError::ColumnCount { expected: before.count, found: here.count });
     }
     let (Some(expected), Some(found)) = (&before.names, &here.names) else { return Ok(()) };
     match expected.iter().zip(found).position(|(a, b)| a != b) {

@@ -145,7 +145,7 @@ impl<B: Batches> RowSource for Table<B> {
     }
 
     fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
-        let origin = Origin { path: self.path.clone(), first: self.row, names: None };
+        let origin = Origin { path: self.path.clone(), first: self.row, lines: None, names: None };
         let gathered = match self.layout.narrow {
             true => self.gather(rows.max(1))?.map(|(rows, labels, weights)| (Values::F32(rows), labels, weights)),
             false => self.gather(rows.max(1))?.map(|(rows, labels, weights)| (Values::F64(rows), labels, weights)),

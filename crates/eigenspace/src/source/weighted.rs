@@ -1,5 +1,6 @@
 //! Rows of one source with the weights of another.
 
+use crate::block::LARGEST;
 use crate::error::Error;
 use crate::source::error::at;
 use crate::source::{Columns, RowBlock, RowSource, SourceError};
@@ -19,7 +20,7 @@ impl Weighted {
     pub fn new(rows: Box<dyn RowSource>, weights: Box<dyn RowSource>) -> Result<Self, Error> {
         let found = weights.columns().count;
         if found != 1 {
-            return Err(at("weights")(SourceError::Width { row: 0, expected: 1, found }));
+            return Err(at("weights")(SourceError::ColumnCount { expected: 1, found }));
         }
         Ok(Self { rows, weights, waiting: Vec::new(), done: 0 })
     }
@@ -36,12 +37,24 @@ impl Weighted {
     fn refill(&mut self, wanted: usize) -> Result<(), Error> {
         while self.waiting.len() < wanted {
             match self.weights.next_block(wanted - self.waiting.len())? {
-                Some(block) => self.waiting.extend(block.values.to_f64()),
+                Some(block) => {
+                    let weights = block.values.to_f64();
+                    if let Some((row, &value)) = weights.iter().enumerate().find(|(_, weight)| !is_weight(**weight)) {
+                        let problem = SourceError::Weight { place: block.origin.place(row), value };
+                        return Err(at(block.origin.path.as_ref())(problem));
+                    }
+                    self.waiting.extend(weights);
+                }
                 None => break,
             }
         }
         Ok(())
     }
+}
+
+/// Whether a stream takes this weight; asked here, where the file of the weights is known.
+fn is_weight(value: f64) -> bool {
+    (0.0..=LARGEST).contains(&value)
 }
 
 fn mismatch(rows: u64, weights: u64) -> Error {

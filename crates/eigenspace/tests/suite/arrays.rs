@@ -102,6 +102,62 @@ fn an_array_that_is_cut_short_while_it_is_read_is_an_error() {
     }
 }
 
+/// A zip file with one array in it, stored as it is or compressed.
+fn npz(array: &[u8], method: zip::CompressionMethod) -> Vec<u8> {
+    use std::io::Write;
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    archive.start_file("x.npy", options).unwrap();
+    archive.write_all(array).unwrap();
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn no_changed_byte_of_an_array_in_a_zip_file_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let array = bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n", &[1.5; 6]);
+    for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
+        let whole = npz(&array, method);
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(read(source(&path).unwrap(), 2), Array2::from_elem((3, 2), 1.5));
+        let member = whole.windows(5).position(|name| name == b"x.npy").unwrap() + 5;
+        let directory = whole.windows(4).position(|mark| mark == b"PK\x01\x02").unwrap();
+        for place in member..directory {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            std::fs::write(&path, changed).unwrap();
+            for skip in [0, 1] {
+                let outcome = source(&path).and_then(|mut source| {
+                    source.skip(skip)?;
+                    source.next_block(10)
+                });
+                match outcome {
+                    Err(Error::Source { path: named, .. }) => assert_eq!(named, path),
+                    other => panic!("byte {place}: {other:?}"),
+                }
+            }
+        }
+    }
+    let mut changed = npz(&array, zip::CompressionMethod::Stored);
+    let cell = changed.windows(8).rposition(|bytes| bytes == 1.5_f64.to_le_bytes()).unwrap();
+    changed[cell] ^= 1;
+    std::fs::write(&path, changed).unwrap();
+    let Err(Error::Source { source, .. }) = source(&path).unwrap().next_block(10) else { panic!("it was read") };
+    assert_eq!(source.to_string(), "not a valid npz file: the array `x`: Invalid checksum");
+}
+
+#[test]
+fn an_array_does_not_go_on_behind_its_member() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    // The directory of the zip file follows, with more bytes than the missing row has.
+    let array = bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }\n", &[1.5; 6]);
+    std::fs::write(&path, npz(&array, zip::CompressionMethod::Stored)).unwrap();
+    let refused = source(&path).err().unwrap();
+    assert!(matches!(refused, Error::Source { source: SourceError::Truncated { .. }, .. }), "{refused:?}");
+}
+
 #[test]
 fn no_broken_array_panics_or_allocates_what_it_does_not_hold() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use eigenspace::Error;
-use eigenspace::source::{Columns, Picture, ReadOptions, RowBlock, SourceError, open};
+use eigenspace::source::{Columns, Notice, Picture, ReadOptions, RowBlock, SourceError, open};
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, LumaA, Rgb, Rgba};
 use ndarray::Array2;
 use tempfile::TempDir;
@@ -114,6 +114,49 @@ fn bare_pictures_have_no_labels_and_a_single_picture_is_one_row() {
     let one = plain(&folder.path("10.PNG")).unwrap();
     assert_eq!((one.rows, one.names, one.labels), (Some(1), vec!["10.PNG".into()], None));
     assert_eq!(one.values[[0, 0]], 9.0);
+}
+
+/// A JPEG with a note of the camera's on how it was held.
+fn held(picture: &image::RgbImage, orientation: u8) -> Vec<u8> {
+    let whole = encoded("x.jpg", picture.clone());
+    let mut note = b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01".to_vec();
+    // One entry: the tag 0x0112, a short, one of them, its value; then no further directory.
+    note.extend([1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]);
+    let length = (note.len() as u16 + 2).to_be_bytes();
+    [&whole[..2], &[0xFF, 0xE1], &length, &note, &whole[2..]].concat()
+}
+
+#[test]
+fn a_picture_is_turned_upright_as_its_camera_noted() {
+    let picture = waves(5, 3);
+    let folder = Folder::new().bytes("plain.jpg", &encoded("x.jpg", picture.clone()));
+    let flat = plain(&folder.path("plain.jpg")).unwrap().values;
+    let flat = flat.to_shape((3, 5)).unwrap();
+    let upside_down = Array2::from_shape_fn((3, 5), |(y, x)| flat[[2 - y, 4 - x]]);
+    let clockwise = Array2::from_shape_fn((5, 3), |(y, x)| flat[[2 - x, y]]);
+    let counterclockwise = Array2::from_shape_fn((5, 3), |(y, x)| flat[[x, 4 - y]]);
+    for (orientation, upright) in [(1, flat.to_owned()), (3, upside_down), (6, clockwise), (8, counterclockwise)] {
+        let folder = Folder::new().bytes("held.jpg", &held(&picture, orientation));
+        let read = plain(&folder.path("held.jpg")).unwrap();
+        let (height, width) = upright.dim();
+        assert_eq!(read.columns.picture, Some(Picture { width, height, channels: 1 }), "{orientation}");
+        assert_eq!(read.values.to_shape((height, width)).unwrap(), upright, "{orientation}");
+    }
+}
+
+#[test]
+fn formats_that_are_not_read_are_called_by_their_names() {
+    let gif = b"GIF89a\x01\0\x01\0\0\0\0;";
+    let folder = Folder::new().bytes("photo.webp", b"RIFF").bytes("renamed.png", gif).bytes("many/a.gif", gif);
+    for (file, format) in [("photo.webp", "WebP"), ("renamed.png", "Gif"), ("many", "GIF")] {
+        let problem = refused(plain(&folder.path(file)), &folder.path(file));
+        assert_eq!(problem.to_string(), format!("{format} images are not supported"));
+        assert_eq!(problem.hint().unwrap(), "convert them to PNG, JPEG, PGM, PPM or PBM");
+    }
+    let folder = folder.bytes("many/b.TIFF", b"").bytes("many/notes.md", b"").picture("many/c.png", grey(1));
+    let read = plain(&folder.path("many")).unwrap();
+    assert_eq!(read.names, ["c.png"]);
+    assert_eq!(read.columns.notices, [Notice::OtherImages { count: 2, formats: vec!["GIF", "TIFF"] }]);
 }
 
 #[test]
@@ -317,10 +360,10 @@ fn turned_bits_never_panic_and_are_told_of_the_right_file() {
 
 #[test]
 fn the_content_tells_the_format_where_the_name_is_wrong() {
-    let folder = Folder::new().bytes("1.jpg", &encoded("x.png", grey(5))).bytes("2.png", b"GIF89a and so on");
+    let folder = Folder::new().bytes("1.jpg", &encoded("x.png", grey(5))).bytes("2.png", b"nothing that is known");
     assert_eq!(plain(&folder.path("1.jpg")).unwrap().values[[0, 0]], 5.0);
     let problem = refused(plain(&folder.path("2.png")), &folder.path("2.png"));
-    assert!(matches!(problem, SourceError::Malformed { format: "picture", .. }), "{problem}");
+    assert!(matches!(problem, SourceError::Malformed { format: "image", .. }), "{problem}");
 }
 
 #[test]

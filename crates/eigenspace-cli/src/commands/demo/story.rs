@@ -139,7 +139,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         say(heading, text.clone())?;
     }
 
-    let note = Note::of(&Columns { count: d, names: None, picture: Some(faces.picture) }, false);
+    let note = Note::of(&Columns { picture: Some(faces.picture), ..Columns::unnamed(d) }, false);
     for (model, name) in [(&whole, "whole"), (&part, "person"), (&rest, "without")] {
         model.save_with_note(folder.join(format!("{name}.safetensors")), &note.to_text())?;
     }

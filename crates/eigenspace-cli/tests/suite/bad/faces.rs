@@ -70,7 +70,7 @@ fn damaged_pictures() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `new/ada/9.pgm`
-      cause: it is no readable picture: it begins as none of PGM, PPM, PNG and JPEG do
+      cause: not a valid image: it does not begin as PNG, JPEG, PGM, PPM or PBM do
 
     hint: is it complete, and of the format that its name tells?
     ");

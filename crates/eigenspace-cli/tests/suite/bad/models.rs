@@ -117,7 +117,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: could not read rows from `a.safetensors`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("update a.safetensors b.safetensors"), @"
     exit: 2
@@ -125,7 +125,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: could not read rows from `b.safetensors`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("update a.csv b.csv"), @"
     exit: 2

@@ -142,7 +142,7 @@ fn a_name_that_tells_no_format() {
     error: could not read rows from `t.xlsx`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("fit t -o m.safetensors"), @"
     exit: 2
@@ -150,7 +150,7 @@ fn a_name_that_tells_no_format() {
     error: could not read rows from `t`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, pictures in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2

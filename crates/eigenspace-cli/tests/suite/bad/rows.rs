@@ -35,7 +35,7 @@ fn no_rows() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `e.npy`
-      cause: it is no readable NumPy array: it ends within its header
+      cause: not a valid NumPy array: it ends within its header
 
     hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");
@@ -71,17 +71,17 @@ fn another_width_than_the_model() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `wide.npy`
-      cause: row 0 has 4 columns, expected 3
+      cause: it has 4 columns, expected 3
 
-    hint: all rows must have the same 3 columns
+    hint: pass rows with the same 3 columns
     ");
     assert_snapshot!(folder.refused("project m.safetensors wide.npy -o c.csv"), @"
     exit: 2
     ----- stderr -----
     error: could not read rows from `wide.npy`
-      cause: row 0 has 4 columns, expected 3
+      cause: it has 4 columns, expected 3
 
-    hint: all rows must have the same 3 columns
+    hint: pass rows with the same 3 columns
     ");
     folder.write("other.csv", "a,b,z\n1,2,3\n");
     assert_snapshot!(folder.refused("update m.safetensors other.csv"), @"
@@ -125,13 +125,13 @@ fn a_cell_that_is_text() {
 }
 
 #[test]
-fn a_missing_cell_is_refused_with_its_row_and_column() {
+fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     let folder = fitted_and("holes.csv", "a,b,c\n1,2,3\n2,4,1\n4,,6\n");
     assert_snapshot!(folder.refused("fit holes.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: could not read rows from `holes.csv`
-      cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
+      cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -139,7 +139,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `holes.csv`
-      cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
+      cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -147,7 +147,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `holes.csv`
-      cause: row 2, column `b`: the value is NaN, expected a finite number below 1e140
+      cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -158,7 +158,7 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `late.npy`
-      cause: row 8999, column 1: the value is NaN, expected a finite number below 1e140
+      cause: row 8999, column 1: the value is missing (NaN or null)
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude 1
     ");
@@ -167,10 +167,74 @@ fn a_missing_cell_is_refused_with_its_row_and_column() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `infinite.csv`
-      cause: row 1, column `b`: the value is inf, expected a finite number below 1e140
+      cause: line 3, column `b`: the value is inf, expected a finite number below 1e140
 
     hint: leave out the row or the column, or divide the column by a constant
     ");
+}
+
+#[test]
+fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
+    let folder = fitted_and("quoted.csv", "a,b,c\n1,\"2,5\",3\n");
+    assert_snapshot!(folder.refused("fit quoted.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `quoted.csv`
+      cause: line 2, column `b`: `2,5` is not a number
+
+    hint: if the comma is the decimal mark, use --decimal ',' and --delimiter for what stands between the cells
+    ");
+    folder.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
+    assert_snapshot!(folder.refused("fit europe.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `europe.csv`
+      cause: line 2 has 3 columns, expected 1
+
+    hint: its cells seem to be separated in another way: try --delimiter ';', and --decimal ',' for decimal commas
+    ");
+    folder.done("fit europe.csv --decimal , -o m.safetensors -q");
+    folder.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
+    assert_snapshot!(folder.refused("fit marks.csv -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `marks.csv`
+      cause: line 2, column `b`: `-` is not a number
+
+    hint: if `-` stands for a missing value, add --na '-'; otherwise leave out the column `b` with --exclude
+    ");
+    assert_snapshot!(folder.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: could not read rows from `marks.csv`
+      cause: line 2, column `b`: the cell is empty, or holds a word for a missing value
+
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    ");
+    let said = folder.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
+    assert!(said.err.contains("2 rows were left out"), "{}", said.err);
+}
+
+#[test]
+fn the_index_of_a_data_frame_is_left_out_with_a_notice() {
+    let folder = fitted_and("frame.csv", ",x,y\n0,1.5,2\n1,3,4\n2,5,7\n");
+    let said = folder.run("fit frame.csv -o m.safetensors");
+    let notice = "the first column has no name; taking it for row names and leaving it out (--keep-index reads it)\n";
+    assert!(said.err.starts_with(notice), "{}", said.err);
+    assert!(said.out.contains("features     2: x, y\n"), "{}", said.out);
+    let said = folder.run("fit frame.csv --keep-index -o m.safetensors");
+    assert!(!said.err.contains("no name"), "{}", said.err);
+    assert!(said.out.contains("features     3: , x, y\n"), "{}", said.out);
+}
+
+#[test]
+fn images_in_formats_that_are_not_read() {
+    let folder = fitted_and("photos/one.gif", b"GIF89a");
+    for data in ["photos", "photos/one.gif"] {
+        let said = folder.refused(&format!("fit {data} -o m.safetensors -q"));
+        assert!(said.err.contains("cause: GIF images are not supported\n"), "{said}");
+        assert!(said.err.contains("hint: convert them to PNG, JPEG, PGM, PPM or PBM\n"), "{said}");
+    }
 }
 
 #[test]
@@ -180,7 +244,7 @@ fn a_row_of_another_length() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `ragged.csv`
-      cause: row 1 has 2 columns, expected 3
+      cause: line 3 has 2 columns, expected 3
 
     hint: all rows must have the same 3 columns
     ");
@@ -189,7 +253,7 @@ fn a_row_of_another_length() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `ragged.csv`
-      cause: row 1 has 4 columns, expected 3
+      cause: line 2 has 4 columns, expected 3
 
     hint: all rows must have the same 3 columns
     ");
@@ -211,9 +275,9 @@ fn files_with_other_columns_than_the_first() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `narrow.csv`
-      cause: row 0 has 2 columns, expected 3
+      cause: it has 2 columns, expected 3
 
-    hint: all rows must have the same 3 columns
+    hint: pass rows with the same 3 columns
     ");
 }
 
@@ -274,8 +338,8 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.csv`
-      cause: row 4: the weight is -1, expected a number from 0 to 1e140
+    error: could not read rows from `w.csv`
+      cause: line 5: the weight is -1, expected a number from 0 to 1e140
 
     hint: a weight of 0 leaves the row out
     ");
@@ -284,16 +348,16 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `w.csv`
-      cause: row 0 has 2 columns, expected 1
+      cause: it has 2 columns, expected 1
 
-    hint: all rows must have the same 1 columns
+    hint: pass rows with the same 1 columns
     ");
     folder.write("negative.csv", "a,w\n1,1\n2,-3\n");
     assert_snapshot!(folder.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: could not read rows from `negative.csv`
-      cause: row 1: the weight is -3, expected a number from 0 to 1e140
+      cause: line 3: the weight is -3, expected a number from 0 to 1e140
 
     hint: a weight of 0 leaves the row out
     ");
@@ -306,7 +370,7 @@ fn text_that_is_not_text() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `t.csv.gz`
-      cause: it is no readable CSV: its gzip is cut short
+      cause: not a valid CSV: its gzip is cut short
 
     hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");
@@ -315,7 +379,7 @@ fn text_that_is_not_text() {
     exit: 2
     ----- stderr -----
     error: could not read rows from `latin.csv`
-      cause: it is no readable CSV: line 1 is not UTF-8
+      cause: not a valid CSV: line 1 is not UTF-8
 
     hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
     ");

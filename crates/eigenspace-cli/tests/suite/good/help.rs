@@ -29,7 +29,7 @@ const OPTIONS: [(&str, &str); 19] = [
     ("completions", ""),
     ("man", ""),
 ];
-const INPUT: &str = "--columns --exclude --label --weight-column --weights --header --no-header --delimiter --key \
+const INPUT: &str = "--columns --exclude --label --weight-column --weights --header --no-header --delimiter --decimal --na --keep-index --key \
                      --resize --colour --format";
 const RECOGNISER: &str = "--components --classifier --metric --unknown --not-a-face --accept --seed";
 const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting --half-life --missing";

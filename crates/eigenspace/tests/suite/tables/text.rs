@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use eigenspace::Error;
-use eigenspace::source::{self, Format, ReadOptions, SourceError};
+use eigenspace::source::{self, Format, Notice, ReadOptions, SourceError};
 
 use super::{anew, folder, list, names, read, read_after, refusal, rows_of, told};
 
@@ -168,16 +168,16 @@ fn what_is_not_read_may_hold_anything() {
     let path = written(folder.path(), "latin.csv", b"name,x\nM\xfcller,1\n,2\n");
     let options = ReadOptions { exclude: list(&["name"]), ..plain() };
     assert_eq!(read(&path, &options).rows, rows_of(&[&[1.0], &[2.0]]));
-    assert_eq!(refusal(&path, &plain()), "it is no readable CSV: line 2 is not UTF-8");
+    assert_eq!(refusal(&path, &plain()), "not a valid CSV: line 2 is not UTF-8");
     let label = ReadOptions { label: Some("name".into()), ..plain() };
-    assert_eq!(refusal(&path, &label), "it is no readable CSV: line 2 is not UTF-8");
+    assert_eq!(refusal(&path, &label), "not a valid CSV: line 2 is not UTF-8");
 }
 
 #[test]
-fn a_row_of_another_width_is_told_with_its_number() {
+fn a_row_of_another_width_is_told_with_its_line() {
     let folder = folder();
     let path = written(folder.path(), "ragged.csv", "x,y\n1,2\n3,4,5\n");
-    let expected = "row 1 has 3 columns, expected 2\nall rows must have the same 2 columns";
+    let expected = "line 3 has 3 columns, expected 2\nall rows must have the same 2 columns";
     assert_eq!(refusal(&path, &plain()), expected);
     let skipped = read_after(&[&path], &plain(), 2, 5).expect_err("skipped rows are looked at too");
     assert_eq!(told(&skipped), expected);
@@ -198,9 +198,9 @@ fn a_text_without_anything_is_refused_and_a_header_alone_has_no_rows() {
 fn files_that_are_no_text_of_ours_are_told_apart() {
     let folder = folder();
     let wide = written(folder.path(), "wide.csv", b"\xff\xfe1\0,\x002\0\n\0");
-    assert_eq!(refusal(&wide, &plain()), "it is no readable CSV: it is UTF-16, expected UTF-8");
+    assert_eq!(refusal(&wide, &plain()), "not a valid CSV: it is UTF-16, expected UTF-8");
     let mac = written(folder.path(), "mac.csv", "x,y\r1,2\r3,4\r");
-    assert_eq!(refusal(&mac, &plain()), "it is no readable CSV: its lines end in CR alone, expected LF or CR LF");
+    assert_eq!(refusal(&mac, &plain()), "not a valid CSV: its lines end in CR alone, expected LF or CR LF");
     let absent = source::open(&[folder.path().join("absent.csv")], &plain()).err().unwrap();
     assert!(matches!(absent, Error::Io { .. }));
 }
@@ -215,7 +215,7 @@ fn a_gzip_cut_anywhere_or_changed_anywhere_is_an_error_or_the_same_rows() {
     for length in 2..bytes.len() {
         let path = written(folder.path(), "cut.csv.gz", &bytes[..length]);
         let error = read_after(&[&path], &plain(), 0, 1000).expect_err("rows are missing");
-        assert_eq!(told(&error), "it is no readable CSV: its gzip is cut short", "{length}");
+        assert_eq!(told(&error), "not a valid CSV: its gzip is cut short", "{length}");
     }
     for place in 12..bytes.len() {
         let mut changed = bytes.clone();
@@ -225,6 +225,63 @@ fn a_gzip_cut_anywhere_or_changed_anywhere_is_an_error_or_the_same_rows() {
             Err(error) => assert!(matches!(error, Error::Source { .. }), "{error:?}"),
         }
     }
+}
+
+#[test]
+fn a_row_knows_its_line_whatever_stands_between() {
+    let folder = folder();
+    let path = written(folder.path(), "gaps.csv", "x,y\n1,2\n\n\"\n3\",4\n5,\n");
+    let mut source = source::open(&[&path], &plain()).unwrap();
+    let block = source.next_block(10).unwrap().unwrap();
+    assert_eq!(block.origin.lines, Some(vec![2, 4, 6]));
+    let missing = Error::NonFinite { row: 2, column: 1, value: NAN };
+    let told = told(&block.origin.locate(missing, source.columns()));
+    assert!(told.starts_with("line 6, column `y`: the cell is empty, or holds a word for a missing value\n"), "{told}");
+}
+
+#[test]
+fn decimal_commas_are_read_where_they_are_told() {
+    let folder = folder();
+    let path = written(folder.path(), "europe.csv", "x;y\n1,5;2\n-0,25;\n");
+    let comma = ReadOptions { decimal: Some(b','), ..plain() };
+    assert_eq!(read(&path, &comma).rows, rows_of(&[&[1.5, 2.0], &[-0.25, NAN]]));
+    let tabs = written(folder.path(), "europe.tsv", "x\ty\n1,5\t2\n");
+    assert_eq!(read(&tabs, &comma).rows, rows_of(&[&[1.5, 2.0]]));
+    let both = ReadOptions { delimiter: Some(b','), ..comma };
+    assert!(refusal(&path, &both).starts_with("`,` cannot both separate cells and mark decimals\n"));
+    // Without being told, the line is cut at its commas, and the message says what may be wrong.
+    let told = refusal(&path, &plain());
+    assert!(told.starts_with("line 2 has 2 columns, expected 1\nits cells seem to be separated by `;`"), "{told}");
+}
+
+#[test]
+fn spreadsheet_words_and_booleans_are_read() {
+    let folder = folder();
+    let path = written(folder.path(), "words.csv", "a,b,c\n#N/A,True,<NA>\n-999,false,1\n");
+    let words = ReadOptions { missing_words: list(&["-999"]), ..plain() };
+    assert_eq!(read(&path, &words).rows, rows_of(&[&[NAN, 1.0, NAN], &[NAN, 0.0, 1.0]]));
+    assert_eq!(read(&path, &plain()).rows[1][0], (-999.0_f64).to_bits());
+}
+
+#[test]
+fn the_index_that_pandas_writes_is_left_out_and_told() {
+    let folder = folder();
+    for (name, text) in [
+        ("named.csv", ",a,b\n0,1.5,2\n1,3,4\n"),
+        ("again.csv", "Unnamed: 0,a,b\n0,1.5,2\n1,3,4\n"),
+        ("numbered.csv", ",0,1\n0,1.5,2\n1,3,4\n"),
+    ] {
+        let path = written(folder.path(), name, text);
+        assert_eq!(read(&path, &plain()).rows, rows_of(&[&[1.5, 2.0], &[3.0, 4.0]]), "{name}");
+        let notices = source::open(&[&path], &plain()).unwrap().columns().notices.clone();
+        assert!(matches!(&notices[..], [Notice::IndexColumn { .. }]), "{name}: {notices:?}");
+        let keep = ReadOptions { keep_index: true, ..plain() };
+        assert_eq!(read(&path, &keep).rows, rows_of(&[&[0.0, 1.5, 2.0], &[1.0, 3.0, 4.0]]), "{name}");
+        assert!(source::open(&[&path], &keep).unwrap().columns().notices.is_empty());
+    }
+    // An empty cell in a row is no header.
+    let hole = written(folder.path(), "hole.csv", ",1,2\n3,4,5\n");
+    assert_eq!(read(&hole, &plain()).rows, rows_of(&[&[NAN, 1.0, 2.0], &[3.0, 4.0, 5.0]]));
 }
 
 #[test]
