@@ -17,6 +17,11 @@ pub(crate) enum Error {
         tool: &'static str,
         install: &'static str,
     },
+    /// A fuzz target that does not exist.
+    NoTarget {
+        word: String,
+        available: Vec<String>,
+    },
     /// Nothing to run where something must be: an empty step would pass in silence.
     NoExamples {
         folder: PathBuf,
@@ -52,6 +57,7 @@ impl Error {
                     None => alone,
                 })
             }
+            Self::NoTarget { available, .. } => Some(format!("there are: {}", available.join(", "))),
             Self::MissingTool { install, .. } => Some(format!("install it with `{install}`")),
             _ => None,
         }
@@ -64,6 +70,7 @@ impl fmt::Display for Error {
             Self::Failed { step, code: Some(code), .. } => write!(f, "step `{step}` failed with exit code {code}"),
             Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was ended by a signal"),
             Self::MissingTool { tool, .. } => write!(f, "{tool} is not installed"),
+            Self::NoTarget { word, .. } => write!(f, "there is no fuzz target `{word}`"),
             Self::NoExamples { folder } => write!(f, "no examples in `{}`", folder.display()),
             Self::NoWheel { folder } => write!(f, "no wheel in `{}`", folder.display()),
             Self::Missing { folder, beginning } => {

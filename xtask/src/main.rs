@@ -3,6 +3,7 @@
 
 mod bench;
 mod error;
+mod fuzz;
 mod orl;
 mod output;
 mod python;
@@ -20,12 +21,13 @@ use step::Runner;
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 /// The chores that take arguments.
-const WITH_ARGUMENTS: [&str; 2] = [BENCH, SOAK];
+const WITH_ARGUMENTS: [&str; 3] = [BENCH, SOAK, FUZZ];
 const BENCH: &str = "bench";
 const SOAK: &str = "soak";
+const FUZZ: &str = "fuzz";
 
-const COMMANDS: [Command; 11] = [
-    ("test", "everything below except report, bench, rates, soak and memory: the gate for a merge", test),
+const COMMANDS: [Command; 12] = [
+    ("test", "everything below except report, bench, rates, soak, fuzz and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
@@ -35,6 +37,7 @@ const COMMANDS: [Command; 11] = [
     (BENCH, "ours against other libraries; `-- W1 W5 --quick` chooses, `-- render` draws again", bench::run),
     ("rates", "times of single operations in Rust, and their share of the product rate", rust::rates),
     (SOAK, "the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
+    (FUZZ, "made-up bytes for every reader, or for one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
     ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 

@@ -82,7 +82,7 @@ pub(crate) fn build_command(runner: &mut Runner) -> Result<PathBuf, Error> {
 }
 
 /// The names of the Rust files in a folder, in order, without their ending.
-fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
+pub(crate) fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
         let path = entry.map_err(Error::io("list", folder))?.path();
@@ -103,7 +103,7 @@ fn program() -> &'static str {
     "cargo"
 }
 
-fn needs(subcommand: &str, tool: &'static str, install: &'static str) -> Result<(), Error> {
+pub(crate) fn needs(subcommand: &str, tool: &'static str, install: &'static str) -> Result<(), Error> {
     if answers(program(), &[subcommand, "--version"]) {
         return Ok(());
     }

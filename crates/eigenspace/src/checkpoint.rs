@@ -42,7 +42,7 @@ impl EigenspaceStream {
     pub fn restore(bytes: &[u8], options: &FitOptions) -> Result<(Self, String), Error> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(FormatError::NoCheckpoint)?;
         let (sum, rest) = rest.split_at_checked(SUM).ok_or(FormatError::NoCheckpoint)?;
-        if Sha256::digest(rest)[..] != *sum {
+        if !cfg!(fuzzing) && Sha256::digest(rest)[..] != *sum {
             return Err(FormatError::Checksum.into());
         }
         let mut tape = Tape::Read(rest);

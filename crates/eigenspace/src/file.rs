@@ -169,7 +169,7 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if checksum(components, centre, parts, note) != sum {
+    if !cfg!(fuzzing) && checksum(components, centre, parts, note) != sum {
         return Err(FormatError::Checksum);
     }
     let features = shape_of(&file, "mean", 1)?[0];

@@ -10,6 +10,8 @@ mod errors;
 mod faces;
 mod file;
 mod forgetting;
+#[cfg(all(feature = "csv", feature = "images", feature = "npy", feature = "parquet"))]
+mod fuzz;
 mod hard;
 mod laws;
 mod missing;

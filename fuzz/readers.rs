@@ -1,0 +1,243 @@
+//! One function for each kind of bytes that a stranger may hand us.
+//!
+//! ```text
+//! bytes ─► reader ─► an error, or something that can be used        never a panic, never without end
+//! ```
+//!
+//! The fuzz targets (`targets/`, run by `cargo xtask fuzz`) call these with bytes that the fuzzer makes up. The ordinary tests
+//! (`crates/eigenspace/tests/suite/fuzz.rs`) call them with the bytes in `seeds/`: good files to start from, and cases
+//! that once failed.
+#![allow(dead_code, reason = "each target and the tests use some of them")]
+
+use std::io::Write;
+use std::path::Path;
+
+use eigenspace::faces::{Classifier, FaceOptions, Metric, Pixels, Protocol, Recognizer, Threshold};
+use eigenspace::source::{self, Format, ReadOptions};
+use eigenspace::{
+    Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Missing, Truncation,
+};
+use ndarray::Array2;
+
+/// Rows and blocks that are read of each case: a few bytes may stand for billions of equal rows.
+const BLOCK_ROWS: usize = 16;
+const BLOCKS: usize = 64;
+
+/// A reader: its name, and the function that feeds it.
+pub(crate) type Reader = (&'static str, fn(&[u8]));
+
+/// All readers, by the names of their targets and of the folders of their seeds.
+pub(crate) const ALL: [Reader; 10] = [
+    ("arrow", arrow),
+    ("checkpoint", checkpoint),
+    ("csv", csv),
+    ("model", model),
+    ("npy", npy),
+    ("npz", npz),
+    ("parquet", parquet),
+    ("picture", picture),
+    ("recognizer", recognizer),
+    ("words", words),
+];
+
+/// Before the first case of a target. The fuzzer ends the process in the hook of every panic, even of those that a reader
+/// catches: it is enough that those which nobody catches end it, and they do. Files that only this version of the
+/// library writes become seeds in the folder that `EIGENSPACE_SEEDS` names.
+pub(crate) fn prepare(target: &str) {
+    std::panic::set_hook(Box::new(|_| {}));
+    if let Some(folder) = std::env::var_os("EIGENSPACE_SEEDS") {
+        for (number, bytes) in made(target).iter().enumerate() {
+            std::fs::write(Path::new(&folder).join(format!("made-{number}")), bytes).expect("a seed is written");
+        }
+    }
+}
+
+/// Good files of this version of the library.
+pub(crate) fn made(target: &str) -> Vec<Vec<u8>> {
+    let whole = EigenspaceModel::batch(ramp().view()).expect("rows");
+    let short = whole.truncate(Truncation::Rank(1)).expect("a rank");
+    match target {
+        "model" => vec![whole.to_bytes(), short.to_bytes_with_note("{\"columns\": [\"a\", \"b\", \"c\"]}")],
+        "recognizer" => ["knn", "svm-rbf:2,0.5"].map(|word| trained(open_to(word)).to_bytes()).to_vec(),
+        "checkpoint" => checkpoint_options().iter().map(|options| stopped(options).checkpoint("row 6")).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn open_to(classifier: &str) -> FaceOptions {
+    let classifier = classifier.parse().expect("a classifier");
+    FaceOptions { classifier, unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() }
+}
+
+fn trained(options: FaceOptions) -> Recognizer {
+    train(options).expect("faces")
+}
+
+fn stopped(options: &FitOptions) -> EigenspaceStream {
+    let mut stream = options.stream(3).expect("options");
+    stream.update(ramp().view()).expect("rows");
+    stream
+}
+
+pub(crate) fn arrow(bytes: &[u8]) {
+    rows(bytes, &of(Format::Arrow));
+    rows(bytes, &ReadOptions { label: Some("0".into()), ..of(Format::Arrow) });
+}
+
+pub(crate) fn parquet(bytes: &[u8]) {
+    rows(bytes, &of(Format::Parquet));
+    rows(bytes, &ReadOptions { label: Some("0".into()), ..of(Format::Parquet) });
+}
+
+pub(crate) fn csv(bytes: &[u8]) {
+    rows(bytes, &of(Format::Csv));
+    rows(bytes, &ReadOptions { header: Some(false), weight: Some("0".into()), ..of(Format::Tsv) });
+    rows(bytes, &ReadOptions { label: Some("0".into()), columns: Some(vec!["1-2".into()]), ..of(Format::Csv) });
+}
+
+pub(crate) fn npy(bytes: &[u8]) {
+    rows(bytes, &of(Format::Npy));
+    rows(bytes, &ReadOptions { vector: true, ..of(Format::Npy) });
+}
+
+pub(crate) fn npz(bytes: &[u8]) {
+    rows(bytes, &of(Format::Npz));
+    rows(bytes, &ReadOptions { key: Some("a".into()), ..of(Format::Npz) });
+}
+
+pub(crate) fn picture(bytes: &[u8]) {
+    rows(bytes, &of(Format::Images));
+    rows(bytes, &ReadOptions { colour: true, resize: Some((3, 2)), ..of(Format::Images) });
+}
+
+fn of(format: Format) -> ReadOptions {
+    ReadOptions { format: Some(format), ..ReadOptions::default() }
+}
+
+/// Reads a file of these bytes from its beginning, and again after skipping some rows.
+fn rows(bytes: &[u8], options: &ReadOptions) {
+    let mut file = temporary();
+    file.write_all(bytes).expect("the case is written");
+    for skipped in [0, 5] {
+        let Ok(mut source) = source::open(&[file.path()], options) else { return };
+        if source.skip(skipped).is_err() {
+            return;
+        }
+        let columns = source.columns().clone();
+        for _ in 0..BLOCKS {
+            let Ok(Some(block)) = source.next_block(BLOCK_ROWS) else { break };
+            assert!((1..=BLOCK_ROWS).contains(&block.rows()));
+            assert_eq!(block.values.dim().1, columns.count);
+            assert!(block.labels.as_ref().is_none_or(|labels| labels.len() == block.rows()));
+            assert!(block.weights.as_ref().is_none_or(|weights| weights.len() == block.rows()));
+        }
+    }
+}
+
+/// A file in memory, where the system has such a place.
+fn temporary() -> tempfile::NamedTempFile {
+    let memory = Path::new("/dev/shm");
+    let file = if memory.is_dir() { tempfile::NamedTempFile::new_in(memory) } else { tempfile::NamedTempFile::new() };
+    file.expect("a temporary file")
+}
+
+/// A model that is read can be used, and what is written of it is read again.
+pub(crate) fn model(bytes: &[u8]) {
+    let Ok((model, note)) = EigenspaceModel::from_bytes_with_note(bytes) else { return };
+    use_model(&model);
+    let again = EigenspaceModel::from_bytes_with_note(&model.to_bytes_with_note(&note)).expect("it was read before");
+    assert_eq!(again, (model, note));
+}
+
+fn use_model(model: &EigenspaceModel) {
+    let row = Array2::<f64>::zeros((1, model.features()));
+    let _ = model.certificate();
+    let _ = model.explained_variance_ratio();
+    let _ = model.project(row.view()).and_then(|coordinates| model.reconstruct(coordinates.view()));
+    let _ = model.limits(0.99).and_then(|limits| model.monitor(row.view(), limits));
+    let _ = model.standardize();
+    let _ = model.update(row.view(), Truncation::None);
+    let _ = model.merge(model, Truncation::None);
+    let _ = model.split(model);
+    let _ = model.truncate(Truncation::Rank(1));
+}
+
+/// A recognizer that is read recognizes, and what is written of it is read again.
+pub(crate) fn recognizer(bytes: &[u8]) {
+    let Ok(recognizer) = Recognizer::from_bytes(bytes) else { return };
+    let row = Array2::from_elem((1, recognizer.model().features()), 1.0);
+    let _ = recognizer.matcher().and_then(|matcher| matcher.recognize(row.view()));
+    let first = recognizer.people()[0].to_owned();
+    let _ = recognizer.forget(&first);
+    assert_eq!(Recognizer::from_bytes(&recognizer.to_bytes()).expect("it was read before"), recognizer);
+}
+
+/// A stream that is restored takes more rows and can be read.
+pub(crate) fn checkpoint(bytes: &[u8]) {
+    for options in checkpoint_options() {
+        let Ok((mut stream, note)) = EigenspaceStream::restore(bytes, &options) else { continue };
+        let row = Array2::from_elem((1, stream.features()), 1.0);
+        let _ = stream.model();
+        let _ = stream.update(row.view());
+        let _ = stream.model();
+        let _ = EigenspaceStream::restore(&stream.checkpoint(&note), &options).expect("it was restored before");
+    }
+}
+
+/// The options with which the seeds were made.
+pub(crate) fn checkpoint_options() -> [FitOptions; 2] {
+    let base = FitOptions::new().components(2_usize);
+    [base.clone(), base.engine(Engine::Factor).max_rank(3).block_rows(4).missing(Missing::Impute)]
+}
+
+/// Words for settings: refused, or settings with which a fit succeeds or is refused.
+pub(crate) fn words(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let base = FitOptions::new().block_rows(4);
+    let settings = [
+        text.parse().map(|rule: Truncation| base.clone().truncation(rule)),
+        text.parse().map(|way: Forgetting| base.clone().forgetting(way)),
+        text.parse().map(|policy: Missing| base.clone().missing(policy)),
+        text.parse().map(|engine: Engine| base.clone().engine(engine)),
+    ];
+    for options in settings.into_iter().flatten() {
+        let _ = fit(&options.clone().engine(Engine::Factor));
+        let _ = fit(&options);
+    }
+    if let Ok(method) = text.parse::<Method>() {
+        let _ = EigenspaceModel::batch_by(ramp().view(), method, Truncation::None);
+    }
+    let open = open_to("knn");
+    let faces = [
+        text.parse().map(|classifier: Classifier| FaceOptions { classifier, ..open.clone() }),
+        text.parse().map(|metric: Metric| FaceOptions { metric, ..open.clone() }),
+        text.parse().map(|pixels: Pixels| FaceOptions { pixels, ..open.clone() }),
+        text.parse().map(|unknown: Threshold| FaceOptions { unknown, ..open.clone() }),
+    ];
+    for options in faces.into_iter().flatten() {
+        let _ = train(options).and_then(|recognizer| recognizer.matcher()?.recognize(ramp().view()));
+    }
+    if let Ok(protocol) = text.parse::<Protocol>() {
+        let _ = protocol.splits(&people(), 2, 1);
+    }
+}
+
+fn ramp() -> Array2<f64> {
+    Array2::from_shape_fn((6, 3), |(i, j)| ((i * i + 3 * i * j + j) % 7) as f64)
+}
+
+fn people() -> Vec<String> {
+    ["a", "a", "b", "b", "c", "c"].map(String::from).to_vec()
+}
+
+fn fit(options: &FitOptions) -> Result<(), Error> {
+    let mut stream = options.clone().components(Components::All).stream(3)?;
+    stream.update(ramp().view())?;
+    stream.model().map(|_| ())
+}
+
+fn train(options: FaceOptions) -> Result<Recognizer, Error> {
+    let (rows, people, pictures) = (ramp(), people(), ["1", "2", "1", "2", "1", "2"].map(String::from));
+    let faces = eigenspace::faces::Faces { rows: rows.view(), people: &people, pictures: &pictures };
+    Recognizer::train(faces, options)
+}
