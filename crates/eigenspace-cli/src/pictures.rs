@@ -95,14 +95,7 @@ pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title
         return Ok(draw::scatter3(&Scatter3 { title, points: &points, labels, titles: [x, y, z] }));
     }
     let points: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
-    Ok(draw::scatter(&Scatter {
-        title,
-        points: &points,
-        labels,
-        x_title: &titles[0],
-        y_title: &titles[1],
-        equal: false,
-    }))
+    Ok(draw::scatter(&Scatter { title, points: &points, labels, x_title: &titles[0], y_title: &titles[1] }))
 }
 
 pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
@@ -111,8 +104,7 @@ pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title:
     let points = rows.points(opened, &axes)?;
     let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
     let plane: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
-    let scatter =
-        Scatter { title, points: &plane, labels: points.labels.as_deref(), x_title: &x, y_title: &y, equal: true };
+    let scatter = Scatter { title, points: &plane, labels: points.labels.as_deref(), x_title: &x, y_title: &y };
     Ok(draw::biplot(&Biplot { scatter, arrows: &arrows }))
 }
 

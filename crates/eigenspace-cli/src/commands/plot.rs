@@ -1,6 +1,7 @@
 //! `eigenspace plot`: pictures of a model and of rows in it.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum, ValueHint};
 use eigenspace::AtomicFile;
@@ -15,7 +16,7 @@ use crate::{output, pictures, rows};
 #[derive(Args)]
 #[command(after_help = "Kinds of pictures:
   scree    MODEL       shares of variance, one by one and together
-  scatter  MODEL DATA  coordinates, coloured by --label or class folder; in space with --axes 1,2,3
+  scatter  MODEL DATA  coordinates, colored by --label or class folder; in space with --axes 1,2,3
   gallery  MODEL       the mean and the components as pictures (eigenfaces)
   strip    MODEL DATA  one row: original, reconstruction and residual over the number of components
   biplot   MODEL DATA  coordinates, and the columns as arrows
@@ -146,8 +147,33 @@ impl Format {
     pub(crate) fn write(self, drawing: &Drawing, path: &Path) -> anyhow::Result<()> {
         match self {
             Self::Svg => AtomicFile::write(path, drawing.svg().as_bytes())?,
-            Self::Png => AtomicFile::write(path, &drawing.png()?)?,
+            Self::Png => {
+                AtomicFile::write(path, &drawing.png()?)?;
+                tell_missing(drawing);
+            }
         }
         Ok(())
     }
+}
+
+/// Says which characters no font has, once for all pictures of a command. Code points, because whoever lacks the font cannot read them
+/// on the terminal either.
+fn tell_missing(drawing: &Drawing) {
+    /// More are counted only.
+    const LISTED: usize = 6;
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let Some((characters, fonts)) = drawing.missing_characters() else { return };
+    if TOLD.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let mut listed: Vec<String> =
+        characters.iter().take(LISTED).map(|character| format!("U+{:04X}", u32::from(*character))).collect();
+    if characters.len() > LISTED {
+        listed.push(format!("and {} more", characters.len() - LISTED));
+    }
+    output::talk(&format!(
+        "warning: no installed font has the characters {}; the PNG shows their code points instead\n\
+         hint: install {fonts}, or write an .svg, which keeps the text",
+        listed.join(", ")
+    ));
 }

@@ -12,6 +12,9 @@ pub(super) const TITLE: f64 = 17.0;
 const AXIS_TITLE: f64 = 14.0;
 pub(super) const TICK: f64 = 12.5;
 pub(super) const EDGE: f64 = 20.0;
+/// A chart of equal units is at least this wide and this high, so that it has room for names.
+const LEAST_WIDTH: f64 = 420.0;
+const LEAST_HEIGHT: f64 = 280.0;
 
 /// What the frame needs to know before it can be drawn.
 pub(super) struct Axes<'a> {
@@ -41,26 +44,40 @@ pub(super) fn title(scene: &mut Scene, title: &str) {
 impl Frame {
     /// Draws everything around the data, and the legend to the right of it.
     pub(super) fn draw(scene: &mut Scene, axes: &Axes<'_>) -> Self {
-        title(scene, axes.title);
         let top = if axes.title.is_empty() { EDGE } else { 52.0 };
         let bottom = scene.height - if axes.x_title.is_empty() { 40.0 } else { 62.0 };
         let legend = axes.legend.width();
-        let right = scene.width - if legend > 0.0 { legend + 2.0 * EDGE } else { EDGE + 4.0 };
+        let mut right = scene.width - if legend > 0.0 { legend + 2.0 * EDGE } else { EDGE + 4.0 };
         let widest = axes.y.ticks(6).iter().map(|t| font::width(&t.text, TICK, Weight::Regular)).fold(0.0, f64::max);
         let left = EDGE + widest + 10.0 + if axes.y_title.is_empty() { 0.0 } else { 24.0 };
         let area = Area { left, top, width: right - left, height: bottom - top };
         let mut frame = Self { area, x: axes.x, y: axes.y };
         if axes.equal {
-            frame.equalise();
+            frame.fit(LEAST_WIDTH, axes.legend.height().max(LEAST_HEIGHT));
+            scene.width -= area.width - frame.area.width;
+            scene.height -= area.height - frame.area.height;
+            right = frame.area.right();
+            frame.equalize();
         }
+        title(scene, axes.title);
         frame.grid(scene);
         frame.titles(scene, axes.x_title, axes.y_title);
         axes.legend.draw(scene, right + EDGE, top + 4.0);
         frame
     }
 
+    /// Makes the area narrower or lower where the data would leave it empty at equal units.
+    fn fit(&mut self, least_width: f64, least_height: f64) {
+        let (across, up) = (self.x.high - self.x.low, self.y.high - self.y.low);
+        let wanted = (self.area.height * across / up, self.area.width * up / across);
+        // By whole units, so that the picture has whole pixels.
+        let shorter = |length: f64, wanted: f64, least: f64| length - (length - wanted.max(least)).max(0.0).floor();
+        self.area.width = shorter(self.area.width, wanted.0, least_width);
+        self.area.height = shorter(self.area.height, wanted.1, least_height);
+    }
+
     /// Widens one of the two ranges until a unit has the same length on both axes.
-    fn equalise(&mut self) {
+    fn equalize(&mut self) {
         let per_x = (self.x.high - self.x.low) / self.area.width;
         let per_y = (self.y.high - self.y.low) / self.area.height;
         let per = per_x.max(per_y);

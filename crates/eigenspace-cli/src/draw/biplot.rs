@@ -4,13 +4,15 @@ use super::Drawing;
 use super::axes::{HEIGHT, WIDTH};
 use super::colour::Rgb;
 use super::drawable;
-use super::names::Names;
+use super::names::{Named, Names};
 use super::scale::extent;
-use super::scatter::{Scatter, cloud, note};
+use super::scatter::{Scatter, cloud};
 use super::scene::{Point, Scene, WHITE};
 
-/// Only the longest arrows are named: more names than this cannot be read.
+/// Of more arrows than twice this number only the longest are named: more could not be read.
 const NAMED: usize = 12;
+/// Names keep this far from the tip of an arrow.
+const TIP: f64 = 2.0;
 const ARROW: Rgb = Rgb(0x40, 0x40, 0x40);
 
 /// A scatter and arrows `(name, x, y)` from the origin.
@@ -30,15 +32,18 @@ pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
     let tips: Vec<Point> = b.arrows.iter().map(|a| (factor * a.1, factor * a.2)).chain([(0.0, 0.0)]).collect();
     let also: Vec<Point> =
         if b.arrows.is_empty() { Vec::new() } else { tips.iter().map(|t| (1.12 * t.0, 1.12 * t.1)).collect() };
-    let frame = cloud(&mut scene, s, &also);
+    let (frame, radius) = cloud(&mut scene, s, &also);
     let mut names = Names::new(frame.area);
+    for place in s.points.iter().filter_map(|p| frame.place(p.0, p.1)) {
+        names.keep_off(place, radius);
+    }
     let arrow = |(arrow, tip): (&'a (String, f64, f64), &Point)| {
         Some(Arrow { name: &arrow.0, tip: frame.place(tip.0, tip.1)?, length: arrow.1.hypot(arrow.2) })
     };
     let arrows = b.arrows.iter().zip(&tips).filter_map(arrow).collect();
-    draw_arrows(&mut scene, &mut names, frame.at(0.0, 0.0), arrows, NAMED, ARROW);
+    draw_arrows(&mut scene, names, frame.at(0.0, 0.0), arrows, NAMED, ARROW);
     if !b.arrows.is_empty() {
-        note(&mut scene, &format!("arrows × {factor:.3}"));
+        scene.note(&format!("arrows × {factor:.3}"));
     }
     Drawing::new(scene)
 }
@@ -50,33 +55,32 @@ pub(super) struct Arrow<'a> {
     pub(super) length: f64,
 }
 
-/// Draws all arrows, then names the longest of them, longest first. Where there are many, those
-/// without a name are pale.
-pub(super) fn draw_arrows(
+/// Draws all arrows and names them, longest first. Where there are many, only `named` of them get a
+/// name and the others are pale.
+pub(super) fn draw_arrows<'a>(
     scene: &mut Scene,
-    names: &mut Names,
+    mut names: Names,
     origin: Point,
-    mut arrows: Vec<Arrow<'_>>,
+    mut arrows: Vec<Arrow<'a>>,
     named: usize,
-    colour: Rgb,
+    fill: Rgb,
 ) {
     arrows.sort_by(|a, b| b.length.total_cmp(&a.length));
     let many = arrows.len() > 2 * named;
-    names.strict(many);
     for (i, arrow) in arrows.iter().enumerate().rev() {
         let pale = many && i >= named;
-        scene.arrow(origin, arrow.tip, if pale { colour.mix(WHITE, 0.6) } else { colour });
+        scene.arrow(origin, arrow.tip, if pale { fill.mix(WHITE, 0.6) } else { fill });
+        names.keep_off_line(origin, arrow.tip);
+        names.keep_off(arrow.tip, TIP);
     }
-    for arrow in arrows.iter().take(2 * named) {
-        names.keep_clear(arrow.tip, 3.0);
-        names.avoid(origin, arrow.tip);
+    if many {
+        arrows.truncate(named);
     }
-    for arrow in arrows.iter().take(named) {
-        let towards = (arrow.tip.0 - origin.0, arrow.tip.1 - origin.1);
-        if towards.0.hypot(towards.1) > 4.0 {
-            names.write(scene, arrow.name, arrow.tip, towards, colour);
-        }
-    }
+    let towards = |arrow: &Arrow<'_>| (arrow.tip.0 - origin.0, arrow.tip.1 - origin.1);
+    arrows.retain(|arrow| towards(arrow).0.hypot(towards(arrow).1) > 4.0);
+    let named =
+        |arrow: &Arrow<'a>| Named { name: arrow.name, at: arrow.tip, radius: TIP, towards: towards(arrow), fill };
+    names.write(scene, &arrows.iter().map(named).collect::<Vec<_>>());
 }
 
 /// The factor with which the arrows fill four fifths of the room the points take, side by side.

@@ -1,5 +1,7 @@
 //! The correlation circle: how the features and two components go together.
 
+use std::f64::consts::TAU;
+
 use super::Drawing;
 use super::axes::{Axes, Frame};
 use super::biplot::{Arrow, draw_arrows};
@@ -11,6 +13,8 @@ use super::scene::{Dash, RULE, Scene, Shape};
 
 const SIDE: f64 = 700.0;
 const NAMED: usize = 20;
+/// Straight pieces of the circle that names stay off.
+const STEPS: usize = 180;
 
 /// Arrows `(name, correlation with x, correlation with y)`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,6 +48,13 @@ pub(crate) fn circle<'a>(c: &Circle<'a>) -> Drawing {
     let arrow = |a: &'a (String, f64, f64)| Some(Arrow { name: &a.0, tip: tip(a.1, a.2)?, length: a.1.hypot(a.2) });
     let arrows = c.arrows.iter().filter_map(arrow).collect();
     let mut names = Names::new(frame.area);
-    draw_arrows(&mut scene, &mut names, centre, arrows, NAMED, BLUE);
+    for i in 0..STEPS {
+        let on = |i: usize| {
+            let (sin, cos) = (TAU * i as f64 / STEPS as f64).sin_cos();
+            (centre.0 + radius * cos, centre.1 + radius * sin)
+        };
+        names.avoid_line(on(i), on(i + 1));
+    }
+    draw_arrows(&mut scene, names, centre, arrows, NAMED, BLUE);
     Drawing::new(scene)
 }

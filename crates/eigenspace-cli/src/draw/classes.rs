@@ -1,75 +1,114 @@
 //! Labels of points: which classes there are, and the look of each.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::colour::{self, BLUE, NEUTRAL, Rgb};
+use super::colour::{self, NEUTRAL, Rgb};
 use super::legend::{Legend, Sample};
-use super::scene::Marker;
+use super::scale::thousands;
+use super::scene::{Marker, Scene};
 
-/// With more classes than this the key would be longer than the picture.
-const LISTED: usize = 20;
-/// More points than this are thinned, so that a file stays of a size a browser can show.
-const MOST: usize = 20_000;
+/// At most this many classes get a look of their own: a longer key would not fit beside the picture,
+/// and nobody could follow it.
+const DISTINGUISHED: usize = 20;
+/// The forms of more classes than there are colors. Three forms and eight colors have no common
+/// divisor, so two classes that share a color differ in form, and neighbors differ in both.
+const FORMS: [Marker; 3] = [Marker::Disc, Marker::Triangle, Marker::Square];
+/// More points than this are drawn as cells, or thinned, so that a browser can still show them.
+pub(super) const MOST: usize = 20_000;
 
 /// The class of every point. Without labels, all points are of one nameless class.
 pub(super) struct Classes {
+    /// The classes that have a look, in the order a person would list them.
     names: Vec<String>,
     of: Vec<Option<usize>>,
+    /// Classes beyond those, and whether some points have no label.
+    others: usize,
+    unlabelled: bool,
     labelled: bool,
 }
 
 impl Classes {
     /// Classes in the order a person would list them: `s2` before `s10`. Points without a label, or
-    /// with an empty one, belong to none.
+    /// with an empty one, belong to none; of very many classes, only the largest are told apart.
     pub(super) fn new(labels: Option<&[String]>, count: usize) -> Self {
         let Some(labels) = labels else {
-            return Self { names: vec![String::new()], of: vec![Some(0); count], labelled: false };
+            return Self::plain(vec![String::new()], vec![Some(0); count]);
         };
         let labels = &labels[..labels.len().min(count)];
-        let mut names: Vec<&String> =
-            labels.iter().filter(|l| !l.is_empty()).collect::<BTreeSet<_>>().into_iter().collect();
-        names.sort_by(|a, b| natural(a, b));
-        let index: BTreeMap<&String, usize> = names.iter().enumerate().map(|(i, name)| (*name, i)).collect();
-        let of = (0..count).map(|i| labels.get(i).and_then(|label| index.get(label)).copied()).collect();
-        Self { names: names.into_iter().cloned().collect(), of, labelled: true }
-    }
-
-    /// Colour and form of a class.
-    pub(super) fn look(&self, class: Option<usize>) -> (Rgb, Marker) {
-        let (Some(class), count) = (class, self.names.len()) else { return (NEUTRAL, Marker::Disc) };
-        if !self.labelled {
-            return (BLUE, Marker::Disc);
+        let mut sizes: BTreeMap<&String, usize> = BTreeMap::new();
+        for label in labels.iter().filter(|label| !label.is_empty()) {
+            *sizes.entry(label).or_default() += 1;
         }
-        let forms = [Marker::Disc, Marker::Triangle, Marker::Square, Marker::Diamond];
-        let form = match count {
-            0..=8 => 0,
-            9..=20 => class / 10,
-            _ => class % 4,
-        };
-        (colour::class(class, count), forms[form])
+        let mut names: Vec<(&String, usize)> = sizes.into_iter().collect();
+        names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| natural(a.0, b.0)));
+        let others = names.len().saturating_sub(DISTINGUISHED);
+        names.truncate(DISTINGUISHED);
+        names.sort_by(|a, b| natural(a.0, b.0));
+        let index: BTreeMap<&String, usize> = names.iter().enumerate().map(|(i, name)| (name.0, i)).collect();
+        let of = (0..count).map(|i| labels.get(i).and_then(|label| index.get(label)).copied()).collect();
+        let unlabelled = labels.len() < count || labels.iter().any(String::is_empty);
+        let names = names.into_iter().map(|name| name.0.clone()).collect();
+        Self { others, unlabelled, labelled: true, ..Self::plain(names, of) }
     }
 
-    /// The key, if there are labels and not too many.
+    /// Two nameless classes: ordinary points, and those that stand out.
+    pub(super) fn standing_out(which: &[usize], count: usize) -> Self {
+        let mut of = vec![Some(0); count];
+        for &i in which {
+            of[i] = Some(1);
+        }
+        Self::plain(vec![String::new(); 2], of)
+    }
+
+    fn plain(names: Vec<String>, of: Vec<Option<usize>>) -> Self {
+        Self { names, of, others: 0, unlabelled: false, labelled: false }
+    }
+
+    /// Color and form of a class.
+    pub(super) fn look(&self, class: Option<usize>) -> (Rgb, Marker) {
+        let Some(class) = class else { return (NEUTRAL, Marker::Disc) };
+        let form = if self.share_colors() { FORMS[class % FORMS.len()] } else { Marker::Disc };
+        (colour::class(class), form)
+    }
+
+    /// Are there classes that only their form tells apart?
+    pub(super) fn share_colors(&self) -> bool {
+        self.names.len() > colour::CLASSES.len()
+    }
+
+    /// The key, if there are labels; it says what is not distinguished.
     pub(super) fn legend(&self) -> Legend {
         let mut legend = Legend::default();
-        if self.labelled && self.names.len() <= LISTED {
+        if self.labelled && !self.names.is_empty() {
             for (i, name) in self.names.iter().enumerate() {
                 let (colour, marker) = self.look(Some(i));
                 legend.push(Sample::Mark(marker, colour), name);
             }
-            if !self.names.is_empty() && self.of.contains(&None) {
-                legend.push(Sample::Mark(Marker::Disc, NEUTRAL), "no label");
-            }
+            let rest = match (self.others, self.unlabelled) {
+                (0, false) => return legend,
+                (0, true) => "no label".to_owned(),
+                (others, false) => format!("{others} other classes"),
+                (others, true) => format!("{others} others, or no label"),
+            };
+            legend.push(Sample::Mark(Marker::Disc, NEUTRAL), &rest);
         }
         legend
     }
 
-    pub(super) fn of(&self, point: usize) -> Option<usize> {
+    /// Says under the picture that some classes look the same.
+    pub(super) fn note(&self, scene: &mut Scene) {
+        if self.others > 0 {
+            let (shown, all) = (self.names.len(), self.names.len() + self.others);
+            scene.note(&format!("{all} classes: the {shown} largest are distinguished, the others are gray"));
+        }
+    }
+
+    pub(super) fn class_of(&self, point: usize) -> Option<usize> {
         self.of.get(point).copied().flatten()
     }
 
-    /// The classes in painting order, points without a label lowest.
+    /// The classes in painting order, points without a look lowest.
     pub(super) fn all(&self) -> impl Iterator<Item = Option<usize>> {
         std::iter::once(None).chain((0..self.names.len()).map(Some))
     }
@@ -88,7 +127,7 @@ pub(super) fn weight_of(count: usize) -> (f64, f64) {
 /// Every how many-th point is drawn, and the remark that says so.
 pub(super) fn thinning(count: usize) -> (usize, String) {
     let every = count.div_ceil(MOST).max(1);
-    let remark = if every > 1 { format!("one in {every} of {count} points shown") } else { String::new() };
+    let remark = if every > 1 { format!("one in {every} of {} points shown", thousands(count)) } else { String::new() };
     (every, remark)
 }
 

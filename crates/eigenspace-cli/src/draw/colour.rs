@@ -21,8 +21,9 @@ pub(super) const VERMILION: Rgb = Rgb(0xd5, 0x5e, 0x00);
 /// For what has no class.
 pub(super) const NEUTRAL: Rgb = Rgb(0xa6, 0xa6, 0xa6);
 
-/// The colours of Okabe and Ito; the pale yellow comes last, black is a dark grey.
-const EIGHT: [Rgb; 8] = [
+/// The colors of Okabe and Ito, which people with any kind of color vision tell apart. Their yellow
+/// is a little darker here, to be seen on white, and black is a dark gray.
+pub(super) const CLASSES: [Rgb; 8] = [
     BLUE,
     VERMILION,
     Rgb(0x00, 0x9e, 0x73),
@@ -30,32 +31,12 @@ const EIGHT: [Rgb; 8] = [
     Rgb(0xe6, 0x9f, 0x00),
     Rgb(0x56, 0xb4, 0xe9),
     Rgb(0x40, 0x40, 0x40),
-    Rgb(0xf0, 0xe4, 0x42),
+    Rgb(0xe3, 0xd6, 0x2b),
 ];
 
-/// Ten hues for more classes; the second ten are the same, darker.
-const TEN: [Rgb; 10] = [
-    Rgb(0x1f, 0x77, 0xb4),
-    Rgb(0xff, 0x7f, 0x0e),
-    Rgb(0x2c, 0xa0, 0x2c),
-    Rgb(0xd6, 0x27, 0x28),
-    Rgb(0x94, 0x67, 0xbd),
-    Rgb(0x8c, 0x56, 0x4b),
-    Rgb(0xe3, 0x77, 0xc2),
-    Rgb(0x7f, 0x7f, 0x7f),
-    Rgb(0xbc, 0xbd, 0x22),
-    Rgb(0x17, 0xbe, 0xcf),
-];
-
-/// The colour of class `index` out of `count`.
-pub(super) fn class(index: usize, count: usize) -> Rgb {
-    match count {
-        0..=8 => EIGHT[index % 8],
-        9..=20 if index < 10 => TEN[index],
-        9..=20 => TEN[index % 10].mix(Rgb(0, 0, 0), 0.45),
-        // Neighbours in the list differ in lightness as well as in hue.
-        _ => oklch([0.48, 0.62, 0.75][index % 3], 0.13, 360.0 * index as f64 / count as f64),
-    }
+/// The color of class `index`. There are eight; what has the same one must differ in form.
+pub(super) fn class(index: usize) -> Rgb {
+    CLASSES[index % CLASSES.len()]
 }
 
 /// Blue for -1, nearly white for 0, red for 1.

@@ -1,13 +1,16 @@
 //! The typeface of the program: how wide a text is, how to shorten it, and its outlines.
 //!
-//! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic; other characters become the empty box of the face in
-//! a PNG, while an SVG is shown with the fonts of whoever opens it. Letters are set side by side,
-//! without kerning.
+//! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic, whose letters are set side by
+//! side, without kerning. Other scripts are set by [`shaping`] with the fonts of the machine. What no
+//! font has becomes a box with its code point in a PNG, and [`missing`] tells; an SVG keeps the text
+//! and is shown with the fonts of whoever opens it.
 
 use std::sync::OnceLock;
 
 use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
+
+use super::shaping::{self, Glyph};
 
 /// Regular for nearly everything, bold for titles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +51,26 @@ pub(super) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     SPARE * exact_width(text, size, weight)
 }
 
+/// The characters of a text that no font on this machine has.
+pub(super) fn missing(text: &str, weight: Weight) -> Vec<char> {
+    if is_simple(text, weight) { Vec::new() } else { shaping::missing(text, weight) }
+}
+
+/// Are letters side by side all there is to this text?
+fn is_simple(text: &str, weight: Weight) -> bool {
+    let simple = |c: char| {
+        c == RAISED_MINUS
+            || (matches!(c, ' '..='\u{2ff}' | '\u{370}'..='\u{58f}' | '\u{1e00}'..='\u{2000}' | '\u{2010}'..='\u{2027}'
+                | '\u{2030}'..='\u{2e7f}')
+                && face(weight).is_some_and(|face| face.glyph_index(c).is_some()))
+    };
+    text.chars().all(simple)
+}
+
 fn exact_width(text: &str, size: f64, weight: Weight) -> f64 {
+    if !is_simple(text, weight) {
+        return size * shaping::line(text, weight).1;
+    }
     let em = match face(weight) {
         Some(face) => text.chars().map(|c| advance(face, c)).sum(),
         None => 0.6 * text.chars().count() as f64,
@@ -78,14 +100,25 @@ pub(super) fn shorten(text: &str, size: f64, weight: Weight, room: f64) -> Strin
 pub(super) fn outline(text: &str, size: f64, weight: Weight) -> Option<(Path, f64)> {
     let face = face(weight)?;
     let scale = size / f64::from(face.units_per_em());
-    let mut pen = Pen { path: PathBuilder::new(), scale, x: 0.0 };
+    let mut pen = Pen { path: PathBuilder::new(), scale, x: 0.0, y: 0.0 };
+    if !is_simple(text, weight) {
+        let (glyphs, end) = shaping::line(text, weight);
+        for placed in glyphs {
+            (pen.x, pen.y) = (size * placed.x, -size * placed.y);
+            match placed.glyph {
+                Glyph::Outline(font, id) => {
+                    pen.scale = size / f64::from(font.units_per_em());
+                    font.outline_glyph(id, &mut pen);
+                }
+                Glyph::Missing(character) => pen.code_point(face, character, size),
+            }
+        }
+        return pen.path.finish().map(|path| (path, size * end));
+    }
     for character in text.chars() {
         if character == RAISED_MINUS {
             let em = f32::from(face.units_per_em());
-            let bar = [(0.05, 0.50), (0.31, 0.50), (0.31, 0.56), (0.05, 0.56)].map(|(x, y)| (x * em, y * em));
-            pen.move_to(bar[0].0, bar[0].1);
-            bar[1..].iter().for_each(|corner| pen.line_to(corner.0, corner.1));
-            pen.close();
+            pen.corners([(0.05, 0.50), (0.31, 0.50), (0.31, 0.56), (0.05, 0.56)].map(|(x, y)| (x * em, y * em)));
         } else {
             face.outline_glyph(glyph(face, character), &mut pen);
         }
@@ -100,11 +133,40 @@ struct Pen {
     path: PathBuilder,
     scale: f64,
     x: f64,
+    y: f64,
 }
 
 impl Pen {
     fn at(&self, x: f32, y: f32) -> (f32, f32) {
-        ((self.x + self.scale * f64::from(x)) as f32, (-self.scale * f64::from(y)) as f32)
+        ((self.x + self.scale * f64::from(x)) as f32, (self.y - self.scale * f64::from(y)) as f32)
+    }
+
+    fn corners(&mut self, corners: [(f32, f32); 4]) {
+        self.move_to(corners[0].0, corners[0].1);
+        corners[1..].iter().for_each(|corner| self.line_to(corner.0, corner.1));
+        self.close();
+    }
+
+    /// A box, one size wide, with the number of a character in two lines of small digits.
+    fn code_point(&mut self, face: &Face<'_>, character: char, size: f64) {
+        let (left, em) = (self.x, f64::from(face.units_per_em()));
+        self.scale = size;
+        self.corners([(0.06, -0.14), (0.94, -0.14), (0.94, 0.80), (0.06, 0.80)]);
+        // The other way around: a hole.
+        self.corners([(0.11, -0.09), (0.11, 0.75), (0.89, 0.75), (0.89, -0.09)]);
+        let digits = format!("{:04X}", u32::from(character));
+        let small = if digits.len() > 4 { 0.40 } else { 0.50 } * size;
+        let (upper, lower) = digits.split_at(digits.len() / 2);
+        for (line, height) in [(upper, 0.37), (lower, -0.04)] {
+            let width: f64 = line.chars().map(|c| small * advance(face, c)).sum();
+            (self.x, self.y) = (left + 0.5 * (size - width), -height * size);
+            for digit in line.chars() {
+                self.scale = small / em;
+                face.outline_glyph(glyph(face, digit), self);
+                self.x += small * advance(face, digit);
+            }
+        }
+        self.y = 0.0;
     }
 }
 

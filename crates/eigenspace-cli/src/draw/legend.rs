@@ -5,7 +5,7 @@ use super::font::{self, Weight};
 use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Scene, Shape, Text};
 
 const SIZE: f64 = 13.0;
-const ROOM: f64 = 150.0;
+const ROOM: f64 = 190.0;
 const STEP: f64 = 22.0;
 const SAMPLE: f64 = 18.0;
 const INDENT: f64 = SAMPLE + 8.0;
@@ -35,6 +35,10 @@ impl Legend {
     pub(super) fn width(&self) -> f64 {
         let own = |(_, name): &(Sample, String)| INDENT + font::width(name, SIZE, Weight::Regular);
         self.entries.iter().map(own).fold(0.0, f64::max)
+    }
+
+    pub(super) fn height(&self) -> f64 {
+        STEP * self.entries.len() as f64
     }
 
     pub(super) fn draw(&self, scene: &mut Scene, left: f64, top: f64) {

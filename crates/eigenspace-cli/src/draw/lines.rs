@@ -33,7 +33,7 @@ pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
     let all = || l.series.iter().flat_map(|s| &s.points).filter(usable);
     let mut legend = Legend::default();
     for (i, series) in l.series.iter().enumerate().filter(|_| l.series.len() > 1) {
-        legend.push(Sample::Line(colour::class(i, l.series.len()), dash(series)), &series.name);
+        legend.push(Sample::Line(colour::class(i), dash(series)), &series.name);
     }
     let axes = Axes {
         title: l.title,
@@ -49,7 +49,7 @@ pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
         frame.empty(&mut scene);
     }
     for (i, series) in l.series.iter().enumerate() {
-        let colour = colour::class(i, l.series.len());
+        let colour = colour::class(i);
         for part in series.points.split(|p| !usable(&p)) {
             curve(&mut scene, &frame, part, colour, dash(series), series.points.len() <= 40 && !series.dashed);
         }

@@ -5,23 +5,28 @@
 //!
 //! A chart is first laid out as a [`scene::Scene`], a short list of plain shapes in a fixed order.
 //! The scene is then written twice: as SVG text ([`svg`]), and as pixels ([`raster`]) with a typeface
-//! that is part of the program, so a machine without fonts still gets readable text. A charting crate
+//! that is part of the program, so a machine without fonts still gets readable text; only other
+//! scripts than Latin, Greek and Cyrillic need fonts of the machine ([`fallback`]). A charting crate
 //! was looked at and left out: it has no tiles of images, no correlation circle and no control over
 //! where a name goes, and these are half of what is drawn here.
 //!
 //! Values that are not finite are left out of a chart; nothing here fails on strange input.
 
+mod area;
 mod axes;
 mod biplot;
 mod circle;
 mod classes;
 mod colour;
+mod density;
+mod fallback;
 mod font;
 mod gallery;
 mod legend;
 mod lines;
 mod monitor;
 mod names;
+mod occupied;
 mod page;
 mod raster;
 mod scale;
@@ -29,6 +34,7 @@ mod scatter;
 mod scatter3;
 mod scene;
 mod scree;
+mod shaping;
 mod strip;
 mod svg;
 #[cfg(test)]
@@ -48,7 +54,9 @@ pub(crate) use scree::{Scree, scree};
 pub(crate) use strip::{Strip, StripRow, strip};
 pub(crate) use tile::{PictureSize, Range, Tile};
 
-use scene::Scene;
+use std::collections::BTreeSet;
+
+use scene::{Scene, Shape};
 
 /// A finished picture: its SVG text, and what is needed to make pixels of it.
 #[derive(Debug, Clone)]
@@ -58,7 +66,8 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    fn new(scene: Scene) -> Self {
+    fn new(mut scene: Scene) -> Self {
+        scene.write_notes();
         let svg = svg::write(&scene);
         Self { scene, svg }
     }
@@ -77,6 +86,20 @@ impl Drawing {
     /// The picture as a PNG file, two pixels per unit so that it is sharp on paper.
     pub(crate) fn png(&self) -> anyhow::Result<Vec<u8>> {
         raster::png(&self.scene)
+    }
+}
+
+impl Drawing {
+    /// The characters that no font on this machine has, and fonts that have them. A PNG shows them as
+    /// boxes with their code points.
+    pub(crate) fn missing_characters(&self) -> Option<(Vec<char>, String)> {
+        let text = |shape: &Shape| match shape {
+            Shape::Text(text) => font::missing(&text.content, text.weight),
+            _ => Vec::new(),
+        };
+        let characters: BTreeSet<char> = self.scene.shapes.iter().flat_map(text).collect();
+        let characters: Vec<char> = characters.into_iter().collect();
+        (!characters.is_empty()).then(|| (characters.clone(), fallback::advice(&characters)))
     }
 }
 

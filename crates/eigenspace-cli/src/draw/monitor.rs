@@ -5,15 +5,19 @@ use super::classes::Classes;
 use super::colour::{Rgb, VERMILION};
 use super::font::{self, Weight};
 use super::legend::Sample;
-use super::names::Names;
-use super::scale::{Scale, extent};
+use super::names::{Named, Names};
+use super::scale::{Scale, extent, thousands};
 use super::scatter::points;
-use super::scene::{Anchor, Dash, INK, Marks, Point, Scene, Shape, Text, WHITE};
+use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Point, Scene, Shape, Text, WHITE};
 use super::{Drawing, drawable};
 
 const LIMIT: Rgb = Rgb(0x55, 0x55, 0x55);
 /// Only this many of the rows beyond a limit are named.
 const NAMED: usize = 8;
+/// Up to this many rows beyond a limit all have a dark rim; of more, only those that are named.
+const RIMMED: usize = 60;
+/// The size of the names of the limits.
+const SMALL: f64 = 11.5;
 /// A larger ratio of the values asks for a logarithmic axis.
 const WIDE: f64 = 100.0;
 /// Rounding noise next to nothing is drawn at the low end of the axis, this many decades down.
@@ -42,11 +46,14 @@ pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
     let beyond = beyond(&rows, limits);
     let what = format!("{}: T² and Q of {} rows, {} beyond a limit", m.title, rows.len(), beyond.len());
     let mut scene = Scene::new(WIDTH, HEIGHT, what);
-    let classes = Classes::new(m.labels, rows.len());
+    let classes = match m.labels {
+        Some(labels) => Classes::new(Some(labels), rows.len()),
+        None => Classes::standing_out(&beyond, rows.len()),
+    };
     let mut legend = classes.legend();
     if !beyond.is_empty() {
-        let fill = if m.labels.is_some() { WHITE } else { VERMILION };
-        legend.push(Sample::Ringed(fill), &format!("beyond: {} of {}", beyond.len(), rows.len()));
+        let text = format!("beyond: {} of {}", thousands(beyond.len()), thousands(rows.len()));
+        legend.push(sample(m.labels.is_some(), beyond.len()), &text);
     }
     let usable = || rows.iter().filter(|r| drawable(r.0) && drawable(r.1));
     let axes = Axes {
@@ -59,13 +66,26 @@ pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
         legend,
     };
     let frame = Frame::draw(&mut scene, &axes);
-    if let Some(limits) = limits {
-        draw_limits(&mut scene, &frame, limits, m.level);
-    }
+    let mut names = Names::new(frame.area);
     let lifted: Vec<Point> = rows.iter().map(|r| (lift(&frame.x, r.0), lift(&frame.y, r.1))).collect();
-    points(&mut scene, &frame, &lifted, &classes);
-    emphasise(&mut scene, &frame, &lifted, &beyond, &classes, m);
+    let radius = points(&mut scene, &frame, &lifted, &classes);
+    for place in lifted.iter().filter_map(|row| frame.place(row.0, row.1)) {
+        names.keep_off(place, radius);
+    }
+    if let Some(limits) = limits {
+        draw_limits(&mut scene, &frame, &mut names, limits, m.level);
+    }
+    emphasize(&mut scene, &frame, &lifted, &beyond, &classes, names, m);
     Drawing::new(scene)
+}
+
+/// How the rows beyond a limit look.
+fn sample(labelled: bool, beyond: usize) -> Sample {
+    match (labelled, beyond <= RIMMED) {
+        (true, _) => Sample::Ringed(WHITE),
+        (false, true) => Sample::Ringed(VERMILION),
+        (false, false) => Sample::Mark(Marker::Disc, VERMILION),
+    }
 }
 
 /// Rows beyond a limit, the furthest first. Furthest is the largest multiple of either limit.
@@ -97,41 +117,57 @@ fn lift(scale: &Scale, value: f64) -> f64 {
     if scale.log && value < scale.low { scale.low } else { value }
 }
 
-fn draw_limits(scene: &mut Scene, frame: &Frame, (t2, q): (f64, f64), level: &str) {
-    let name = |what: &str| font::shorten(&format!("{what} limit {level}"), 11.5, Weight::Regular, 140.0);
+fn draw_limits(scene: &mut Scene, frame: &Frame, names: &mut Names, (t2, q): (f64, f64), level: &str) {
+    let name = |what: &str| font::shorten(&format!("{what} limit {level}"), SMALL, Weight::Regular, 140.0);
+    let length = |text: &str| font::width(text, SMALL, Weight::Regular) + 4.0;
     if frame.x.shows(t2) {
         frame.across(scene, t2, true, LIMIT, Dash::Dashed);
         // At the foot, where the named rows are not.
-        let at = (frame.at_x(t2) - 6.0, frame.area.bottom() - 4.0);
-        scene.text(Text::new(at.0, at.1, 11.5, Anchor::Start, name("T²")).fill(LIMIT).turn(-90.0).halo());
+        let (x, y, text) = (frame.at_x(t2), frame.area.bottom() - 4.0, name("T²"));
+        names.avoid_line((x, frame.area.top), (x, frame.area.bottom()));
+        let height = length(&text);
+        names.keep_off_area(&Area { left: x - 6.0 - SMALL, top: y - height, width: SMALL + 4.0, height });
+        scene.text(Text::new(x - 6.0, y, SMALL, Anchor::Start, text).fill(LIMIT).turn(-90.0).halo());
     }
     if frame.y.shows(q) {
         frame.across(scene, q, false, LIMIT, Dash::Dashed);
-        let at = (frame.area.right() - 4.0, frame.at_y(q) - 6.0);
-        scene.text(Text::new(at.0, at.1, 11.5, Anchor::End, name("Q")).fill(LIMIT).halo());
+        let (x, y, text) = (frame.area.right() - 4.0, frame.at_y(q), name("Q"));
+        names.avoid_line((frame.area.left, y), (frame.area.right(), y));
+        let width = length(&text);
+        names.keep_off_area(&Area { left: x - width, top: y - 6.0 - SMALL, width, height: SMALL + 4.0 });
+        scene.text(Text::new(x, y - 6.0, SMALL, Anchor::End, text).fill(LIMIT).halo());
     }
 }
 
-/// The rows beyond, again, larger and with a dark rim, and the names of the first few.
-fn emphasise(scene: &mut Scene, frame: &Frame, rows: &[Point], beyond: &[usize], classes: &Classes, m: &Monitor<'_>) {
+/// The rows beyond, again, larger and with a dark rim, and the names of the first few. Of very many
+/// only those with a name get a rim: thousands of rims are a black blot.
+fn emphasize(
+    scene: &mut Scene,
+    frame: &Frame,
+    rows: &[Point],
+    beyond: &[usize],
+    classes: &Classes,
+    mut names: Names,
+    m: &Monitor<'_>,
+) {
+    let rimmed = if beyond.len() > RIMMED { NAMED } else { RIMMED };
     let places: Vec<(usize, Point)> =
-        beyond.iter().filter_map(|i| Some((*i, frame.place(rows[*i].0, rows[*i].1)?))).collect();
+        beyond.iter().take(rimmed).filter_map(|i| Some((*i, frame.place(rows[*i].0, rows[*i].1)?))).collect();
     let radius = if rows.len() > 500 { 3.5 } else { 5.0 };
     for class in classes.all() {
-        let at: Vec<Point> = places.iter().filter(|p| classes.of(p.0) == class).map(|p| p.1).collect();
+        let at: Vec<Point> = places.iter().filter(|p| classes.class_of(p.0) == class).map(|p| p.1).collect();
         if !at.is_empty() {
-            let (colour, marker) = classes.look(class);
-            let fill = if m.labels.is_some() { colour } else { VERMILION };
+            let (fill, marker) = classes.look(class);
             scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity: 1.0, edge: Some((INK, 1.2)) }));
         }
     }
-    let mut names = Names::new(frame.area);
-    for (_, place) in places.iter().take(2 * NAMED) {
-        names.keep_clear(*place, radius);
+    for (_, place) in &places {
+        names.keep_off(*place, radius + 0.6);
     }
-    for (row, place) in places.iter().take(NAMED) {
-        let name = m.names.and_then(|names| names.get(*row)).filter(|name| !name.is_empty());
-        let name = name.cloned().unwrap_or_else(|| format!("row {}", row + 1));
-        names.write(scene, &name, *place, (1.0, -0.15), INK);
-    }
+    let worst = || places.iter().take(NAMED);
+    let name = |row: usize| m.names.and_then(|names| names.get(row)).filter(|name| !name.is_empty()).cloned();
+    let written: Vec<String> = worst().map(|p| name(p.0).unwrap_or_else(|| format!("row {}", p.0 + 1))).collect();
+    let (radius, towards, fill) = (radius + 0.6, (1.0, -0.15), INK);
+    let named = worst().zip(&written).map(|(p, name)| Named { name, at: p.1, radius, towards, fill });
+    names.write(scene, &named.collect::<Vec<_>>());
 }

@@ -1,81 +1,206 @@
-//! Names beside points and arrows, put where they cover neither each other nor leave the frame.
+//! Names beside points and arrows: over no mark, no arrow and no other name, inside the frame.
+//!
+//! Names are placed one after another, the most important first. Each takes the cheapest free place
+//! around its point; one that had to move, or that stands as near to another mark, gets a line to
+//! its own. Names close to a crowd of marks can shut others in, so they are also tried in other orders
+//! and from further away, and the try that places most is drawn. A name without a place is left out and
+//! counted.
 
 use super::colour::Rgb;
 use super::font::{self, Weight};
-use super::scene::{Anchor, Area, Point, Scene, Text};
+use super::occupied::Occupied;
+use super::scene::{Anchor, Area, Dash, Point, Scene, Shape, Text, WHITE};
 
 const SIZE: f64 = 12.5;
-const ROOM: f64 = 130.0;
+const ROOM: f64 = 150.0;
+/// A name further from its mark than this gets a line to it, which is at least as long as the other.
+const BESIDE: f64 = 6.0;
+const LEADER: f64 = 5.0;
+/// Distances between a mark and its name that are tried, nearest first.
+const GAPS: [f64; 14] = [3.0, 6.0, 10.0, 15.0, 21.0, 28.0, 36.0, 46.0, 58.0, 72.0, 90.0, 115.0, 150.0, 200.0];
+/// The least distances of one try after another.
+const TRIES: [f64; 4] = [0.0, 15.0, 28.0, 46.0];
+/// At each of them the names are placed so often, those that found no place first the next time.
+const ORDERS: usize = 3;
+/// Directions that are tried at each distance.
+const DIRECTIONS: usize = 48;
 
-/// The places already taken.
+/// What is to be named.
+pub(super) struct Named<'a> {
+    pub(super) name: &'a str,
+    pub(super) at: Point,
+    /// The radius of the mark at that place.
+    pub(super) radius: f64,
+    /// Where the name is wanted, as a direction from the mark.
+    pub(super) towards: Point,
+    pub(super) fill: Rgb,
+}
+
+/// What names stay off.
 pub(super) struct Names {
     bounds: Area,
-    taken: Vec<Area>,
+    /// Marks alone: a name must not stand as near to one of them as to its own.
+    marks: Occupied,
+    /// Everything that no name may cover: marks, arrows, texts.
+    covered: Occupied,
     /// Better left free, but not forbidden.
-    shy: Vec<Area>,
-    /// Where there are many things to name, a name that would cover a line is left out.
-    strict: bool,
+    lines: Occupied,
+}
+
+/// Where a name goes.
+struct Place {
+    area: Area,
+    leader: Option<(Point, Point)>,
+    cost: f64,
 }
 
 impl Names {
     pub(super) fn new(bounds: Area) -> Self {
-        Self { bounds, taken: Vec::new(), shy: Vec::new(), strict: false }
+        let [marks, covered, lines] = [(); 3].map(|()| Occupied::new(bounds));
+        Self { bounds, marks, covered, lines }
     }
 
-    pub(super) fn strict(&mut self, strict: bool) {
-        self.strict = strict;
+    /// No name covers this mark.
+    pub(super) fn keep_off(&mut self, center: Point, radius: f64) {
+        self.marks.disc(center, radius);
+        self.covered.disc(center, radius);
     }
 
-    /// Keeps names away from a place.
-    pub(super) fn keep_clear(&mut self, centre: Point, radius: f64) {
-        self.taken.push(around(centre, radius));
+    /// No name covers this line.
+    pub(super) fn keep_off_line(&mut self, from: Point, to: Point) {
+        self.covered.line(from, to, 1.0);
     }
 
-    /// Keeps names off a line as long as there is another place for them.
-    pub(super) fn avoid(&mut self, from: Point, to: Point) {
-        let steps = ((to.0 - from.0).hypot(to.1 - from.1) / 6.0).min(200.0) as usize;
-        let between = |i: usize| {
-            let share = i as f64 / steps.max(1) as f64;
-            (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1))
-        };
-        self.shy.extend((0..=steps).map(|i| around(between(i), 1.5)));
+    /// No name covers this text.
+    pub(super) fn keep_off_area(&mut self, area: &Area) {
+        self.covered.area(area);
     }
 
-    /// Writes a name next to `at`, preferably in the direction given; leaves it out if no place is
-    /// free.
-    pub(super) fn write(&mut self, scene: &mut Scene, name: &str, at: Point, towards: Point, fill: Rgb) {
-        let name = font::shorten(name, SIZE, Weight::Regular, ROOM);
-        let (width, height) = (font::width(&name, SIZE, Weight::Regular), SIZE + 2.0);
-        let free = |place: &Area| self.bounds.contains(place) && !self.taken.iter().any(|other| other.overlaps(place));
-        let open = |place: &Area| !self.shy.iter().any(|other| other.overlaps(place));
-        let places = candidates(at, towards, width, height);
-        let best = places.iter().find(|p| free(p) && open(p));
-        let chosen = best.or_else(|| places.iter().find(|p| !self.strict && free(p))).copied();
-        if let Some(place) = chosen {
-            let middle = (place.left + 0.5 * width, place.top + 0.5 * height);
-            scene.text(Text::new(middle.0, middle.1 + 0.36 * SIZE, SIZE, Anchor::Middle, name).fill(fill).halo());
-            self.taken.push(place);
+    /// Names stay off this line as long as there is another place for them.
+    pub(super) fn avoid_line(&mut self, from: Point, to: Point) {
+        self.lines.line(from, to, 1.0);
+    }
+
+    /// Writes the names, and says below the picture how many had no room.
+    pub(super) fn write(mut self, scene: &mut Scene, named: &[Named<'_>]) {
+        let names: Vec<String> = named.iter().map(|n| font::shorten(n.name, SIZE, Weight::Regular, ROOM)).collect();
+        let mut best: Vec<Option<Place>> = Vec::new();
+        let placed = |places: &[Option<Place>]| places.iter().flatten().count();
+        let mut order: Vec<usize> = (0..named.len()).collect();
+        for least in TRIES.into_iter().flat_map(|least| [least; ORDERS]) {
+            let places = self.place_all(named, &names, &order, least);
+            order.sort_by_key(|i| places[*i].is_some());
+            if best.is_empty() || placed(&places) > placed(&best) {
+                best = places;
+            }
+            if placed(&best) == named.len() {
+                break;
+            }
+        }
+        for ((named, name), place) in named.iter().zip(names).zip(&best) {
+            if let Some(Place { area, leader, .. }) = place {
+                if let Some((from, to)) = *leader {
+                    let (points, dash, class) = (vec![from, to], Dash::Solid, "leader");
+                    scene.add(Shape::Line { points, stroke: named.fill.mix(WHITE, 0.35), width: 0.8, dash, class });
+                }
+                let (x, y) = (area.left + 0.5 * area.width, area.top + 0.5 * area.height + 0.36 * SIZE);
+                scene.text(Text::new(x, y, SIZE, Anchor::Middle, name).fill(named.fill).halo().class("name"));
+            }
+        }
+        match named.len() - placed(&best) {
+            0 => {}
+            1 => scene.note("1 name left out for lack of room"),
+            more => scene.note(&format!("{more} names left out for lack of room")),
         }
     }
+
+    /// A place for each name, as far as there are any, none nearer than `least`.
+    fn place_all(&mut self, named: &[Named<'_>], names: &[String], order: &[usize], least: f64) -> Vec<Option<Place>> {
+        let mut places: Vec<Option<Place>> = named.iter().map(|_| None).collect();
+        for &i in order {
+            let named = &named[i];
+            let (width, height) = (font::width(&names[i], SIZE, Weight::Regular), SIZE + 2.0);
+            let mut best: Option<Place> = None;
+            for area in candidates(named, width, height, least) {
+                let place = self.judge(named, area, &places);
+                if let Some(place) = place.filter(|p| best.as_ref().is_none_or(|best| p.cost < best.cost)) {
+                    best = Some(place);
+                }
+            }
+            places[i] = best;
+        }
+        places
+    }
+
+    /// What a place costs; nothing if it is taken.
+    fn judge(&mut self, named: &Named<'_>, area: Area, before: &[Option<Place>]) -> Option<Place> {
+        let before = || before.iter().flatten();
+        let leaders = || before().filter_map(|place| place.leader);
+        if !self.bounds.contains(&area)
+            || before().any(|other| other.area.grown(2.0).overlaps(&area))
+            || leaders().any(|(from, to)| area.grown(1.0).crossed_by(from, to))
+            || self.covered.count(&area) > 0
+        {
+            return None;
+        }
+        let near = area.nearest(named.at);
+        let away = (near.0 - named.at.0, near.1 - named.at.1);
+        let distance = away.0.hypot(away.1);
+        let gap = distance - named.radius;
+        let own = Area::around(named.at, named.radius + 1.0);
+        let around = area.grown(gap.max(0.0));
+        let shared = around.overlap(&own).map_or(0, |part| self.marks.count(&part));
+        let misread = self.marks.count(&around) > shared;
+        let mut cost = gap + 5.0 * angle(away, named.towards);
+        cost += if self.lines.count(&area) > 0 { 20.0 } else { 0.0 };
+        if gap <= BESIDE && !misread {
+            return Some(Place { area, leader: None, cost });
+        }
+        let share = named.radius / distance;
+        let start = (named.at.0 + share * away.0, named.at.1 + share * away.1);
+        if gap < LEADER || before().any(|other| other.area.grown(1.0).crossed_by(start, near)) {
+            return None;
+        }
+        let crossed = leaders().filter(|other| segments_meet((start, near), *other)).count();
+        cost += 40.0 * crossed as f64 + 8.0 + 1.5 * self.covered_between(named, near);
+        Some(Place { area, leader: Some((start, near)), cost })
+    }
+
+    /// How many steps of a line from a mark to its name lead over other marks.
+    fn covered_between(&mut self, named: &Named<'_>, to: Point) -> f64 {
+        let (dx, dy) = (to.0 - named.at.0, to.1 - named.at.1);
+        let length = dx.hypot(dy);
+        let mut along = named.radius + 2.0;
+        let mut covered = 0;
+        while along < length {
+            let at = (named.at.0 + along / length * dx, named.at.1 + along / length * dy);
+            covered += self.covered.count(&Area::around(at, 0.4)).min(1);
+            along += 1.0;
+        }
+        f64::from(covered)
+    }
 }
 
-fn around(centre: Point, radius: f64) -> Area {
-    let side = 2.0 * radius;
-    Area { left: centre.0 - radius, top: centre.1 - radius, width: side, height: side }
-}
-
-/// Places for a box beside a point: the wanted direction, then further and further to both sides of
-/// it, then the same a little further out.
-fn candidates(at: Point, towards: Point, width: f64, height: f64) -> Vec<Area> {
+/// Boxes around a mark, whose edge is met at each of the distances from `least` on.
+fn candidates(named: &Named<'_>, width: f64, height: f64, least: f64) -> impl Iterator<Item = Area> {
+    let (at, radius, towards) = (named.at, named.radius, named.towards);
     let first = towards.1.atan2(towards.0);
-    let mut places = Vec::new();
-    for gap in [7.0, 13.0, 20.0] {
-        for turn in [0.0, 0.35, -0.35, 0.7, -0.7, 1.2, -1.2, 1.8, -1.8, 2.5, -2.5] {
-            let (sin, cos) = (first + turn).sin_cos();
-            let left = at.0 + cos * (gap + 0.5 * width) - 0.5 * width;
-            let top = at.1 + sin * (gap + 0.5 * height) - 0.5 * height;
-            places.push(Area { left, top, width, height });
-        }
-    }
-    places
+    GAPS.into_iter().filter(move |gap| *gap >= least).flat_map(move |gap| {
+        (0..DIRECTIONS).map(move |i| {
+            let (sin, cos) = (first + std::f64::consts::TAU * i as f64 / DIRECTIONS as f64).sin_cos();
+            let reach = (0.5 * width / cos.abs().max(1e-9)).min(0.5 * height / sin.abs().max(1e-9));
+            let out = radius + gap + reach;
+            Area { left: at.0 + cos * out - 0.5 * width, top: at.1 + sin * out - 0.5 * height, width, height }
+        })
+    })
+}
+
+/// The angle between two directions; nothing where there is none.
+fn angle(a: Point, b: Point) -> f64 {
+    (a.0 * b.1 - a.1 * b.0).atan2(a.0 * b.0 + a.1 * b.1).abs()
+}
+
+fn segments_meet(a: (Point, Point), b: (Point, Point)) -> bool {
+    let side = |p: Point, q: Point, r: Point| (q.0 - p.0) * (r.1 - p.1) - (q.1 - p.1) * (r.0 - p.0);
+    side(a.0, a.1, b.0) * side(a.0, a.1, b.1) < 0.0 && side(b.0, b.1, a.0) * side(b.0, b.1, a.1) < 0.0
 }

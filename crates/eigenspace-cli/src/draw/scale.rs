@@ -132,6 +132,11 @@ fn round_step(rough: f64) -> f64 {
     factor * power
 }
 
+/// A count with its thousands apart: `12,345`.
+pub(super) fn thousands(count: usize) -> String {
+    plain(count as f64, 1.0)
+}
+
 /// As many decimals as the step has, with a true minus sign and thousands apart.
 fn plain(value: f64, step: f64) -> String {
     let digit = step.abs().log10().floor();

@@ -1,9 +1,10 @@
 //! Points in the plane, coloured by label.
 
-use super::axes::{Axes, EDGE, Frame, HEIGHT, WIDTH};
-use super::classes::{Classes, thinning, weight_of};
+use super::axes::{Axes, Frame, HEIGHT, WIDTH};
+use super::classes::{Classes, MOST, thinning, weight_of};
+use super::density;
 use super::scale::Scale;
-use super::scene::{Anchor, Dash, FADED, Marks, RULE, Scene, Shape, Text, WHITE};
+use super::scene::{Dash, Marks, RULE, Scene, Shape, WHITE};
 use super::{Drawing, drawable};
 
 /// Points with the titles of their axes; see [`super::component_title`].
@@ -15,19 +16,17 @@ pub(crate) struct Scatter<'a> {
     pub(crate) labels: Option<&'a [String]>,
     pub(crate) x_title: &'a str,
     pub(crate) y_title: &'a str,
-    /// One unit is as long across as upwards.
-    pub(crate) equal: bool,
 }
 
-/// Draws the points; a pair with a number that is not finite is left out.
+/// Draws the points, with a unit as long across as upwards; a pair with a number that is not finite is left out.
 pub(crate) fn scatter(s: &Scatter<'_>) -> Drawing {
     let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} points", s.title, s.points.len()));
     cloud(&mut scene, s, &[]);
     Drawing::new(scene)
 }
 
-/// Frame and points; `also` are further places the frame must hold.
-pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> Frame {
+/// Frame and points, and the radius of the points; `also` are further places the frame must hold.
+pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> (Frame, f64) {
     let shown = |p: &&(f64, f64)| drawable(p.0) && drawable(p.1);
     let all = || s.points.iter().chain(also).filter(shown);
     let classes = Classes::new(s.labels, s.points.len());
@@ -37,7 +36,7 @@ pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> 
         y_title: s.y_title,
         x: Scale::around(all().map(|p| p.0), 0.05),
         y: Scale::around(all().map(|p| p.1), 0.05),
-        equal: s.equal,
+        equal: true,
         legend: classes.legend(),
     };
     let frame = Frame::draw(scene, &axes);
@@ -46,16 +45,25 @@ pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> 
             frame.across(scene, 0.0, vertical, RULE.mix(WHITE, 0.4), Dash::Solid);
         }
     }
-    points(scene, &frame, s.points, &classes);
-    frame
+    let radius = points(scene, &frame, s.points, &classes);
+    (frame, radius)
 }
 
-/// The points, class after class, thinned if there are very many.
-pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) {
+/// The points, class after class, and the radius they have. Very many become cells; where forms
+/// matter, which cells do not have, they are thinned instead.
+pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) -> f64 {
+    classes.note(scene);
+    if !points.iter().any(|p| frame.place(p.0, p.1).is_some()) {
+        frame.empty(scene);
+    }
+    if points.len() > MOST && !classes.share_colors() {
+        density::draw(scene, frame, points, classes);
+        return density::CELL;
+    }
     let (every, remark) = thinning(points.len());
     let (radius, opacity) = weight_of(points.len());
     for class in classes.all() {
-        let mine = points.iter().enumerate().step_by(every).filter(|(i, _)| classes.of(*i) == class);
+        let mine = points.iter().enumerate().step_by(every).filter(|(i, _)| classes.class_of(*i) == class);
         let at: Vec<_> = mine.filter_map(|(_, p)| frame.place(p.0, p.1)).collect();
         if !at.is_empty() {
             let (fill, marker) = classes.look(class);
@@ -63,14 +71,6 @@ pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], cl
             scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity, edge }));
         }
     }
-    if !points.iter().any(|p| frame.place(p.0, p.1).is_some()) {
-        frame.empty(scene);
-    }
-    note(scene, &remark);
-}
-
-/// A remark in the lower right corner.
-pub(super) fn note(scene: &mut Scene, remark: &str) {
-    let text = Text::new(scene.width - EDGE, scene.height - 17.0, 11.0, Anchor::End, remark);
-    scene.text(text.fill(FADED));
+    scene.note(&remark);
+    radius
 }

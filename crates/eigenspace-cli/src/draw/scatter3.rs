@@ -6,7 +6,6 @@ use super::classes::{Classes, thinning, weight_of};
 use super::drawable;
 use super::font::{self, Weight};
 use super::scale::Scale;
-use super::scatter::note;
 use super::scene::{Anchor, Area, Dash, FADED, GRID, Marks, Point, RULE, Scene, Shape, Text, WHITE};
 
 /// Direction of view, in degrees: around the upright axis, and above the floor.
@@ -14,6 +13,8 @@ const AROUND: f64 = -58.0;
 const ABOVE: f64 = 22.0;
 /// How much nearer things grow; 0 is a view from far away.
 const PERSPECTIVE: f64 = 0.10;
+/// The least side of the box, as a share of the longest.
+const THINNEST: f64 = 0.3;
 /// Points are painted in this many sheets, far ones first and paler.
 const SHEETS: usize = 10;
 
@@ -35,8 +36,9 @@ pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     let used = if legend.width() > 0.0 { legend.width() + 2.0 * EDGE } else { EDGE };
     legend.draw(&mut scene, WIDTH - used + EDGE, 56.0);
     let usable = |p: &&[f64; 3]| p.iter().all(|v| drawable(*v));
-    let scales = [0, 1, 2].map(|i| Scale::around(s.points.iter().filter(usable).map(|p| p[i]), 0.05));
-    let view = View::new(Area { left: 70.0, top: 56.0, width: WIDTH - 70.0 - used, height: HEIGHT - 116.0 });
+    let mut scales = [0, 1, 2].map(|i| Scale::around(s.points.iter().filter(usable).map(|p| p[i]), 0.05));
+    let half = proportions(&mut scales);
+    let view = View::new(Area { left: 70.0, top: 56.0, width: WIDTH - 70.0 - used, height: HEIGHT - 116.0 }, half);
     walls(&mut scene, &view, &scales);
     edges(&mut scene, &view, &scales, &s.titles);
     let cube = |p: &[f64; 3]| [0, 1, 2].map(|i| 2.0 * scales[i].share(p[i]) - 1.0);
@@ -44,12 +46,27 @@ pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     let kept: Vec<(usize, [f64; 3])> =
         s.points.iter().enumerate().step_by(every).filter(|(_, p)| usable(p)).map(|(i, p)| (i, cube(p))).collect();
     cloud(&mut scene, &view, &kept, &classes);
-    note(&mut scene, &remark);
+    classes.note(&mut scene);
+    scene.note(&remark);
     Drawing::new(scene)
 }
 
-/// From the cube of side 2 about the origin to the picture.
+/// Half the sides of a box in which a unit is as long on each axis. A range much shorter than the
+/// longest is widened, so that the box stays one.
+fn proportions(scales: &mut [Scale; 3]) -> [f64; 3] {
+    let longest = scales.iter().map(|s| s.high - s.low).fold(0.0, f64::max);
+    scales.each_mut().map(|scale| {
+        let short = THINNEST * longest - (scale.high - scale.low);
+        if short > 0.0 {
+            (scale.low, scale.high) = (scale.low - 0.5 * short, scale.high + 0.5 * short);
+        }
+        (scale.high - scale.low) / longest
+    })
+}
+
+/// From the cube of side 2 about the origin, cut to a box, to the picture.
 struct View {
+    half: [f64; 3],
     middle: Point,
     scale: f64,
 }
@@ -65,9 +82,10 @@ fn turned(p: [f64; 3]) -> [f64; 3] {
 
 impl View {
     /// The cube as large as the area allows.
-    fn new(area: Area) -> Self {
-        let corners: Vec<[f64; 3]> =
-            (0..8).map(|i| turned([0, 1, 2].map(|axis| if i >> axis & 1 == 1 { 1.0 } else { -1.0 }))).collect();
+    fn new(area: Area, half: [f64; 3]) -> Self {
+        let corners: Vec<[f64; 3]> = (0..8)
+            .map(|i| turned([0, 1, 2].map(|axis| if i >> axis & 1 == 1 { half[axis] } else { -half[axis] })))
+            .collect();
         let span = |axis: usize| corners.iter().fold((f64::MAX, f64::MIN), |s, c| (s.0.min(c[axis]), s.1.max(c[axis])));
         let (across, up) = (span(0), span(1));
         let scale = (area.width / (across.1 - across.0)).min(area.height / (up.1 - up.0));
@@ -75,11 +93,15 @@ impl View {
             area.left + 0.5 * area.width - 0.5 * scale * (across.0 + across.1),
             area.top + 0.5 * area.height + 0.5 * scale * (up.0 + up.1),
         );
-        Self { middle, scale }
+        Self { half, middle, scale }
+    }
+
+    fn boxed(&self, p: [f64; 3]) -> [f64; 3] {
+        [0, 1, 2].map(|i| self.half[i] * p[i])
     }
 
     fn at(&self, p: [f64; 3]) -> Point {
-        let [across, up, _] = turned(p);
+        let [across, up, _] = turned(self.boxed(p));
         (self.middle.0 + self.scale * across, self.middle.1 - self.scale * up)
     }
 }
@@ -147,7 +169,7 @@ fn edges(scene: &mut Scene, view: &View, scales: &[Scale; 3], titles: &[&str; 3]
 
 fn cloud(scene: &mut Scene, view: &View, points: &[(usize, [f64; 3])], classes: &Classes) {
     let (radius, opacity) = weight_of(points.len());
-    let depths: Vec<f64> = points.iter().map(|(_, p)| turned(*p)[2]).collect();
+    let depths: Vec<f64> = points.iter().map(|(_, p)| turned(view.boxed(*p))[2]).collect();
     let (far, near) = super::scale::extent(depths.iter().copied()).unwrap_or((0.0, 1.0));
     let sheet = |depth: f64| {
         let share = if near > far { (depth - far) / (near - far) } else { 1.0 };
@@ -156,7 +178,8 @@ fn cloud(scene: &mut Scene, view: &View, points: &[(usize, [f64; 3])], classes: 
     for level in 0..SHEETS {
         let nearness = level as f64 / (SHEETS - 1) as f64;
         for class in classes.all() {
-            let mine = points.iter().zip(&depths).filter(|((i, _), d)| sheet(**d) == level && classes.of(*i) == class);
+            let mine =
+                points.iter().zip(&depths).filter(|((i, _), d)| sheet(**d) == level && classes.class_of(*i) == class);
             let at: Vec<Point> = mine.map(|((_, p), _)| view.at(*p)).collect();
             if !at.is_empty() {
                 let (colour, marker) = classes.look(class);

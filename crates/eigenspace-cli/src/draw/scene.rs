@@ -3,8 +3,9 @@
 //! Coordinates are units of the picture, x to the right and y downwards. A shape with a coordinate
 //! that is not finite is dropped when it is added, so that no writer ever meets one.
 
+pub(super) use super::area::{Area, Point};
 use super::colour::Rgb;
-use super::font::Weight;
+use super::font::{self, Weight};
 
 /// Ordinary text.
 pub(super) const INK: Rgb = Rgb(0x33, 0x33, 0x33);
@@ -16,37 +17,9 @@ pub(super) const GRID: Rgb = Rgb(0xe8, 0xe8, 0xe8);
 pub(super) const RULE: Rgb = Rgb(0x9a, 0x9a, 0x9a);
 pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
 
-pub(super) type Point = (f64, f64);
-
-/// An upright rectangle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Area {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
-}
-
-impl Area {
-    pub(super) fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    pub(super) fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
-
-    pub(super) fn overlaps(&self, other: &Area) -> bool {
-        self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
-    }
-
-    pub(super) fn contains(&self, other: &Area) -> bool {
-        self.left <= other.left
-            && self.top <= other.top
-            && other.right() <= self.right()
-            && other.bottom() <= self.bottom()
-    }
-}
+/// The size of the remarks below a picture, and what stays free beside them.
+const NOTE: f64 = 11.0;
+const MARGIN: f64 = 20.0;
 
 /// The form of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,12 +52,13 @@ pub(super) struct Text {
     /// A white rim, for text that stands on data.
     pub(super) halo: bool,
     pub(super) content: String,
+    pub(super) class: &'static str,
 }
 
 impl Text {
     pub(super) fn new(x: f64, y: f64, size: f64, anchor: Anchor, content: impl Into<String>) -> Self {
         let content = content.into();
-        Self { x, y, size, anchor, weight: Weight::Regular, fill: INK, turn: 0.0, halo: false, content }
+        Self { x, y, size, anchor, weight: Weight::Regular, fill: INK, turn: 0.0, halo: false, content, class: "" }
     }
 
     pub(super) fn fill(mut self, fill: Rgb) -> Self {
@@ -99,6 +73,11 @@ impl Text {
 
     pub(super) fn turn(mut self, degrees: f64) -> Self {
         self.turn = degrees;
+        self
+    }
+
+    pub(super) fn class(mut self, class: &'static str) -> Self {
+        self.class = class;
         self
     }
 
@@ -170,11 +149,13 @@ pub(super) struct Scene {
     /// What the picture shows, for readers who cannot see it.
     pub(super) description: String,
     pub(super) shapes: Vec<Shape>,
+    /// Remarks that are written below the picture.
+    notes: Vec<String>,
 }
 
 impl Scene {
     pub(super) fn new(width: f64, height: f64, description: impl Into<String>) -> Self {
-        Self { width, height, description: description.into(), shapes: Vec::new() }
+        Self { width, height, description: description.into(), shapes: Vec::new(), notes: Vec::new() }
     }
 
     pub(super) fn add(&mut self, shape: Shape) {
@@ -186,6 +167,23 @@ impl Scene {
     pub(super) fn text(&mut self, text: Text) {
         if !text.content.is_empty() {
             self.add(Shape::Text(text));
+        }
+    }
+
+    /// A remark below the picture, once.
+    pub(super) fn note(&mut self, remark: &str) {
+        if !remark.is_empty() && !self.notes.iter().any(|note| note == remark) {
+            self.notes.push(remark.to_owned());
+        }
+    }
+
+    /// Makes room below for the remarks and writes them there, one per line.
+    pub(super) fn write_notes(&mut self) {
+        for note in std::mem::take(&mut self.notes) {
+            let text = font::shorten(&note, NOTE, Weight::Regular, self.width - 2.0 * MARGIN);
+            let (x, y) = (self.width - MARGIN, self.height);
+            self.text(Text::new(x, y, NOTE, Anchor::End, text).fill(FADED).class("note"));
+            self.height += NOTE + 5.0;
         }
     }
 

@@ -3,12 +3,16 @@
 use super::Drawing;
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::colour::{BLUE, VERMILION};
+use super::font::{self, Weight};
 use super::legend::{Legend, Sample};
+use super::occupied::Occupied;
 use super::scale::{Format, Scale};
-use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, RULE, Scene, Shape, Text};
+use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, RULE, Scene, Shape, Text, WHITE};
 
 /// More components than this are drawn as one outline: single bars would be thinner than a line.
 const SINGLE_BARS: usize = 300;
+/// The size of the numbers at the bars.
+const VALUE: f64 = 11.5;
 
 /// Shares of the total variance, largest first, as numbers between 0 and 1.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,18 +47,26 @@ pub(crate) fn scree(s: &Scree<'_>) -> Drawing {
         whiskers(&mut scene, &frame, &bounds[..bounds.len().min(count)]);
     }
     let sums = running(s.ratios);
+    let mut taken = Occupied::new(frame.area);
     let points: Vec<_> = sums.iter().enumerate().map(|(i, sum)| frame.at(i as f64 + 1.0, *sum)).collect();
     if points.len() <= 40 {
         let marks =
             Marks { at: points.clone(), marker: Marker::Disc, radius: 3.5, fill: VERMILION, opacity: 1.0, edge: None };
         scene.add(Shape::Marks(marks));
     }
+    for pair in points.windows(2) {
+        taken.line(pair[0], pair[1], 2.0);
+    }
+    for point in &points {
+        taken.disc(*point, 4.5);
+    }
     if points.len() > 1 {
         scene.add(Shape::Line { points, stroke: VERMILION, width: 2.0, dash: Dash::Solid, class: "cumulative" });
     }
     if let Some(k) = s.shown.filter(|k| (1..=count).contains(k)) {
-        point_out(&mut scene, &frame, k, sums[k - 1]);
+        point_out(&mut scene, &frame, &mut taken, k, sums[k - 1]);
     }
+    values(&mut scene, &frame, &mut taken, s);
     Drawing::new(scene)
 }
 
@@ -112,8 +124,41 @@ fn whiskers(scene: &mut Scene, frame: &Frame, bounds: &[(f64, f64)]) {
     }
 }
 
+/// The share of each component, in percent, above its bar, or in it where the curve is in the way.
+/// Where not all would fit side by side, there are none.
+fn values(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, s: &Scree<'_>) {
+    let pitch = frame.area.width / s.ratios.len().max(1) as f64;
+    let text = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
+    let width = |text: &str| font::width(text, VALUE, Weight::Regular);
+    let drawn = || s.ratios.iter().enumerate().filter_map(|(i, ratio)| Some((i, share(*ratio)?)));
+    if drawn().any(|(_, ratio)| width(&text(ratio)) > pitch - 2.0) {
+        return;
+    }
+    let half = half_width(frame, s.ratios.len());
+    for (i, ratio) in drawn() {
+        let text = text(ratio);
+        let width = width(&text);
+        let (x, top) = frame.at(i as f64 + 1.0, ratio);
+        // The number stands clear of the whisker.
+        let (lower, upper) = s.bounds.and_then(|bounds| bounds.get(i).copied()).unwrap_or((ratio, ratio));
+        let (lower, upper) = (share(lower).unwrap_or(ratio), share(upper).unwrap_or(ratio));
+        let place = |top: f64| Area { left: x - 0.5 * width, top, width, height: VALUE + 2.0 };
+        let above = place(frame.at_y(upper).min(top) - VALUE - 6.0);
+        let inside = place(frame.at_y(lower).max(top) + 5.0);
+        let in_bar = width <= 2.0 * half && inside.bottom() + 3.0 < frame.area.bottom();
+        let (area, fill) = match () {
+            () if frame.area.contains(&above) && taken.count(&above) == 0 => (above, INK),
+            () if in_bar && taken.count(&inside) == 0 => (inside, WHITE),
+            () => continue,
+        };
+        taken.area(&area);
+        let baseline = area.top + 0.5 * area.height + 0.36 * VALUE;
+        scene.text(Text::new(x, baseline, VALUE, Anchor::Middle, text).fill(fill).class("value"));
+    }
+}
+
 /// A dashed line behind component `k`, with what the components up to it explain.
-fn point_out(scene: &mut Scene, frame: &Frame, k: usize, sum: f64) {
+fn point_out(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, k: usize, sum: f64) {
     let x = frame.at_x(k as f64 + 0.5);
     scene.line(vec![(x, frame.area.top), (x, frame.area.bottom())], RULE, 1.3, Dash::Dashed);
     let text = format!("k = {k}: {:.1} %", 100.0 * sum);
@@ -121,5 +166,8 @@ fn point_out(scene: &mut Scene, frame: &Frame, k: usize, sum: f64) {
     let y = if sum > 0.5 { frame.area.top + 0.55 * frame.area.height } else { frame.area.top + 24.0 };
     let left_side = x > frame.area.left + 0.7 * frame.area.width;
     let (x, anchor) = if left_side { (x - 8.0, Anchor::End) } else { (x + 8.0, Anchor::Start) };
+    let width = font::width(&text, 13.0, Weight::Regular);
+    let left = if anchor == Anchor::End { x - width } else { x };
+    taken.area(&Area { left, top: y - 12.0, width, height: 16.0 });
     scene.text(Text::new(x, y, 13.0, anchor, text).halo());
 }

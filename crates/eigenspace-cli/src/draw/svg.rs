@@ -135,7 +135,12 @@ fn marked(marks: &Marks) -> String {
 
 fn written(text: &Text) -> String {
     let (x, y) = (number(text.x), number(text.y));
-    let mut out = format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\"", text.size, text.fill.hex());
+    let mut out = format!(
+        "<text{} x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\"",
+        class_of(text.class),
+        text.size,
+        text.fill.hex()
+    );
     match text.anchor {
         Anchor::Start => {}
         Anchor::Middle => out.push_str(" text-anchor=\"middle\""),

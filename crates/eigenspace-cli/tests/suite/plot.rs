@@ -112,6 +112,20 @@ fn models_of_pictures_show_pictures() {
 }
 
 #[test]
+fn a_character_without_a_font_is_reported_for_a_png_and_kept_in_an_svg() {
+    let folder = table();
+    let title = "\u{10abcd}\u{10abce}";
+    let said = folder.run(&format!("plot scree m --title {title} -o x.png"));
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(said.err.matches("warning: ").count(), 1, "{said}");
+    assert!(said.err.contains("no installed font has the characters U+10ABCD, U+10ABCE"), "{said}");
+    assert!(said.err.contains("hint: install ") && said.err.contains(".svg"), "{said}");
+    let said = folder.run(&format!("plot scree m --title {title} -o x.svg"));
+    assert_eq!(said.err, "`x.svg`\n", "{said}");
+    assert!(folder.text("x.svg").contains(title));
+}
+
+#[test]
 fn what_cannot_be_drawn_says_why() {
     let folder = table();
     let hint = |line: &str| folder.refused(line).err;

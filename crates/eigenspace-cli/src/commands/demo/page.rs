@@ -8,10 +8,11 @@ use ndarray::{Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
 use crate::commands::demo::story::{Batch, Story, legend};
+use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Lines, Monitor, Page, Scatter, Series};
 use crate::{output, pictures};
 
-/// People whose coordinates are drawn: more than ten colours nobody can tell apart.
+/// People whose coordinates are drawn: the legend of more would hide what the picture shows.
 const PEOPLE: usize = 10;
 /// Numbers of components of the strip.
 const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
@@ -68,8 +69,8 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
     }
     page = page.section("Pictures");
     for (name, drawing, caption) in &drawings {
-        AtomicFile::write(folder.join(format!("{name}.svg")), drawing.svg().as_bytes())?;
-        AtomicFile::write(folder.join(format!("{name}.png")), &drawing.png()?)?;
+        Format::Svg.write(drawing, &folder.join(format!("{name}.svg")))?;
+        Format::Png.write(drawing, &folder.join(format!("{name}.png")))?;
         page = page.drawing(drawing, caption);
     }
     let path = folder.join("index.html");

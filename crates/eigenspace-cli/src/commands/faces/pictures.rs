@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use eigenspace::AtomicFile;
 use eigenspace::faces::{Evaluation, Recognition, Recognizer, Rejection, Step, Verdict};
 use ndarray::{ArrayView1, ArrayView2};
 
 use crate::commands::faces::evaluate::Found;
 use crate::commands::faces::read::People;
+use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Gallery, Lines, PictureSize, Range, Series, Tile};
 
 /// Mistakes that are drawn.
@@ -21,9 +21,8 @@ fn grey((width, height): (usize, usize)) -> PictureSize {
 
 /// Writes a drawing as `name.svg` and `name.png`.
 pub(super) fn write(folder: &Path, name: &str, drawing: &Drawing) -> anyhow::Result<()> {
-    AtomicFile::write(folder.join(format!("{name}.svg")), drawing.svg().as_bytes())?;
-    AtomicFile::write(folder.join(format!("{name}.png")), &drawing.png()?)?;
-    Ok(())
+    Format::Svg.write(drawing, &folder.join(format!("{name}.svg")))?;
+    Format::Png.write(drawing, &folder.join(format!("{name}.png")))
 }
 
 /// Each probe, what the components keep of it, and the enrolled pictures that are nearest.

@@ -105,7 +105,8 @@ fn a_png_shows_text_and_data_without_any_font_of_the_machine() {
     let with = |title: &str| {
         let drawing = scatter(&Scatter { title, points: &[(1.0, 2.0), (3.0, 4.0)], ..Scatter::default() });
         let png = image::load_from_memory(&drawing.png().unwrap()).unwrap();
-        assert_eq!((png.width(), png.height()), (1600, 1200));
+        let (width, height) = drawing.size();
+        assert_eq!((png.width(), png.height()), ((2.0 * width) as u32, (2.0 * height) as u32));
         let dark = |y: std::ops::Range<u32>| {
             let rgb = png.to_rgb8();
             rgb.enumerate_pixels().filter(|(_, row, p)| y.contains(row) && p.0.iter().all(|v| *v < 120)).count()

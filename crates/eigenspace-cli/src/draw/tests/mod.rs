@@ -2,8 +2,11 @@
 
 mod charts;
 mod images;
+mod looks;
 mod page;
+mod placement;
 mod robust;
+mod text;
 mod view;
 
 use roxmltree::{Document, Node};

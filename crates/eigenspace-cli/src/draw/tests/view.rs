@@ -63,10 +63,10 @@ fn pictures_of_points() {
     let titles = [component_title(1, Some(0.4213)), component_title(2, Some(0.221)), component_title(3, Some(0.08))];
     let base = Scatter { title: "Three kinds of iris", x_title: &titles[0], y_title: &titles[1], ..Scatter::default() };
     save("scatter3classes", &scatter(&Scatter { points: &flat(&points), labels: Some(&labels), ..base }));
-    save("scatter_plain", &scatter(&Scatter { points: &flat(&points), equal: true, title: "", ..base }));
+    save("scatter_plain", &scatter(&Scatter { points: &flat(&points), title: "", ..base }));
     let three = titles.each_ref().map(String::as_str);
     save("scatter3", &scatter3(&Scatter3 { title: "In space", points: &points, labels: Some(&labels), titles: three }));
-    for classes in [8, 10, 20, 40] {
+    for classes in [8, 10, 20, 25] {
         let (points, labels) = clusters(400, classes);
         save(
             &format!("scatter{classes}"),
@@ -77,6 +77,13 @@ fn pictures_of_points() {
     }
     let (points, labels) = clusters(10_000, 4);
     save("scatter10k", &scatter(&Scatter { points: &flat(&points), labels: Some(&labels), ..base }));
+    let (points, labels) = clusters(100_000, 3);
+    save("scatter100k", &scatter(&Scatter { points: &flat(&points), labels: None, ..base }));
+    save("scatter100k_classes", &scatter(&Scatter { points: &flat(&points), labels: Some(&labels), ..base }));
+    let thin: Vec<(f64, f64)> = points[..300].iter().map(|p| (p[0], 0.03 * p[1])).collect();
+    save("scatter_wide", &scatter(&Scatter { points: &thin, labels: Some(&labels), ..base }));
+    let tall: Vec<(f64, f64)> = points[..300].iter().map(|p| (0.03 * p[0], p[1])).collect();
+    save("scatter_tall", &scatter(&Scatter { points: &tall, labels: Some(&labels), ..base }));
     let one = [(3.5, -2.0)];
     save("scatter_one", &scatter(&Scatter { points: &one, ..base }));
     save("scatter_none", &scatter(&Scatter { points: &[], ..base }));
@@ -100,6 +107,25 @@ fn pictures_of_points() {
     let many: Vec<_> = (0..120).map(|i| (format!("pixel {i}"), 0.16 * noise.normal(), 0.16 * noise.normal())).collect();
     save("biplot_many", &biplot(&Biplot { scatter: s, arrows: &many }));
     save("circle_many", &circle(&Circle { title: "Many", arrows: &many, x_title: &titles[0], y_title: &titles[1] }));
+}
+
+#[test]
+#[ignore = "writes pictures for a look"]
+fn pictures_of_scripts() {
+    let (points, _) = clusters(200, 5);
+    let names = ["漢字かな交じり文", "العربية جميلة", "עברית (abc) 123", "हिन्दी क्षेत्र", "한국어 and Latin"];
+    let labels: Vec<String> = (0..200).map(|i| names[i % 5].to_owned()).collect();
+    let points: Vec<(f64, f64)> = points.iter().map(|p| (p[0], p[1])).collect();
+    let arrows: Vec<_> =
+        names.iter().zip(0..).map(|(n, i)| ((*n).to_owned(), f64::from(i).cos(), f64::from(i).sin())).collect();
+    let s = Scatter {
+        title: "主成分 1 · المكون",
+        points: &points,
+        labels: Some(&labels),
+        x_title: "第一主成分",
+        y_title: "גובה",
+    };
+    save("scripts", &biplot(&Biplot { scatter: s, arrows: &arrows }));
 }
 
 #[test]
@@ -154,6 +180,24 @@ fn pictures_of_curves() {
     let labels: Vec<String> = (0..400).map(|i| format!("machine {}", i % 4)).collect();
     let near: Vec<f64> = t2.iter().map(|v| 10.0 + v.min(24.0)).collect();
     save("monitor_linear", &monitor(&Monitor { t2: &near, limits: Some((30.0, 3.4)), labels: Some(&labels), ..m }));
+    let long: Vec<String> = (0..400).map(|i| format!("/data/plant-{i}/sensor/recording.csv")).collect();
+    save("monitor_names", &monitor(&Monitor { names: Some(&long), ..m }));
+    let close: Vec<f64> =
+        (0..400).map(|i| if i % 40 == 3 { 40.0 + 0.4 * noise.normal() } else { t2[i].min(15.0) }).collect();
+    save(
+        "monitor_close",
+        &monitor(&Monitor { t2: &close, q: &close.iter().map(|v| v * 0.1).collect::<Vec<_>>(), ..m }),
+    );
+    let (t2, q): (Vec<f64>, Vec<f64>) = (0..100_000)
+        .map(|_| {
+            ((0..8).map(|_| noise.normal().powi(2)).sum::<f64>(), (0..3).map(|_| noise.normal().powi(2)).sum::<f64>())
+        })
+        .unzip();
+    let large = Monitor { t2: &t2, q: &q, limits: Some((20.1, 11.3)), ..m };
+    save("monitor100k", &monitor(&large));
+    let labels: Vec<String> = (0..100_000).map(|i| format!("machine {}", i % 4)).collect();
+    save("monitor100k_classes", &monitor(&Monitor { labels: Some(&labels), ..large }));
+    save("monitor5k", &monitor(&Monitor { t2: &t2[..5000], q: &q[..5000], ..large }));
     save("monitor_free", &monitor(&Monitor { limits: None, ..m }));
 }
 
