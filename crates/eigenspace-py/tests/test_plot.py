@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
-from matplotlib.collections import PathCollection
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.quiver import Quiver
+from matplotlib.text import Text
 from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -192,10 +193,44 @@ def test_what_is_a_class(labels, names):
     assert sum(len(cloud.get_offsets()) for cloud in clouds(ax)) == 150
 
 
-def test_too_many_classes_have_colours_but_no_legend():
-    ax = plot.scatter(PCA(2).fit(X), X, [f"s{i % 21}" for i in range(150)])
-    assert len(clouds(ax)) == 21
-    assert ax.get_legend() is None
+def test_of_too_many_classes_the_largest_are_told_apart_and_the_picture_says_so():
+    labels = [f"s{i % 25}" for i in range(150)]
+    labels[:30] = ["s24"] * 30  # the last in the list, and now the largest
+    ax = plot.scatter(PCA(2).fit(X), X, labels)
+    assert len(legend(ax)) == 21
+    assert "s24" in legend(ax)
+    assert legend(ax)[-1] == "5 other classes"
+    assert "25 classes: the 20 largest are distinguished, the others are gray" in texts(ax)
+    assert sum(len(cloud.get_offsets()) for cloud in clouds(ax)) == 150
+
+
+@pytest.mark.parametrize("count", [9, 10, 20])
+def test_classes_that_share_a_color_differ_in_form(count):
+    ax = plot.scatter(PCA(2).fit(X), X, [f"s{i % count}" for i in range(150)])
+    looks = {(to_hex(cloud.get_facecolor()[0]), cloud.get_paths()[0].vertices.tobytes()) for cloud in clouds(ax)}
+    assert len(looks) == count
+
+
+@pytest.mark.parametrize("stretch", [1.0, 30.0])
+def test_a_unit_is_as_long_across_as_upwards(stretch):
+    rows = X * [stretch, 1.0, 1.0, 1.0]
+    for ax in (plot.scatter(PCA(2).fit(rows), rows), plot.biplot(PCA(2).fit(rows), rows)):
+        ax.figure.canvas.draw()
+        (left, low), (right, high) = ax.transData.transform([(0.0, 0.0), (1.0, 1.0)])
+        # The layout may still move by a pixel when the axes are fitted into it.
+        np.testing.assert_allclose(right - left, high - low, rtol=0.01)
+
+
+def test_very_many_rows_are_cells_and_none_is_lost():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(30_000, 3)) * [3.0, 2.0, 1.0]
+    rows[7] = [60.0, 40.0, 0.0]
+    ax = plot.scatter(PCA(2).fit(rows), rows, ["a", "b"] * 15_000)
+    assert sum(len(cloud.get_offsets()) for cloud in clouds(ax)) == 0
+    cells = [mesh.get_array() for mesh in ax.collections if isinstance(mesh, QuadMesh)]
+    assert sum(float(cell.sum()) for cell in cells) == 30_000
+    assert any("30,000 points in cells" in text for text in texts(ax))
+    assert legend(ax) == ["a", "b"]
 
 
 def test_continuous_labels_have_a_colour_bar():
@@ -339,12 +374,31 @@ def test_of_many_columns_all_have_arrows_and_the_longest_have_names(pixels):
     assert len([text for text in texts(ax) if text.startswith("c")]) <= 12
 
 
-def test_names_do_not_cover_each_other():
-    ax = plot.circle(PCA(2, standardize=True).fit(FRAME))
-    ax.figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert len(boxes) == 4
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+def test_names_cover_neither_each_other_nor_points_nor_arrows():
+    wide = np.random.default_rng(8).normal(size=(150, 9)) * np.geomspace(3, 1, 9)
+    called = [f"a feature with the number {j}" for j in range(9)]
+    for ax in (
+        plot.circle(PCA(2, standardize=True).fit(FRAME)),
+        plot.biplot(PCA(2).fit(FRAME), FRAME),
+        plot.biplot(PCA(2).fit(wide), wide, names=called),
+    ):
+        ax.figure.canvas.draw()
+        # The box of the letters alone: that of a text with a line holds the line too.
+        named = [text for text in ax.texts if text.get_gid() != "remark"]
+        boxes = [Text.get_window_extent(text) for text in named]
+        assert len(boxes) >= 4
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+        points = [ax.transData.transform(cloud.get_offsets()) for cloud in clouds(ax)]
+        arrows = [ax.transData.transform(np.linspace(0, 1, 100)[:, None] * tip) for tip in tips(ax)]
+        for box in boxes:
+            for x, y in np.vstack([*points, *arrows]):
+                assert not (box.x0 < x < box.x1 and box.y0 < y < box.y1)
+
+
+def test_bars_bear_their_values():
+    ax = plot.scree(PCA().fit(X))
+    shares = decomposed(X)[1]
+    assert {f"{100 * share:.1f} %" for share in shares} <= set(texts(ax))
 
 
 # Monitor
@@ -371,6 +425,29 @@ def test_rows_beyond_a_limit_are_marked(standardize):
     assert named
     assert set(named) <= set(out)
     assert {"T² limit 90 %", "Q limit 90 %"} <= set(texts(ax))
+
+
+def test_names_of_rows_that_stand_close_have_lines_to_their_points():
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(400, 5)) * [3, 2, 1, 0.5, 0.3]
+    pca = PCA(2).fit(rows)
+    far = np.vstack([rows, [30.0, 20.0, 9.0, 4.0, 3.0] + 0.1 * rng.normal(size=(8, 5))])
+    ax = plot.monitor(pca, far)
+    ax.figure.canvas.draw()
+    named = [text for text in ax.texts if text.get_text().startswith("row ")]
+    assert len(named) == 8
+    assert sum(text.arrow_patch is not None for text in named) >= 4
+    everything = np.column_stack([pca.hotelling(far), pca.squared_distance(far)])
+    for text in named:
+        np.testing.assert_allclose(text.xy, everything[int(text.get_text().split()[1])], rtol=1e-6)
+
+
+def test_thousands_of_rows_beyond_a_limit_have_no_rims_but_the_worst():
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(3_000, 5)) * [3, 2, 1, 0.5, 0.3]
+    ax = plot.monitor(PCA(2).fit(rows), 2.0 * rows)
+    rims = [len(cloud.get_offsets()) for cloud in clouds(ax) if cloud.get_linewidths()[0] == 1.0]
+    assert rims == [8]
 
 
 def test_monitored_rows_can_have_labels_and_names_and_be_sparse():

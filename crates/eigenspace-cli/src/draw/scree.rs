@@ -145,7 +145,8 @@ fn values(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, s: &Scree<'_>)
         let place = |top: f64| Area { left: x - 0.5 * width, top, width, height: VALUE + 2.0 };
         let above = place(frame.at_y(upper).min(top) - VALUE - 6.0);
         let inside = place(frame.at_y(lower).max(top) + 5.0);
-        let in_bar = width <= 2.0 * half && inside.bottom() + 3.0 < frame.area.bottom();
+        // The width has a tenth to spare.
+        let in_bar = width <= 2.2 * half && inside.bottom() + 3.0 < frame.area.bottom();
         let (area, fill) = match () {
             () if frame.area.contains(&above) && taken.count(&above) == 0 => (above, INK),
             () if in_bar && taken.count(&inside) == 0 => (inside, WHITE),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._core import EigenspaceError
 from ._classes import cloud, labels_of
-from ._figure import BLUE, RULE, axes, checked, remark, settled, zero_lines
+from ._figure import BLUE, RULE, axes, checked, equal, remark, settled, zero_lines
 from ._names import Names
 from ._subject import Drawable, Subject, at_least_one
 
@@ -37,7 +37,7 @@ def biplot(
 ) -> Axes:
     """Coordinates of rows, and the columns as arrows.
 
-    The arrows are stretched together until they reach as far as the points; the factor stands in the corner.
+    The arrows are stretched together until they reach as far as the points; the factor stands below the axes.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def biplot(
     labels : one for each row, as in :func:`scatter`
     components : which two are the axes, counted from 0
     ax : the axes to draw into; a new figure by default
-    n : arrows to draw, the longest; by default all, and the 12 longest are named
+    n : arrows to draw, the longest; by default all; of more than 24 only the 12 longest are named
 
     Returns
     -------
@@ -71,7 +71,7 @@ def biplot(
     ax.update_datalim(reach)
     ax.autoscale_view()
     _name_axes(ax, subject, chosen)
-    ax.set_aspect("equal", adjustable="datalim")
+    equal(ax)
     zero_lines(ax)
     settled(ax, own=own)
     _draw(ax, factor * arrows, called, ARROW, n, 12, points)
@@ -93,7 +93,7 @@ def circle(
     names : of the features; by default those of the data frame that was fitted, or of the model file
     components : which two are the axes, counted from 0
     ax : the axes to draw into; a new figure by default
-    n : arrows to draw, the longest; by default all, and the 20 longest are named as far as names find room
+    n : arrows to draw, the longest; by default all; of more than 40 only the 20 longest are named
 
     Returns
     -------
@@ -151,15 +151,14 @@ def _draw(ax: Axes, tips: Floats, called: list[str], colour: str, n: int | None,
     _arrows(ax, tips[order[:named] if many else order], colour, zorder=4)
     names = Names(ax)
     names.keep_clear(points)
-    names.others(tips[order[:named]])
-    origin = np.zeros(2)
-    for j in order[: 2 * named]:
-        names.keep_clear_line(origin, tips[j])
-    start = ax.transData.transform(origin)
-    for j in order[:named]:
-        x, y = ax.transData.transform(tips[j]) - start
-        if np.hypot(x, y) > 4 * names.unit:
-            names.write(called[j], tips[j], (x, y), colour, must=not many)
+    names.keep_clear(tips[order])
+    for j in order:
+        names.keep_clear_line(np.zeros(2), tips[j])
+    if not many:
+        named = len(order)
+    ways = ax.transData.transform(tips) - ax.transData.transform(np.zeros(2))
+    chosen = [j for j in order[:named] if np.hypot(*ways[j]) > 4 * names.unit]
+    names.write([called[j] for j in chosen], tips[chosen].reshape(-1, 2), ways[chosen].reshape(-1, 2), colour)
 
 
 def _pale(colour: str) -> str:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.collections import PathCollection
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 from numpy.typing import NDArray
 
 from .._core import EigenspaceError
-from ._figure import BLUE, NEUTRAL, VERMILION
+from ._figure import BLUE, NEUTRAL, VERMILION, remark
 
 LISTED = 20
-"""With more classes than this the legend would be longer than the picture."""
+"""At most this many classes get a look of their own, the largest."""
+CELLS = 20_000
+"""More points than this are drawn as cells."""
 
-# The colours of Okabe and Ito, told apart by every kind of eye; the pale yellow comes last, black is a dark grey.
-EIGHT = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#404040", "#f0e442")
-# Ten hues for more classes; the second ten are the same, darker.
-TEN = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
-FORMS = ("o", "^", "s", "D")
+# The colors of Okabe and Ito, which people with any kind of color vision tell apart. Their yellow is a little darker
+# here, to be seen on white, and black is a dark gray.
+COLORS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#404040", "#e3d62b")
+# Three forms and eight colors have no common divisor: classes that share a color differ in form, neighbors in both.
+FORMS = ("o", "^", "s")
 
 
 @dataclass
@@ -34,18 +37,15 @@ class Labels:
     of: NDArray[np.intp]
     values: NDArray[np.float64] | None = None
     title: str | None = None
+    others: int = 0
+    """Classes beyond those that are distinguished."""
 
     def look(self, number: int) -> tuple[str, str]:
-        """Colour and form of a class."""
-        count = len(self.names)
+        """Color and form of a class."""
         if number < 0:
             return NEUTRAL, "o"
-        if count <= len(EIGHT):
-            return EIGHT[number], "o"
-        if count <= LISTED:
-            colour = TEN[number % 10]
-            return (colour if number < 10 else _darker(colour)), FORMS[number // 10]
-        return to_hex(mpl.colormaps["turbo"]((number + 0.5) / count)), FORMS[number % 4]
+        form = FORMS[number % len(FORMS)] if len(self.names) > len(COLORS) else "o"
+        return COLORS[number % len(COLORS)], form
 
 
 def labels_of(labels: Any, n: int) -> Labels:
@@ -70,9 +70,12 @@ def labels_of(labels: Any, n: int) -> Labels:
         of = np.where(np.isfinite(values), np.searchsorted(present, values), -1).astype(np.intp)
         return Labels([f"{value:.0f}" for value in present], of, None, title)
     texts = ["" if _missing(value) else str(value) for value in array.tolist()]
-    names = sorted(set(texts) - {""}, key=_natural)
+    sizes = Counter(text for text in texts if text)
+    largest = sorted(sizes, key=lambda text: (-sizes[text], _natural(text)))[:LISTED]
+    names = sorted(largest, key=_natural)
     index = {text: number for number, text in enumerate(names)}
-    return Labels(names, np.array([index.get(text, -1) for text in texts], dtype=np.intp), None, title)
+    of = np.array([index.get(text, -1) for text in texts], dtype=np.intp)
+    return Labels(names, of, None, title, len(sizes) - len(names))
 
 
 def cloud(ax: Axes, points: NDArray[Any], labels: Labels, *, own: bool) -> None:
@@ -92,14 +95,51 @@ def cloud(ax: Axes, points: NDArray[Any], labels: Labels, *, own: bool) -> None:
         bar.solids.set_alpha(1.0)  # type: ignore[union-attr]
         bar.outline.set_visible(False)
         return
+    cells = n > CELLS and len(labels.names) <= len(COLORS) and ax.name != "3d"
+    if cells:
+        density(ax, points, labels)
     for number in range(-1, len(labels.names)):
         mine = points[labels.of == number]
         if len(mine):
-            colour, form = labels.look(number)
-            name = "no label" if number < 0 else labels.names[number]
-            ax.scatter(*mine.T, color=colour, marker=form, label=name or "_rows", **style)
-    if labels.names != [""] and 0 < len(labels.names) <= LISTED:
+            color, form = labels.look(number)
+            name = (
+                (f"{labels.others} other classes" if labels.others else "no label")
+                if number < 0
+                else labels.names[number]
+            )
+            mine = mine[:0] if cells else mine
+            ax.scatter(*mine.T, color=color, marker=form, label=name or "_rows", **style)
+    if labels.others:
+        count = len(labels.names)
+        remark(ax, f"{count + labels.others} classes: the {count} largest are distinguished, the others are gray")
+    if labels.names != [""] and labels.names:
         legend(ax, labels.title, own=own)
+
+
+def density(ax: Axes, points: NDArray[Any], labels: Labels) -> None:
+    """Very many points as small cells, each in the color of its most frequent class, the darker the more it holds."""
+    finite = np.isfinite(points).all(axis=1)
+    logs = [scale == "log" for scale in (ax.get_xscale(), ax.get_yscale())]
+    places = [np.log10(points[finite, i]) if logs[i] else points[finite, i] for i in range(2)]
+    edges = [np.histogram_bin_edges(place, bins) for place, bins in zip(places, (220, 160), strict=True)]
+    numbers = range(-1, len(labels.names))
+    of = labels.of[finite]
+    counts = np.array([np.histogram2d(*(place[of == k] for place in places), bins=edges)[0] for k in numbers])
+    total, largest = counts.sum(axis=0), counts.argmax(axis=0)
+    bounds = [10**edge if log else edge for edge, log in zip(edges, logs, strict=True)]
+    for layer, number in enumerate(numbers):
+        mine = np.ma.masked_where((total == 0) | (largest != layer), total)
+        if mine.count():
+            shades = LinearSegmentedColormap.from_list("cells", _shades(labels.look(number)[0]))
+            norm = LogNorm(1, max(float(total.max()), 2.0))
+            ax.pcolormesh(*bounds, mine.T, cmap=shades, norm=norm, rasterized=True, zorder=1)
+    remark(ax, f"{len(points):,} points in cells: the darkest hold {int(total.max()):,}, the palest one")
+
+
+def _shades(color: str) -> list[tuple[float, ...]]:
+    """From a pale tint over the color itself to a dark shade of it."""
+    rgb = np.array(to_rgb(color))
+    return [tuple(shade) for shade in (1.0 - 0.35 * (1.0 - rgb), rgb, 0.6 * rgb)]
 
 
 WEIGHTS = ((60, 48.0, 0.9), (500, 32.0, 0.8), (3000, 16.0, 0.65), (np.inf, 7.0, 0.45))
@@ -109,14 +149,18 @@ WEIGHTS = ((60, 48.0, 0.9), (500, 32.0, 0.8), (3000, 16.0, 0.65), (np.inf, 7.0, 
 def legend(ax: Axes, title: str | None = None, *, own: bool) -> None:
     """Beside a picture of its own, inside axes that were given."""
     handles, names = ax.get_legend_handles_labels()
-    if names and names[0] == "no label":
+    if names and (names[0] == "no label" or names[0].endswith(" other classes")):
         handles, names = handles[1:] + handles[:1], names[1:] + names[:1]
     place: dict[str, Any] = {"loc": "best"}
     if own:
         # The corners of a picture in space are empty.
         place = {"loc": "upper left", "frameon": False}
         place |= {} if ax.name == "3d" else {"bbox_to_anchor": (1.01, 1.0)}
-    ax.legend(handles, names, title=title, **place)
+    key = ax.legend(handles, names, title=title, **place)
+    for handle in key.legend_handles:
+        if isinstance(handle, PathCollection):  # as large and strong as those of a few points
+            handle.set_sizes([36.0])
+            handle.set_alpha(1.0)
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -130,11 +174,6 @@ def _numbers(array: NDArray[Any]) -> NDArray[np.float64] | None:
         return None
     numbers = np.array([np.nan if _missing(value) else float(value) for value in values])
     return numbers if np.isfinite(numbers).any() else None
-
-
-def _darker(colour: str) -> str:
-    red, green, blue = to_rgb(colour)
-    return to_hex((0.55 * red, 0.55 * green, 0.55 * blue))
 
 
 def _missing(value: Any) -> bool:

@@ -68,9 +68,19 @@ def settled(ax: Axes, *, own: bool) -> None:
         ax.figure.draw_without_rendering()
 
 
+def equal(ax: Axes) -> None:
+    """One unit is as long across as upwards: coordinates can be compared."""
+    shared = any(len(axes.get_siblings(ax)) > 1 for axes in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
+    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
+
+
 def remark(ax: Axes, text: str) -> None:
-    """A few words in the lower right corner."""
+    """A few words below the axes, after those that stand there."""
+    for note in ax.texts:
+        if note.get_gid() == "remark":
+            note.set_text(f"{note.get_text()} · {text}")
+            return
     ax.annotate(
-        text, (1.0, 0.0), (-4.0, 4.0), xycoords="axes fraction", textcoords="offset points",
-        ha="right", va="bottom", fontsize="small", color=FADED,
+        text, (1.0, 0.0), (0.0, -36.0), xycoords="axes fraction", textcoords="offset points",
+        ha="right", va="top", fontsize="small", color=FADED, gid="remark",
     )  # fmt: skip

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from .._core import EigenspaceError
-from ._classes import LISTED, Labels, cloud, labels_of, legend
+from ._classes import Labels, cloud, labels_of, legend
 from ._figure import FADED, HALO, INK, VERMILION, axes, checked, settled
 from ._names import Names
 from ._subject import Drawable, Subject
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 NAMED = 8
 """Only this many of the rows beyond a limit are named."""
+RIMMED = 60
+"""Up to this many rows beyond a limit all have a dark rim; of more, only those that are named."""
 WIDE = 100.0
 """A larger ratio of the values asks for a logarithmic axis."""
 DECADES = 6.0
@@ -79,9 +81,10 @@ def monitor(
         settled(ax, own=own)
         written = Names(ax)
         written.keep_clear(lifted)
-        written.others(lifted[beyond[:NAMED]])
-        for row in beyond[:NAMED]:
-            written.write(f"row {row}" if names is None else str(names[row]), lifted[row], (1.0, 0.15), INK, must=False)
+        written.keep_clear_texts()
+        worst = beyond[:NAMED]
+        called = [f"row {row}" if names is None else str(names[row]) for row in worst]
+        written.write(called, lifted[worst], np.tile([1.0, 0.15], (len(worst), 1)), INK)
     return ax
 
 
@@ -110,15 +113,18 @@ def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
 
 
 def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n: int, *, own: bool) -> None:
-    """The rows beyond, again, larger and with a dark rim."""
+    """The rows beyond, again, with a dark rim; of thousands only the worst, lest the rims be a black blot."""
     labelled = classes.values is not None or classes.names != [""]
     fill = "none" if labelled else VERMILION
     size = 26.0 if n > 500 else 44.0
-    name = f"beyond: {len(beyond)} of {n}"
-    ax.scatter(
-        places[:, 0], places[:, 1], s=size, facecolors=fill, edgecolors=INK, linewidths=1.0, label=name, zorder=3
-    )
-    if labelled and 0 < len(classes.names) <= LISTED:
+    name = f"beyond: {len(beyond):,} of {n:,}"
+    rimmed = places
+    if len(beyond) > RIMMED:
+        rimmed, size = places[:NAMED], 18.0
+        if not labelled:
+            ax.scatter(*places.T, s=5.0, color=VERMILION, alpha=0.5, linewidths=0, rasterized=True, label="_beyond")
+    ax.scatter(*rimmed.T, s=size, facecolors=fill, edgecolors=INK, linewidths=1.0, label=name, zorder=3)
+    if labelled and classes.names:
         legend(ax, classes.title, own=own)
     else:
         handles, names = ax.get_legend_handles_labels()

@@ -1,91 +1,168 @@
-"""Names beside points, where they do not cover each other."""
+"""Names beside points and arrows: over no mark, no arrow and no other name, inside the axes.
+
+Names are placed one after another, the most important first. Each takes the cheapest free place around its point; one
+that had to move, or that stands as near to another mark, gets a line to its own. A name without a place is left out
+and counted.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ._figure import HALO
+from ._figure import HALO, remark
 
 Floats = NDArray[np.float64]
 
-TURNS = np.radians([0, 25, -25, 50, -50, 80, -80, 115, -115, 150, -150, 180])
-GAPS = (5.0, 12.0, 21.0)
+TURNS = np.radians(np.arange(0, 360, 7.5))
+GAPS = np.array([3.0, 6.0, 10.0, 15.0, 21.0, 28.0, 36.0, 46.0, 58.0, 72.0, 90.0, 115.0, 150.0])
+"""Points between a mark and its name, nearest first."""
+BESIDE = 6.0
+"""A name further away than this gets a line."""
+TRIES = (0.0, 0.0, 0.0, 15.0, 28.0, 46.0)
+"""The least distances of one try after another; names that found no place come first in the next."""
 
 
 class Names:
-    """Names are written one after another; each looks for a place that is still free."""
+    """What names stay off, in pixels of the figure."""
 
-    def __init__(self, ax: Axes) -> None:
+    def __init__(self, ax: Axes, radius: float = 3.0) -> None:
         self.ax = ax
-        self.taken: list[Floats] = []
-        self.busy = np.empty((0, 2))
-        self.rivals = np.empty((0, 2))
         self.unit = ax.figure.dpi / 72.0
-        box = ax.bbox
-        self.frame = np.array([box.x0, box.y0, box.x1, box.y1]) + 3 * self.unit * np.array([1, 1, -1, -1])
+        self.radius = radius * self.unit
+        """The radius of marks."""
+        self.frame = np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, ax.bbox.y1])
+        size = np.maximum(np.ceil((self.frame[2:] - self.frame[:2]) / self.unit), 1).astype(int)
+        self.marks, self.covered = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
 
     def keep_clear(self, places: Floats) -> None:
-        """Places in the units of the data that should not be covered, such as points."""
-        places = places[np.isfinite(places).all(axis=1)][:5000]
-        self.busy = np.vstack([self.busy, self.ax.transData.transform(places)])
-
-    def others(self, places: Floats) -> None:
-        """Places with names of their own: a name that stands nearer to one of them would be read as its."""
-        self.rivals = self.ax.transData.transform(places)
+        """Marks, in the units of the data."""
+        self._paint(places, self.marks, self.covered)
 
     def keep_clear_line(self, start: Floats, end: Floats) -> None:
-        """The outer part of an arrow."""
-        self.keep_clear(start + np.linspace(0.3, 1.0, 15)[:, None] * (end - start))
+        """A line, such as an arrow."""
+        self._paint(start + np.linspace(0.0, 1.0, 200)[:, None] * (end - start), self.covered)
 
-    def write(self, text: str, at: Floats, towards: tuple[float, float], colour: str, *, must: bool = True) -> bool:
-        """Writes a name near a place, in a direction on the screen if that is free; whether it was written."""
-        place = self.ax.transData.transform(at)
-        note = self.ax.annotate(
-            text if len(text) <= 28 else text[:27] + "…", (float(at[0]), float(at[1])), (0.0, 0.0),
-            textcoords="offset points", ha="center", va="center", fontsize="small", color=colour, zorder=5,
-            annotation_clip=False, path_effects=HALO,
-        )  # fmt: skip
-        extent = note.get_window_extent()
-        half = np.array([extent.width, extent.height]) / 2
-        angle = np.arctan2(towards[1], towards[0])
-        best, least = None, np.inf
-        for i, gap in enumerate(GAPS):
-            for j, turn in enumerate(TURNS):
-                way = np.array([np.cos(angle + turn), np.sin(angle + turn)])
-                # The box touches the circle of the gap from outside.
-                reach = float(np.min(half / np.maximum(np.abs(way), 1e-9)))
-                centre = place + way * (gap * self.unit + reach)
-                cost = self._cost(np.concatenate([centre - half, centre + half])) + 0.3 * i + 0.1 * j
-                cost += 30.0 * self._misread(centre, half, place)
-                if cost < least:
-                    best, least = centre, cost
-        assert best is not None
-        if least >= 100.0 and not must:
-            note.remove()
-            return False
-        note.set_position(tuple((best - place) / self.unit))
-        self.taken.append(np.concatenate([best - half - 1, best + half + 1]))
-        return True
+    def keep_clear_texts(self) -> None:
+        """What is written already."""
+        for text in self.ax.texts:
+            box = text.get_window_extent()
+            low = np.floor((np.array([box.x0, box.y0]) - self.frame[:2]) / self.unit)
+            high = np.ceil((np.array([box.x1, box.y1]) - self.frame[:2]) / self.unit)
+            (left, bottom), (right, top) = (np.maximum(corner, 0).astype(int) for corner in (low, high))
+            self.covered[left:right, bottom:top] = 1
 
-    def _misread(self, centre: Floats, half: Floats, place: Floats) -> bool:
-        """Whether another named place is nearer to the box than its own."""
+    def _paint(self, places: Floats, *grids: NDArray[np.int64]) -> None:
+        pixels = self.ax.transData.transform(places[np.isfinite(places).all(axis=1)])
+        cells = np.floor((pixels - self.frame[:2]) / self.unit)
+        inside = ((cells >= 0) & (cells < grids[0].shape)).all(axis=1)
+        x, y = cells[inside].astype(int).T
+        for grid in grids:
+            grid[x, y] = 1
 
-        def away(places: Floats) -> Floats:
-            beside: Floats = np.maximum(np.abs(places - centre) - half, 0.0)
-            return np.hypot(beside[:, 0], beside[:, 1])
+    def write(self, texts: Sequence[str], places: Floats, towards: Floats, color: str) -> None:
+        """Writes names near places of the data, each in a direction on the screen if that is free."""
+        self.sums = [np.pad(grid.cumsum(0).cumsum(1), ((1, 0), (1, 0))) for grid in (self.marks, self.covered)]
+        notes = [
+            self.ax.annotate(
+                text if len(text) <= 28 else text[:27] + "…", (float(at[0]), float(at[1])), (0.0, 0.0),
+                textcoords="offset points", ha="center", va="center", fontsize="small", color=color, zorder=5,
+                annotation_clip=False, path_effects=HALO,
+            )
+            for text, at in zip(texts, places, strict=True)
+        ]  # fmt: skip
+        halves = [np.array([box.width, box.height]) / 2 for box in (note.get_window_extent() for note in notes)]
+        points = self.ax.transData.transform(places)
+        best: dict[int, tuple[Floats, bool]] = {}
+        order = list(range(len(notes)))
+        for least in TRIES:
+            found = self._place_all(order, points, halves, towards, least)
+            order.sort(key=lambda i: i in found)
+            best = found if len(found) > len(best) else best
+            if len(best) == len(notes):
+                break
+        for i, note in enumerate(notes):
+            if i not in best:
+                note.remove()
+                continue
+            center, line = best[i]
+            offset = (center - points[i]) / self.unit
+            if line:
+                note.remove()
+                style = {"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 2.0}
+                note = self.ax.annotate(
+                    note.get_text(), note.xy, (0.0, 0.0), textcoords="offset points", ha="center", va="center",
+                    fontsize="small", color=color, zorder=5, annotation_clip=False, path_effects=HALO,
+                    arrowprops=style,
+                )  # fmt: skip
+            note.set_position(tuple(offset))
+        if left := len(notes) - len(best):
+            remark(self.ax, f"{left} name{'s' * (left > 1)} left out for lack of room")
 
-        others = self.rivals[np.abs(self.rivals - place).max(axis=1) > self.unit]
-        return len(others) > 0 and bool(away(others).min() < away(place[None])[0])
+    def _place_all(
+        self, order: list[int], points: Floats, halves: list[Floats], towards: Floats, least: float
+    ) -> dict[int, tuple[Floats, bool]]:
+        """The middle of each name that finds a place, and whether it needs a line."""
+        found: dict[int, tuple[Floats, bool]] = {}
+        boxes, lines = np.empty((0, 4)), np.empty((0, 4))
+        for i in order:
+            point, half = points[i], halves[i]
+            first = np.arctan2(towards[i][1], towards[i][0])
+            gap, turn = (a.ravel() for a in np.meshgrid(GAPS[least <= GAPS], TURNS, indexing="ij"))
+            way = np.column_stack([np.cos(first + turn), np.sin(first + turn)])
+            reach = np.min(half / np.maximum(np.abs(way), 1e-9), axis=1)
+            centers = point + way * (gap * self.unit + self.radius + reach)[:, None]
+            box = np.hstack([centers - half, centers + half])
+            near = np.clip(point, box[:, :2], box[:, 2:])
+            away = np.hypot(*(near - point).T) - self.radius
+            free = (box[:, :2] >= self.frame[:2]).all(axis=1) & (box[:, 2:] <= self.frame[2:]).all(axis=1)
+            free &= self._count(1, _grown(box, self.radius)) == 0
+            around = _grown(box, np.maximum(away, 0.0) + self.radius)
+            own = np.concatenate([point - 1.5 * self.unit, point + 1.5 * self.unit])
+            own = np.hstack([np.maximum(around[:, :2], own[:2]), np.minimum(around[:, 2:], own[2:])])
+            line = (away > BESIDE * self.unit) | (self._count(0, around) > self._count(0, own))
+            free &= ~line | (away >= 4.0 * self.unit)
+            for other in boxes:
+                grown = _grown(other[None], 2.0)[0]
+                free &= ~((box[:, :2] < grown[2:]).all(axis=1) & (box[:, 2:] > grown[:2]).all(axis=1))
+                free &= ~(line & _crossed(np.broadcast_to(grown, box.shape), point, near))
+            for other in lines:
+                free &= ~_crossed(_grown(box, 1.0), other[:2], np.broadcast_to(other[2:], near.shape))
+            turned = np.minimum(turn, 2 * np.pi - turn)
+            cost = np.where(free, away / self.unit + 5.0 * turned + 8.0 * line, np.inf)
+            k = int(np.argmin(cost))
+            if np.isfinite(cost[k]):
+                found[i] = centers[k], bool(line[k])
+                boxes = np.vstack([boxes, box[k]])
+                if line[k]:
+                    lines = np.vstack([lines, np.concatenate([point, near[k]])])
+        return found
 
-    def _cost(self, box: Floats) -> float:
-        """A hundred for each name that is covered, fifty if it leaves the picture, one for each busy place."""
-        left, low, right, high = box
-        cost = 100.0 * sum(left < t[2] and t[0] < right and low < t[3] and t[1] < high for t in self.taken)
-        if left < self.frame[0] or low < self.frame[1] or right > self.frame[2] or high > self.frame[3]:
-            cost += 50.0
-        inside = (
-            (self.busy[:, 0] > left) & (self.busy[:, 0] < right) & (self.busy[:, 1] > low) & (self.busy[:, 1] < high)
-        )
-        return float(cost + inside.sum())
+    def _count(self, which: int, box: Floats) -> NDArray[np.int64]:
+        """Covered cells in each box."""
+        sums = self.sums[which]
+        cells = (box - np.tile(self.frame[:2], 2)) / self.unit
+        most = np.array(sums.shape) - 1
+        x0, y0 = np.clip(np.floor(cells[:, :2]), 0, most).astype(int).T
+        x1, y1 = np.clip(np.ceil(cells[:, 2:]), 0, most).astype(int).T
+        x1, y1 = np.maximum(x0, x1), np.maximum(y0, y1)
+        counts: NDArray[np.int64] = sums[x1, y1] + sums[x0, y0] - sums[x0, y1] - sums[x1, y0]
+        return counts
+
+
+def _grown(box: Floats, by: float | Floats) -> Floats:
+    step = np.broadcast_to(np.asarray(by, dtype=np.float64), len(box))[:, None]
+    grown: Floats = np.hstack([box[:, :2] - step, box[:, 2:] + step])
+    return grown
+
+
+def _crossed(box: Floats, start: Floats, end: Floats) -> NDArray[np.bool_]:
+    """Whether the lines from one point to many pass through the boxes."""
+    along = np.where(end == start, 1e-9, end - start)
+    a, b = (box[:, :2] - start) / along, (box[:, 2:] - start) / along
+    enter, leave = np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)
+    crossed: NDArray[np.bool_] = np.maximum(enter, 0.0) <= np.minimum(leave, 1.0)
+    return crossed

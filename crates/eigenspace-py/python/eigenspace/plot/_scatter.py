@@ -8,21 +8,25 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from ._classes import cloud, labels_of
-from ._figure import axes, checked, zero_lines
+from ._figure import axes, checked, equal, settled, zero_lines
 from ._subject import Drawable, Subject
 
 
 def scatter(
     model: Drawable, X: Any, labels: Any = None, components: Sequence[int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
-    """Coordinates of rows, coloured by label.
+    """Coordinates of rows, colored by label, with the same scale on both axes.
+
+    More than 20,000 rows are drawn as cells, darker where there are more rows, unless there are more classes than
+    colors.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
     X : the rows
-    labels : one for each row. Texts and whole numbers of at most 20 values are classes, listed in a legend unless
-        there are more than 20; other numbers are a continuous scale with a colour bar. A missing label is grey.
+    labels : one for each row. Texts and whole numbers of at most 20 values are classes; the 20 largest are
+        distinguished and the others are gray. Other numbers are a continuous scale with a color bar. A missing label
+        is gray.
     components : which two are the axes, counted from 0; three make a picture in space
     ax : the axes to draw into (with ``projection='3d'`` for three components); a new figure by default
 
@@ -45,5 +49,7 @@ def scatter(
     if space:
         ax.set_zlabel(subject.title(chosen[2]))  # type: ignore[attr-defined]
     else:
+        equal(ax)
         zero_lines(ax)
+        settled(ax, own=own)
     return ax

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
+from numpy.typing import NDArray
 
 from ._figure import BLUE, INK, RULE, VERMILION, axes, checked
 from ._subject import Drawable, Subject, at_least_one
+
+Floats = NDArray[np.float64]
 
 BARS = 50
 """Components drawn, if more are kept."""
 SINGLE_BARS = 300
 """More than this are drawn as one outline: single bars would be thinner than a line."""
+
+
+VALUES = 14
+"""Up to this many bars bear their values: more would not fit side by side."""
 
 
 def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes:
@@ -45,6 +54,7 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
     else:
         ax.stairs(shares, np.arange(bars + 1) + 0.5, fill=True, color=BLUE, label="component")
     certificate = core.certificate()
+    reach = np.zeros((2, bars))
     if not certificate.is_exact:
         bounds = np.clip(certificate.eigenvalue_bounds()[:bars] / core.feature_scatter().sum(), 0.0, 1.0)
         reach = np.maximum([shares - bounds[:, 0], bounds[:, 1] - shares], 0.0)  # rounding may put a share just outside
@@ -62,9 +72,23 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
     ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, symbol=" %"))
     ax.set_xlabel("component")
     ax.set_ylabel("explained variance")
+    if bars <= VALUES:
+        _write_values(ax, shares, sums, reach)
     middle = bars // 2
     if sums[middle] - shares[middle] > 0.4:  # room between the bars and the curve
         ax.legend(loc="center right", bbox_to_anchor=(1.0, float(sums[middle] + shares[middle]) / 2))
     else:
         ax.legend(loc="best")
     return ax
+
+
+def _write_values(ax: Axes, shares: Floats, sums: Floats, reach: Floats) -> None:
+    """The share of each component above its bar, or in it where the curve is in the way."""
+    style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
+    for i, share in enumerate(shares):
+        text, above, below = f"{100 * share:.1f} %", share + reach[1][i], share - reach[0][i]
+        if not share - 0.02 < sums[i] < above + 0.08 and above < 0.97:
+            ax.annotate(text, (i + 1, above), (0, 3), va="bottom", color=INK, **style)
+        elif below > 0.08:
+            turn = 90 if len(shares) > 8 else 0  # narrow bars
+            ax.annotate(text, (i + 1, below), (0, -6), va="top", color="white", rotation=turn, **style)
