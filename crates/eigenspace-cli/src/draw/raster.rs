@@ -49,8 +49,9 @@ pub(super) fn corners(marker: Marker, radius: f64) -> Vec<Point> {
     let r = radius;
     match marker {
         Marker::Triangle => vec![(0.0, -1.35 * r), (1.2 * r, 0.75 * r), (-1.2 * r, 0.75 * r)],
-        Marker::Square => vec![(-0.9 * r, -0.9 * r), (0.9 * r, -0.9 * r), (0.9 * r, 0.9 * r), (-0.9 * r, 0.9 * r)],
-        Marker::Disc | Marker::Diamond => vec![(0.0, -1.3 * r), (1.3 * r, 0.0), (0.0, 1.3 * r), (-1.3 * r, 0.0)],
+        Marker::Disc | Marker::Square => {
+            vec![(-0.9 * r, -0.9 * r), (0.9 * r, -0.9 * r), (0.9 * r, 0.9 * r), (-0.9 * r, 0.9 * r)]
+        }
     }
 }
 

@@ -27,7 +27,6 @@ pub(super) enum Marker {
     Disc,
     Triangle,
     Square,
-    Diamond,
 }
 
 /// Where a text stands relative to its point.
