@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v1.safetensors"
+GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v2.safetensors"
 ROWS, FEATURES, RANK = 12, 5, 3
 # The rows are of order one and well conditioned (asserted below), so that two correct
 # decompositions differ by some tens of roundings of 2e-16.
@@ -60,13 +60,18 @@ def test_the_tensors_have_the_documented_names_types_and_shapes(model):
     assert found == {
         "basis": ("<f8", (RANK, FEATURES)),
         "count": ("<u8", ()),
+        "feature_noise": ("<f8", (FEATURES,)),
         "feature_scatter": ("<f8", (FEATURES,)),
         "imputed": ("<u8", ()),
-        "lost": ("<f8", ()),
+        "lost": ("<f8", (FEATURES,)),
         "mean": ("<f8", (FEATURES,)),
+        "mean_low": ("<f8", (FEATURES,)),
+        "mean_noise": ("<f8", (FEATURES,)),
+        "scatter_noise": ("<f8", (FEATURES,)),
         "singular_values": ("<f8", (RANK,)),
         "noise": ("<f8", ()),
-        "surplus": ("<f8", ()),
+        "squared_weight": ("<f8", ()),
+        "surplus": ("<f8", (FEATURES,)),
         "weight": ("<f8", ()),
     }
 
@@ -88,15 +93,17 @@ def test_the_count_is_an_exact_unsigned_integer(model):
 def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(metadata):
     assert list(metadata) == ["eigenspace"]
     settings = json.loads(metadata["eigenspace"])
-    assert sorted(settings) == ["centre", "components", "sha256", "version"]
+    assert sorted(settings) == ["centre", "components", "sha256", "version", "weights"]
     assert settings["centre"] == "mean"
     assert settings["components"] == "number 2"
-    assert settings["version"] == 1
+    assert settings["version"] == 2
+    assert settings["weights"] == "frequency"
 
 
 def test_the_checksum_can_be_computed_again_from_its_description(model, metadata):
     settings = json.loads(metadata["eigenspace"])
-    header = f"eigenspace 1\n{settings['components']}\n{settings['centre']}\n"
+    words = [settings[key] for key in ("components", "centre", "weights")]
+    header = "\n".join(["eigenspace 2", *words, ""])
     digest = hashlib.sha256(header.encode())
     for name in sorted(model):
         tensor = model[name]

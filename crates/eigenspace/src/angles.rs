@@ -11,10 +11,10 @@
 
 use ndarray::{Array1, Array2, ArrayView2};
 
-use crate::basis::orthogonality_loss;
 use crate::block;
 use crate::error::Error;
 use crate::linalg;
+use crate::linalg::orthogonality_loss;
 use crate::model::EigenspaceModel;
 
 /// Rows further than this from orthonormal are made orthonormal first.
@@ -43,9 +43,9 @@ pub fn principal_angles(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resul
         return Ok(Array1::zeros(0));
     }
     let inside = linalg::cross(small.view(), large.view());
-    let (cosines, _) = linalg::thin_svd(inside.view())?;
+    let (cosines, _) = linalg::thin_svd(inside.view());
     let outside = &small - &linalg::rotate(inside.view(), large.view());
-    let (mut sines, _) = linalg::thin_svd(outside.view())?;
+    let (mut sines, _) = linalg::thin_svd(outside.view());
     sines.invert_axis(ndarray::Axis(0));
     let angle = |(cosine, sine): (&f64, &f64)| {
         if *sine < std::f64::consts::FRAC_1_SQRT_2 { sine.asin() } else { cosine.clamp(0.0, 1.0).acos() }
@@ -76,7 +76,7 @@ fn orthonormal(rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     if orthogonality_loss(rows) <= ORTHONORMAL {
         return Ok(rows.to_owned());
     }
-    let (values, directions) = linalg::thin_svd(rows)?;
+    let (values, directions) = linalg::thin_svd(rows);
     let floor = values.first().copied().unwrap_or(0.0) * f64::EPSILON * rows.ncols() as f64;
     let rank = values.iter().take_while(|&&s| s > floor).count();
     Ok(linalg::rows_of(directions.view(), 0..rank).to_owned())

@@ -29,7 +29,7 @@ impl Basis {
     pub(crate) fn oriented(mut rows: Array2<f64>) -> Self {
         rows.axis_iter_mut(Axis(0)).into_par_iter().for_each(|mut row| {
             let largest = match row.as_slice() {
-                Some(row) => linalg::vectorised(|| largest_magnitude(row)),
+                Some(row) => linalg::vectorized(|| largest_magnitude(row)),
                 None => row.iter().fold(0.0, |best: f64, x| best.max(x.abs())),
             };
             if row.iter().find(|x| x.abs() >= largest * (1.0 - TIE)).is_some_and(|x| *x < 0.0) {
@@ -67,7 +67,7 @@ impl Basis {
 
     /// The largest entry of |V Vᵀ − I|.
     pub(crate) fn orthogonality_loss(&self) -> f64 {
-        orthogonality_loss(self.view())
+        linalg::orthogonality_loss(self.view())
     }
 }
 
@@ -82,12 +82,4 @@ fn largest_magnitude(row: &[f64]) -> f64 {
         }
     }
     best.iter().chain(rest).fold(0.0, |best, x| best.max(x.abs()))
-}
-
-/// The largest entry of |V Vᵀ − I|; not a number when an entry is not.
-pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
-    linalg::gram(rows)
-        .indexed_iter()
-        .map(|((i, j), value)| (value - f64::from(u8::from(i == j))).abs())
-        .fold(0.0, |worst, loss| if loss > worst || loss.is_nan() { loss } else { worst })
 }

@@ -11,7 +11,7 @@
 //! how small a singular value they can see (`Covariance`: √ε of the largest; the others: ε).
 
 use crate::block::Block;
-use crate::certificate::Bound;
+use crate::bound::Bound;
 use crate::error::Error;
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
@@ -71,24 +71,25 @@ impl EigenspaceModel {
 }
 
 fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {
-    let mut scatter = Scatter::empty(rows.ncols(), false);
+    let mut scatter = Scatter::empty(Moments::empty(rows.ncols()));
     for (mut piece, weights) in rows.pieces(SCATTER_ROWS) {
         scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
-    let (decomposed, rounding) = scatter.decompose(truncation.rank_limit())?;
-    let possible = scatter.moments.rank_limit().min(rows.ncols());
-    let smallest = decomposed.values.get(possible.wrapping_sub(1)).map_or(decomposed.beyond, |s| s * s);
-    let largest = decomposed.values.first().map_or(0.0, |s| s * s);
-    if doubt && smallest < TRUSTED * largest {
+    let model = scatter.model(truncation, Components::All, false);
+    let possible = scatter.moments.rank_limit().min(rows.ncols()).min(truncation.rank_limit());
+    let values = model.singular_values();
+    let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
+    if doubt && smallest < TRUSTED * values.first().map_or(0.0, |s| s * s) {
         return by_factor(rows, Route::Svd, truncation);
     }
-    let reduced = decomposed.cut(truncation, rounding, &scatter.moments);
-    Ok(EigenspaceModel::from_reduced(scatter.moments, reduced, Bound::default(), Components::All))
+    Ok(model)
 }
 
 fn by_factor(rows: Block<'_>, route: Route, truncation: Truncation) -> Result<EigenspaceModel, Error> {
     let (mut a, weights) = rows.widened();
-    let moments = Moments::empty(rows.ncols()).absorb(a.view_mut(), weights.as_deref())?;
-    let reduced = reduce(a, route, truncation, &moments, f64::EPSILON)?;
-    Ok(EigenspaceModel::from_reduced(moments, reduced, Bound::default(), Components::All))
+    let before = Moments::empty(rows.ncols());
+    let absorbed = before.absorb(a.view_mut(), weights.as_deref())?;
+    let bound = Bound::exact(rows.ncols()).absorbed(&before, &absorbed);
+    let reduced = reduce(a, route, truncation, &absorbed.moments);
+    Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, Components::All))
 }

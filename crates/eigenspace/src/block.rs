@@ -13,7 +13,7 @@ use rayon::slice::ParallelSlice;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::linalg::{Real, vectorised};
+use crate::linalg::vectorized;
 use crate::missing::Missing;
 use crate::sparse::SparseRows;
 
@@ -156,11 +156,6 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Whether the rows are worked on in f32.
-    pub(crate) fn is_narrow(&self) -> bool {
-        matches!(self.rows, Rows::F32(_) | Rows::U8(_) | Rows::U16(_))
-    }
-
     /// The weight of a row.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
@@ -172,11 +167,11 @@ impl<'a> Block<'a> {
     }
 
     /// Writes rows into a buffer of as many rows.
-    pub(crate) fn write<T: Real>(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, T>) {
+    pub(crate) fn write(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, f64>) {
         each!(self.rows, rows => {
-            let copy = |(mut to, which): (ndarray::ArrayViewMut2<'_, T>, &[usize])| {
+            let copy = |(mut to, which): (ndarray::ArrayViewMut2<'_, f64>, &[usize])| {
                 for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
-                    to.zip_mut_with(&rows.row(row), |to, from| *to = T::narrow(from.to_f64()));
+                    to.zip_mut_with(&rows.row(row), |to, from| *to = from.to_f64());
                 }
             };
             if which.len() <= CHECK_ROWS {
@@ -184,9 +179,9 @@ impl<'a> Block<'a> {
             }
             to.axis_chunks_iter_mut(Axis(0), CHECK_ROWS).into_par_iter().zip(which.par_chunks(CHECK_ROWS)).for_each(copy);
         }, sparse => {
-            to.fill(T::narrow(0.0));
+            to.fill(0.0);
             for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
-                sparse.row(row).for_each(|(j, x)| to[j] = T::narrow(to[j].widen() + x));
+                sparse.row(row).for_each(|(j, x)| to[j] += x);
             }
         })
     }
@@ -253,7 +248,7 @@ pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
     // Counting, rather than stopping at the first, keeps the loop free of branches.
     let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
     let bad = |row: ArrayView1<'_, E>| match row.to_slice() {
-        Some(row) => vectorised(|| row.iter().fold(0, count)),
+        Some(row) => vectorized(|| row.iter().fold(0, count)),
         None => row.iter().fold(0, count),
     };
     rows.rows().into_iter().all(|row| bad(row) == 0)

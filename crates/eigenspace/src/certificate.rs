@@ -7,59 +7,28 @@
 //! | E = M − L | | −surplus ≤ E ≤ lost, as quadratic forms |
 //! | e | [`Certificate::error_bound`] | max(lost, surplus) ≥ ‖E‖₂ |
 //!
-//! Every truncation adds the largest s² it dropped to `lost`; only a split can add to `surplus`. So
+//! Every truncation adds the largest s² it dropped to `lost`; only a split can add to `surplus`; rounding is counted
+//! on both sides (`bound.rs`). So
 //!
 //! ```text
 //! s_i² − surplus ≤ λ_i(M) ≤ s_i² + lost                                       (Weyl)
 //! sin ∠(span V[..k], true top-k space) ≤ h / (s_k² − s_{k+1}² − h)            (Davis–Kahan)
 //!                                        h = (lost + surplus) / 2
-//! Σ_{i≤j} s_i² − j surplus ≤ Σ_{i≤j} λ_i(M) ≤ Σ_{i≤j} s_i² + min(j lost, Σq − Σs²)
+//! Σ_{i≤j} s_i² − j surplus ≤ Σ_{i≤j} λ_i(M) ≤ Σ_{i≤j} s_i² + min(j lost, Σq − Σs²)      (Ky Fan)
 //! ```
 //!
-//! The trace of M is Σq, which is never truncated; while surplus = 0, E ≥ 0 and so
-//! ‖E‖ ≤ trace E = Σq − Σs² as well, and `lost` is the smaller of the two.
-//!
-//! Splitting subtracts, and the rounding of what was there before stays behind; products of f32 rows
-//! round to f32. That `noise` is counted apart, is added to both sides, and goes on with the model, so
-//! that a later split allows for it. Rounding of f64 products, some ε s₁², is not counted.
+//! The trace of M is Σq, which is never truncated; while no split has left a surplus, what truncations have dropped is
+//! positive semi-definite and so at most its trace, Σq − Σs² up to rounding. `lost` is the smaller of the two.
 //!
 //! Davis and Kahan's theorem is often used with e in the place of h. Subtracting a multiple of the
-//! identity from M moves no eigenvector, and (lost − surplus)/2 · I centres E, so that half the
+//! identity from M moves no eigenvector, and (lost − surplus)/2 · I centers E, so that half the
 //! width is enough: the angle bound here is less than half of the usual one.
 
+use crate::bound::{UNIT, largest};
 use crate::model::EigenspaceModel;
 
-/// Below this share of the total, Σq − Σs² is a difference of roundings.
-const SUMMED: f64 = 1e-6;
-/// Up to this share of the largest eigenvalue the leavings of splits are called rounding.
-const LEFT_BEHIND: f64 = 1e-10;
-
-/// Limits on what truncation and splitting can have done: −surplus − noise ≤ M − L ≤ lost + noise.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Bound {
-    pub(crate) lost: f64,
-    pub(crate) surplus: f64,
-    /// Rounding that counts: of larger scatters that splits have left behind, and of f32 products.
-    pub(crate) noise: f64,
-}
-
-impl Bound {
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self { lost: self.lost + other.lost, surplus: self.surplus + other.surplus, noise: self.noise + other.noise }
-    }
-
-    pub(crate) fn scaled(self, factor: f64) -> Self {
-        Self { lost: self.lost * factor, surplus: self.surplus * factor, noise: self.noise * factor }
-    }
-
-    pub(crate) fn noisier(self, noise: f64) -> Self {
-        Self { noise: self.noise + noise, ..self }
-    }
-
-    pub(crate) fn losing(self, lost: f64) -> Self {
-        Self { lost: self.lost + lost, ..self }
-    }
-}
+/// A model is called exact while its error bound is at most this share of its largest eigenvalue.
+const EXACT: f64 = 1e-10;
 
 /// How far a model can be from the batch model of the same rows.
 ///
@@ -88,27 +57,47 @@ impl Bound {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    bound: Bound,
+    /// Of truncations and splits.
+    lost: f64,
+    surplus: f64,
+    /// Of rounding, to be added to both.
+    noise: f64,
+    truncated: bool,
     squared: Vec<f64>,
+    /// Σq, and what it can be off by.
     total: f64,
+    total_noise: f64,
+    /// What rounding can have done to the trace of the model.
+    trace_noise: f64,
 }
 
 impl Certificate {
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
-        let squared = model.spectrum.squared();
-        let total = model.moments.total();
-        let mut certificate = Self { bound: model.bound, squared, total };
-        if let Some(missing) = certificate.missing() {
-            certificate.bound.lost = certificate.bound.lost.min(missing);
-        }
+        let (bound, squared) = (&model.bound, model.spectrum.squared());
+        let first = squared.first().copied().unwrap_or(0.0);
+        // Squares of singular values, and directions that are orthonormal to rounding.
+        let last_digits = 64.0 * UNIT * first;
+        let features = model.features() as f64;
+        let mut certificate = Self {
+            lost: largest(&bound.lost),
+            surplus: largest(&bound.surplus),
+            noise: if first > 0.0 || bound.noise > 0.0 { bound.noise + last_digits } else { 0.0 },
+            truncated: bound.is_truncated(),
+            total: model.moments.total(),
+            total_noise: bound.scatter_noise.sum() + 4.0 * UNIT * features * first,
+            trace_noise: bound.feature_noise.sum().min(features * bound.noise),
+            squared,
+        };
+        certificate.lost = certificate.lost.min(certificate.missing());
         certificate
     }
 
-    /// Σq − Σs², which bounds what is lost: while it is more than the rounding of a sum of f32 products,
-    /// and nothing can be too much.
-    fn missing(&self) -> Option<f64> {
-        let missing = self.total - self.squared.iter().sum::<f64>();
-        (self.bound.surplus == 0.0 && self.bound.noise == 0.0 && missing > SUMMED * self.total).then_some(missing)
+    /// Σq − Σs², which bounds what is lost while nothing can be too much.
+    fn missing(&self) -> f64 {
+        if self.surplus > 0.0 {
+            return f64::INFINITY;
+        }
+        (self.total - self.squared.iter().sum::<f64>()).max(0.0) + self.total_noise + self.trace_noise
     }
 
     fn largest(&self) -> f64 {
@@ -117,7 +106,7 @@ impl Certificate {
 
     /// e: an upper bound on the spectral norm of the scatter that the model lacks or has too much.
     pub fn error_bound(&self) -> f64 {
-        self.bound.lost.max(self.bound.surplus) + self.bound.noise
+        self.lost.max(self.surplus) + self.noise
     }
 
     /// e as a share of the largest eigenvalue; 1 when nothing is certain.
@@ -131,20 +120,18 @@ impl Certificate {
 
     /// Upper bound on the scatter along any direction that the model lacks.
     pub fn lost(&self) -> f64 {
-        self.bound.lost + self.bound.noise
+        self.lost + self.noise
     }
 
-    /// Upper bound on the scatter along any direction that the model has too much, after a split.
+    /// Upper bound on the scatter along any direction that the model has too much: after a split, and by rounding.
     pub fn surplus(&self) -> f64 {
-        self.bound.surplus + self.bound.noise
+        self.surplus + self.noise
     }
 
-    /// True when nothing above rounding was ever dropped, so that the model equals batch PCA: no
-    /// truncation has cut a direction, and what splits and f32 products have left behind is below 1e-10
-    /// of the largest eigenvalue. (A stream of f32 rows that has been compressed is off by some 1e-6
-    /// of it, says so, and is not called exact.)
+    /// True when the model equals batch PCA: no truncation has cut a direction above rounding, and all rounding
+    /// together, that of splits included, is at most 1e-10 of the largest eigenvalue.
     pub fn is_exact(&self) -> bool {
-        self.bound.lost == 0.0 && self.bound.surplus == 0.0 && self.bound.noise <= LEFT_BEHIND * self.largest()
+        !self.truncated && self.noise <= EXACT * self.largest()
     }
 
     /// The interval that holds the i-th largest eigenvalue (from 0) of the true scatter. Divide by
@@ -155,8 +142,7 @@ impl Certificate {
     }
 
     /// Upper bound on the sine of the largest angle between the model's first k directions and the
-    /// true ones. It is 1, nothing is certain, when the gap after the k-th eigenvalue is too small, and
-    /// some ε over the relative gap when the model is exact.
+    /// true ones. It is 1, nothing is certain, when the gap after the k-th eigenvalue is too small.
     pub fn angle_bound(&self, k: usize) -> f64 {
         if k == 0 {
             return 0.0;
@@ -164,22 +150,20 @@ impl Certificate {
         let Some(last) = self.squared.get(k - 1) else {
             return 1.0;
         };
-        let rounding = 64.0 * f64::EPSILON * self.largest();
-        let half = (0.5 * (self.lost() + self.surplus())).max(rounding);
+        let half = 0.5 * (self.lost() + self.surplus());
         let gap = last - self.squared.get(k).copied().unwrap_or(0.0) - half;
-        if gap > half { half / gap } else { 1.0 }
+        if gap > half { half / gap + 64.0 * UNIT } else { 1.0 }
     }
 
     /// The interval that holds the true share of the variance in the best j directions.
     pub fn captured_bounds(&self, j: usize) -> (f64, f64) {
         if self.total <= 0.0 {
-            return (1.0, 1.0);
+            return if self.total_noise > 0.0 { (0.0, 1.0) } else { (1.0, 1.0) };
         }
         let held: f64 = self.squared.iter().take(j).sum();
-        let more = j as f64 * self.lost();
-        let more = self.missing().map_or(more, |missing| more.min(missing));
-        let low = (held - j as f64 * self.surplus()) / self.total;
-        let high = (held + more) / self.total;
+        let more = (j as f64 * self.lost()).min(self.missing());
+        let low = (held - j as f64 * self.surplus()) / (self.total + self.total_noise);
+        let high = (held + more) / (self.total - self.total_noise).max(f64::MIN_POSITIVE);
         (low.clamp(0.0, 1.0), high.clamp(0.0, 1.0))
     }
 }

@@ -12,17 +12,16 @@
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
 
-use crate::certificate::Bound;
+use crate::bound::Bound;
 use crate::error::{Error, FormatError};
 use crate::factor::{Factor, Note};
 use crate::fit::FitOptions;
-use crate::linalg::Real;
 use crate::moments::Moments;
 use crate::scatter::Scatter;
-use crate::stream::{Buffer, EigenspaceStream};
+use crate::stream::EigenspaceStream;
 
 /// How a checkpoint begins.
-const MAGIC: &[u8] = b"eigenspace checkpoint 1\n";
+const MAGIC: &[u8] = b"eigenspace checkpoint 2\n";
 /// Bytes of a SHA-256.
 const SUM: usize = 32;
 
@@ -149,30 +148,18 @@ impl Tape<'_> {
         values.iter_mut().try_for_each(|value| each(self, value))
     }
 
-    /// The first `rows` rows of a matrix, in its own precision.
-    fn matrix<T: Real>(&mut self, values: &mut Array2<T>, rows: usize, columns: usize) -> Result<(), FormatError> {
+    /// The first `rows` rows of a matrix.
+    fn matrix(&mut self, values: &mut Array2<f64>, rows: usize, columns: usize) -> Result<(), FormatError> {
         let expected = rows.checked_mul(columns).ok_or(FormatError::NoCheckpoint)?;
         let mut cells = expected;
-        self.length(&mut cells, size_of::<T>())?;
+        self.length(&mut cells, size_of::<f64>())?;
         if cells != expected {
             return Err(FormatError::NoCheckpoint);
         }
         if let Self::Read(_) = self {
             *values = Array2::zeros((rows, columns));
         }
-        let narrow = size_of::<T>() == size_of::<f32>();
-        values.iter_mut().take(cells).try_for_each(|value| {
-            let mut wide = value.widen();
-            if narrow {
-                let mut bytes = (wide as f32).to_le_bytes();
-                self.bytes(&mut bytes)?;
-                wide = f32::from_le_bytes(bytes).into();
-            } else {
-                self.number(&mut wide)?;
-            }
-            *value = T::narrow(wide);
-            Ok(())
-        })
+        values.iter_mut().take(cells).try_for_each(|value| self.number(value))
     }
 }
 
@@ -181,43 +168,35 @@ fn state(tape: &mut Tape<'_>, stream: &mut EigenspaceStream) -> Result<(), Forma
     tape.size(&mut features)?;
     tape.integer(&mut stream.clock)?;
     tape.integer(&mut stream.settled)?;
-    let mut wide = matches!(stream.buffer, Buffer::F64(_));
-    tape.flag(&mut wide)?;
-    if wide && matches!(stream.buffer, Buffer::F32(_)) {
-        stream.buffer = Buffer::F64(Factor::empty(features, false));
+    tape.list(&mut stream.unseen, Tape::flag)?;
+    if !stream.unseen.is_empty() && stream.unseen.len() != features {
+        return Err(FormatError::NoCheckpoint);
     }
-    match &mut stream.buffer {
-        Buffer::F32(factor) => factor_state(tape, factor)?,
-        Buffer::F64(factor) => factor_state(tape, factor)?,
-    }
+    factor_state(tape, &mut stream.factor)?;
     let mut has_scatter = stream.scatter.is_some();
     tape.flag(&mut has_scatter)?;
     if has_scatter {
         crate::plan::check_scatter(features).map_err(|_| FormatError::NoCheckpoint)?;
-        let scatter = stream.scatter.get_or_insert_with(|| Scatter::empty(features, false));
+        let nothing = stream.options.nothing(features);
+        let scatter = stream.scatter.get_or_insert_with(|| Scatter::empty(nothing));
         moments_state(tape, &mut scatter.moments)?;
         bound_state(tape, &mut scatter.bound)?;
-        tape.number(&mut scatter.epsilon)?;
-        tape.flag(&mut scatter.narrow)?;
         tape.matrix(&mut scatter.matrix, features, features)?;
+        tape.matrix(&mut scatter.low, features, features)?;
     }
-    let youngest = match &stream.buffer {
-        Buffer::F32(factor) => youngest(factor),
-        Buffer::F64(factor) => youngest(factor),
-    };
+    let youngest = youngest(&stream.factor);
     if stream.settled.max(youngest) <= stream.clock { Ok(()) } else { Err(FormatError::NoCheckpoint) }
 }
 
-fn youngest<T>(factor: &Factor<T>) -> u64 {
+fn youngest(factor: &Factor) -> u64 {
     factor.notes.iter().map(|note| note.birth).max().unwrap_or(0)
 }
 
-fn factor_state<T: Real>(tape: &mut Tape<'_>, factor: &mut Factor<T>) -> Result<(), FormatError> {
+fn factor_state(tape: &mut Tape<'_>, factor: &mut Factor) -> Result<(), FormatError> {
     moments_state(tape, &mut factor.moments)?;
     bound_state(tape, &mut factor.bound)?;
     tape.size(&mut factor.kept)?;
     tape.integer(&mut factor.compressions)?;
-    tape.number(&mut factor.epsilon)?;
     tape.size(&mut factor.rows)?;
     let features = factor.moments.features();
     tape.matrix(&mut factor.data, factor.rows, features)?;
@@ -244,10 +223,16 @@ fn moments_state(tape: &mut Tape<'_>, moments: &mut Moments) -> Result<(), Forma
     tape.integer(&mut moments.imputed)?;
     tape.flag(&mut moments.about_origin)?;
     tape.number(&mut moments.weight)?;
+    tape.number(&mut moments.squared_weight)?;
     tape.numbers(moments.mean.iter_mut())?;
+    tape.numbers(moments.mean_low.iter_mut())?;
     tape.numbers(moments.scatter.iter_mut())
 }
 
 fn bound_state(tape: &mut Tape<'_>, bound: &mut Bound) -> Result<(), FormatError> {
-    tape.numbers([&mut bound.lost, &mut bound.surplus, &mut bound.noise].into_iter())
+    tape.number(&mut bound.noise)?;
+    let Bound { lost, surplus, feature_noise, mean_noise, scatter_noise, .. } = bound;
+    [lost, surplus, feature_noise, mean_noise, scatter_noise]
+        .into_iter()
+        .try_for_each(|limits| tape.numbers(limits.iter_mut()))
 }

@@ -1,11 +1,11 @@
 //! The numbers a row may be made of, and the precision they are worked on in.
 //!
-//! | element | large products in | |
+//! | element | projected in | |
 //! |---|---|---|
 //! | `f64`, `i32` | f64 | |
-//! | `f32`, `u8`, `u16` | f32 in streams and projections | every such number is an f32 without loss |
+//! | `f32`, `u8`, `u16` | f32 | every such number is an f32 without loss |
 //!
-//! Whatever is small (means, sums of blocks, eigenproblems) is f64 always.
+//! Models are made of them in f64 always.
 
 use ndarray::ArrayView2;
 
@@ -17,7 +17,7 @@ mod sealed {
 
 /// An element of a row: `f64`, `f32`, `u8`, `u16` or `i32`.
 pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The precision in which large products of such rows are computed.
+    /// The precision in which such rows are projected.
     type Work: Real;
     /// The value, without loss.
     fn to_f64(self) -> f64;

@@ -64,13 +64,23 @@ pub enum Error {
         /// Weight of the model.
         weight: f64,
     },
-    /// The divisor `weight - ddof` of a variance is not positive.
-    #[error("a variance with ddof = {ddof} needs more weight than {ddof}, and the model has {weight}")]
+    /// The divisor `weight - ddof` of a variance is not positive, or is rounding.
+    #[error("cannot divide by a weight of {weight} less {ddof}: the model of {count} rows weighs too little")]
     Divisor {
         /// Degrees of freedom taken off.
         ddof: f64,
         /// Weight of the model.
         weight: f64,
+        /// Rows of the model.
+        count: u64,
+    },
+    /// A feature that has no value in any row, where missing cells are to be filled.
+    #[error("cannot fill column {column}: it has no value in any of {rows} rows")]
+    NeverObserved {
+        /// The column, from 0.
+        column: usize,
+        /// Rows seen so far.
+        rows: u64,
     },
     /// Too many features for a D x D scatter.
     #[error("a scatter matrix of {features} x {features} is too large, the limit is {limit}")]
@@ -398,7 +408,15 @@ impl Error {
             Self::TooManyCoordinates { available, .. } => format!("pass at most {available} coordinates per row"),
             Self::SplitTooLarge { .. } => "the whole comes first and the part second; perhaps they are exchanged".into(),
             Self::NotAPart { .. } => "split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank".into(),
-            Self::TooLittleWeight { .. } | Self::Divisor { .. } => "use more rows, forget more slowly, or show fewer components".into(),
+            Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
+                "weights count as repeated rows; for weights that say how reliable rows are, or that sum to one, \
+                 choose reliability weights, or divide by the weight itself (ddof = 0)"
+                    .into()
+            }
+            Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
+                "use more rows, forget more slowly, or show fewer components".into()
+            }
+            Self::NeverObserved { .. } => "leave the column out, or add rows that have it, before reading the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or leave the choice to the library".into(),
             Self::InvalidScale { .. } => "leave a column as it is with a scale of 1".into(),
             Self::InvalidConfidence { .. } => "with 0.99 one good row in a hundred exceeds the limit".into(),

@@ -18,14 +18,15 @@
 //! already), and r vectors of an eigenproblem of size r + m.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::block::Block;
-use crate::certificate::Bound;
+use crate::bound::{Bound, Rounding, UNIT};
 use crate::error::Error;
 use crate::forgetting::Forgetting;
-use crate::linalg::{self, Eigen, Real};
-use crate::moments::Moments;
+use crate::linalg::{self, Eigen};
+use crate::moments::{Absorbed, Moments};
+use crate::reduce::{self, rotation};
 use crate::scatter::Scatter;
 use crate::sparse::Waiting;
 use crate::truncation::Cut;
@@ -33,12 +34,9 @@ use crate::truncation::Cut;
 /// Compressions for which the rows of F are taken to be orthogonal to each other, as rotations leave them.
 const TRUSTED_TURNS: u64 = 16;
 
-/// Directions after the last one kept that are looked at when the Gram matrix cannot tell them from none.
-const DOUBTFUL: usize = 2;
-
 /// r rows of a factor, then rows as they came.
 #[derive(Debug, Clone)]
-pub(crate) struct Factor<T> {
+pub(crate) struct Factor {
     /// Moments of the rows inside F.
     pub(crate) moments: Moments,
     pub(crate) bound: Bound,
@@ -46,12 +44,10 @@ pub(crate) struct Factor<T> {
     pub(crate) kept: usize,
     /// Compressions that have run.
     pub(crate) compressions: u64,
-    /// Relative precision of F.
-    pub(crate) epsilon: f64,
     /// Rows in use: F, then raw ones.
     pub(crate) rows: usize,
     /// Those rows, and room for more.
-    pub(crate) data: Array2<T>,
+    pub(crate) data: Array2<f64>,
     /// Raw rows that are sparse; never together with dense ones.
     pub(crate) sparse: Waiting,
     /// One for each raw row.
@@ -66,9 +62,10 @@ pub(crate) struct Note {
     pub(crate) birth: u64,
 }
 
-impl<T: Real> Factor<T> {
-    pub(crate) fn empty(features: usize, about_origin: bool) -> Self {
-        Self::start(Moments::empty(features).about(about_origin), Bound::default(), Array2::zeros((0, features)))
+impl Factor {
+    pub(crate) fn empty(moments: Moments) -> Self {
+        let features = moments.features();
+        Self::start(moments, Bound::exact(features), Array2::zeros((0, features)))
     }
 
     /// Starts from a model's moments, bound and factor rows.
@@ -80,26 +77,9 @@ impl<T: Real> Factor<T> {
             kept,
             compressions: 0,
             rows: kept,
-            data: factor.mapv(T::narrow),
+            data: factor,
             notes: Vec::new(),
             sparse: Waiting::default(),
-            epsilon: f64::EPSILON,
-        }
-    }
-
-    /// The same in another precision.
-    pub(crate) fn cast<U: Real>(self) -> Factor<U> {
-        let Self { moments, bound, kept, compressions, epsilon, rows, data, sparse, notes } = self;
-        Factor {
-            moments,
-            bound,
-            kept,
-            compressions,
-            epsilon,
-            rows,
-            data: data.mapv(|x| U::narrow(x.widen())),
-            sparse,
-            notes,
         }
     }
 
@@ -148,36 +128,28 @@ impl<T: Real> Factor<T> {
     /// Every row inside F weighs `factor` as much.
     pub(crate) fn forget(&mut self, factor: f64) {
         self.moments = self.moments.scaled(factor);
-        self.bound = self.bound.scaled(factor);
-        let root = T::narrow(factor.sqrt());
+        self.bound = std::mem::replace(&mut self.bound, Bound::exact(0)).scaled(factor);
+        let root = factor.sqrt();
         self.data.slice_axis_mut(Axis(0), Slice::from(..self.kept)).mapv_inplace(|x| x * root);
     }
 
     /// All rows, F first.
-    pub(crate) fn view(&self) -> ArrayView2<'_, T> {
+    pub(crate) fn view(&self) -> ArrayView2<'_, f64> {
         linalg::rows_of(self.data.view(), 0..self.rows)
     }
 
     /// The raw rows.
-    pub(crate) fn raw_mut(&mut self) -> ArrayViewMut2<'_, T> {
+    pub(crate) fn raw(&self) -> ArrayView2<'_, f64> {
+        linalg::rows_of(self.data.view(), self.kept..self.rows)
+    }
+
+    /// The raw rows.
+    pub(crate) fn raw_mut(&mut self) -> ArrayViewMut2<'_, f64> {
         self.data.slice_axis_mut(Axis(0), Slice::from(self.kept..self.rows))
     }
 
-    fn view_mut(&mut self) -> ArrayViewMut2<'_, T> {
+    fn view_mut(&mut self) -> ArrayViewMut2<'_, f64> {
         self.data.slice_axis_mut(Axis(0), Slice::from(..self.rows))
-    }
-
-    /// How far the products of f32 rows can have taken the scatter, as a share of its largest
-    /// eigenvalue; f64's is too small to count.
-    pub(crate) fn noise(&self) -> f64 {
-        let narrow = self.compressions > 0 && self.epsilon > f64::EPSILON;
-        // Each compression rounds on its own, so their errors add up like steps of a random walk.
-        if narrow { self.epsilon * (8.0 + 4.0 * (self.compressions as f64).sqrt()) } else { 0.0 }
-    }
-
-    /// Relative precision of F: that of the least precise compression.
-    pub(crate) fn epsilon(&self) -> f64 {
-        self.epsilon
     }
 
     /// Moves the raw rows into a scatter.
@@ -188,124 +160,114 @@ impl<T: Real> Factor<T> {
         Ok(())
     }
 
-    /// The largest magnitude among the raw rows.
-    pub(crate) fn largest_pending(&self) -> f64 {
-        let raw = linalg::rows_of(self.view(), self.kept..self.rows);
-        raw.iter().fold(0.0_f32, |largest, x| largest.max(x.widen().abs() as f32)).into()
-    }
-
-    /// Reduces all rows to the directions that `cut` keeps of their squared singular values, never more
-    /// than `limit`.
-    pub(crate) fn compress(
-        &mut self,
-        weights: Option<&[f64]>,
-        limit: usize,
-        cut: impl Fn(&[f64], f64) -> Cut,
-    ) -> Result<(), Error> {
+    /// Reduces all rows to the directions that the rule keeps.
+    pub(crate) fn compress(&mut self, weights: Option<&[f64]>, rule: &Rule<'_>) -> Result<(), Error> {
         if self.waits_sparse() {
             if self.kept + self.sparse.rows() <= self.data.ncols() {
-                return self.compress_sparse(weights, limit, cut);
+                return self.compress_sparse(weights, rule);
             }
             // More rows than features: made dense they are short.
-            self.data = self.widened().mapv(T::narrow);
+            self.data = self.dense();
             self.rows = self.data.nrows();
             self.sparse.clear();
         }
-        // Rows of F are orthogonal to rounding, which is looked at again before it can add up.
-        let fresh = self.compressions.is_multiple_of(TRUSTED_TURNS);
-        let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
-        let before = self.moments.clone();
+        let kept = self.kept;
+        let (before, compressions) = (self.moments.clone(), self.compressions);
         let mut a = self.view_mut();
-        let moments = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)), weights)?;
-        if a.nrows() > a.ncols() {
-            return self.compress_tall(moments, cut);
+        let absorbed = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)), weights)?;
+        let tall = a.nrows() > a.ncols();
+        if tall {
+            // A triangle with the same AᵀA is smaller.
+            let triangle = linalg::no_more_rows_than_columns(a.view());
+            a.slice_axis_inplace(Axis(0), Slice::from(..triangle.nrows()));
+            a.assign(&triangle);
         }
-        let g = linalg::gram_beside(a.view(), if fresh { &[] } else { std::slice::from_ref(&kept) });
-        let eigen = Eigen::of(g.view(), limit.saturating_add(DOUBTFUL))?;
-        let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
-        let largest = squared.first().copied().unwrap_or(0.0);
-        let floor = moments.rounding(g.nrows(), largest.sqrt(), epsilon);
-        let cut = in_doubt(cut(&squared, moments.total()), epsilon * largest, floor, |keep| {
-            linalg::rotate(eigen.vectors(keep..(keep + DOUBTFUL).min(squared.len())).view(), a.view())
-        });
-        let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
+        let units = rule.units(&absorbed.moments);
+        let scaled = units.as_ref().map(|units| &a / units);
+        let seen = scaled.as_ref().map_or(a.view(), |scaled| scaled.view());
+        // Rows of F are orthogonal to rounding, which is looked at again before it can add up.
+        let fresh = tall || units.is_some() || compressions.is_multiple_of(TRUSTED_TURNS);
+        let g = linalg::gram_beside(seen, if fresh { &[] } else { std::slice::from_ref(&kept) });
+        let eigen = Eigen::of(g.view(), rule.limit.saturating_add(1));
+        let (cut, doubt) = rule.cut(&eigen, &absorbed.moments, units.as_ref());
         let mut u = eigen.vectors(0..cut.keep);
-        for (mut row, value) in u.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
+        for (mut row, value) in u.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
             row *= cut.shrinkage(*value);
         }
         linalg::rotate_in_place(u.view(), a.view_mut());
-        let alive = alive(linalg::rows_of(a.view(), 0..cut.keep), floor);
-        self.settle(alive, moments, cut.lost);
-        Ok(())
-    }
-
-    /// The same for more rows than features: the directions of an SVD are shorter than rows of a rotation.
-    fn compress_tall(&mut self, moments: Moments, cut: impl Fn(&[f64], f64) -> Cut) -> Result<(), Error> {
-        let epsilon = self.epsilon.max(T::EPSILON);
-        let mut a = self.view_mut();
-        let (values, directions) = linalg::thin_svd(a.mapv(Real::widen).view())?;
-        let squared: Vec<f64> = values.iter().map(|s| s * s).collect();
-        let floor = moments.rounding(squared.len(), values.first().copied().unwrap_or(0.0), epsilon);
-        let cut = cut(&squared, moments.total());
-        let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
-        let factor = directions.rows().into_iter().zip(&values).take(cut.keep);
-        for ((mut row, (direction, value)), squared) in a.rows_mut().into_iter().zip(factor).zip(&squared) {
-            let length = value * cut.shrinkage(*squared);
-            row.zip_mut_with(&direction, |x, &along| *x = T::narrow(along * length));
-        }
-        let alive = alive(linalg::rows_of(a.view(), 0..cut.keep), floor);
-        self.settle(alive, moments, cut.lost);
+        let turned = a.nrows() * if tall { 2 } else { 1 };
+        let alive = last_alive(linalg::rows_of(a.view(), 0..cut.keep), &absorbed.moments);
+        self.settle(alive, absorbed, cut.lost, doubt, units, rotation(2 * turned));
         Ok(())
     }
 
     /// The raw rows are inside F now.
-    fn settle(&mut self, alive: usize, moments: Moments, lost: f64) {
+    fn settle(
+        &mut self,
+        alive: usize,
+        absorbed: Absorbed,
+        lost: f64,
+        doubt: f64,
+        units: Option<Array1<f64>>,
+        rounding: Rounding,
+    ) {
         (self.kept, self.rows) = (alive, alive);
         self.notes.clear();
         self.compressions += 1;
-        self.epsilon = self.epsilon.max(T::EPSILON);
-        self.moments = moments;
-        self.bound = self.bound.losing(lost);
+        let q = &absorbed.moments.scatter;
+        let largest = linalg::squared_lengths(linalg::rows_of(self.data.view(), 0..alive))
+            .iter()
+            .fold(0.0, |a: f64, b| a.max(*b));
+        let mut bound = self.bound.absorbed(&self.moments, &absorbed);
+        match units {
+            None => bound = bound.losing(lost).rounded(Rounding { whole: doubt, ..rounding }, q, largest),
+            Some(units) => {
+                bound.lost.zip_mut_with(&units, |own, unit| *own += lost * unit * unit);
+                bound = bound.rounded(Rounding { features: doubt, ..rounding }, q, largest);
+            }
+        }
+        self.bound = bound;
+        self.moments = absorbed.moments;
     }
 
-    /// The same for sparse raw rows, which are centred inside the products only.
-    fn compress_sparse(
-        &mut self,
-        weights: Option<&[f64]>,
-        limit: usize,
-        cut: impl Fn(&[f64], f64) -> Cut,
-    ) -> Result<(), Error> {
+    /// The same for sparse raw rows, which are centered inside the products only.
+    fn compress_sparse(&mut self, weights: Option<&[f64]>, rule: &Rule<'_>) -> Result<(), Error> {
         let ones = vec![1.0; self.sparse.rows()];
         let weights = weights.unwrap_or(&ones);
-        let (moments, centre) = self.sparse.absorb(&self.moments, weights)?;
-        let (kept, epsilon) = (self.kept, self.epsilon.max(T::EPSILON));
+        let (absorbed, center) = self.sparse.absorb(&self.moments, weights)?;
+        let kept = self.kept;
+        let units = rule.units(&absorbed.moments);
         let f = linalg::rows_of(self.data.view(), 0..kept);
-        let mut g = self.sparse.gram(f, &centre, weights);
-        if self.compressions.is_multiple_of(TRUSTED_TURNS) {
-            g.slice_axis_mut(Axis(0), Slice::from(..kept))
-                .slice_axis_mut(Axis(1), Slice::from(..kept))
-                .assign(&linalg::gram(f));
-        }
-        let eigen = Eigen::of(g.view(), limit.saturating_add(DOUBTFUL))?;
-        let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
-        let largest = squared.first().copied().unwrap_or(0.0);
-        let floor = moments.rounding(g.nrows(), largest.sqrt(), epsilon);
-        let add_sparse = |u: ArrayView2<'_, f64>, mut turned: ArrayViewMut2<'_, T>| {
-            turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
-                if let Some(row) = row.as_slice_mut() {
-                    self.sparse.add_turned(|i| u[[k, kept + i]], &centre, weights, row);
+        let g = match &units {
+            None => {
+                let mut g = self.sparse.gram(f, &center, weights);
+                if self.compressions.is_multiple_of(TRUSTED_TURNS) {
+                    g.slice_axis_mut(Axis(0), Slice::from(..kept))
+                        .slice_axis_mut(Axis(1), Slice::from(..kept))
+                        .assign(&linalg::gram(f));
                 }
-            });
+                g
+            }
+            Some(units) => {
+                let f = &f / units;
+                let mut g = self.sparse.rescaled(units).gram(f.view(), &(&center / units), weights);
+                g.slice_axis_mut(Axis(0), Slice::from(..kept))
+                    .slice_axis_mut(Axis(1), Slice::from(..kept))
+                    .assign(&linalg::gram(f.view()));
+                g
+            }
         };
-        let cut = in_doubt(cut(&squared, moments.total()), epsilon * largest, floor, |keep| {
-            let u = eigen.vectors(keep..(keep + DOUBTFUL).min(squared.len()));
-            let u = u.view();
-            let mut dropped =
-                linalg::rotate(linalg::columns_of(u, 0..kept), linalg::rows_of(self.data.view(), 0..kept));
-            add_sparse(u, dropped.view_mut());
-            dropped
-        });
-        let cut = if cut.keep >= moments.rank_limit() { cut.harmless() } else { cut };
+        // Products that are centered by subtraction lose what the mean outweighs the spread by.
+        let weight: f64 = weights.iter().sum();
+        let outweighed = |q: &f64, center: &f64| if *q > 0.0 { weight * center * center / q } else { 0.0 };
+        let worst = absorbed.moments.scatter.iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
+        let squared_center: f64 = match &units {
+            None => center.dot(&center),
+            Some(units) => center.iter().zip(units).map(|(t, unit)| (t / unit).powi(2)).sum(),
+        };
+        let cancelled = 64.0 * UNIT * weight * squared_center;
+        let eigen = Eigen::of(g.view(), rule.limit.saturating_add(1));
+        let (cut, doubt) = rule.cut(&eigen, &absorbed.moments, units.as_ref());
 
         // F is turned where it lies; fresh memory would cost more than the product.
         let rows = kept.max(cut.keep);
@@ -316,57 +278,81 @@ impl<T: Real> Factor<T> {
             turned = larger;
         }
         turned.slice_axis_inplace(Axis(0), Slice::from(..rows));
-        turned.slice_axis_mut(Axis(0), Slice::from(kept..)).fill(T::narrow(0.0));
+        turned.slice_axis_mut(Axis(0), Slice::from(kept..)).fill(0.0);
         let u = eigen.vectors(0..cut.keep);
         let u = u.view();
         let mut square = Array2::zeros((cut.keep, rows));
         square.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
         linalg::rotate_in_place(square.view(), turned.view_mut());
         turned.slice_axis_inplace(Axis(0), Slice::from(..cut.keep));
-        add_sparse(u, turned.view_mut());
-        for (mut row, value) in turned.rows_mut().into_iter().zip(&squared).filter(|_| cut.shrink > 0.0) {
-            row.mapv_inplace(|x| T::narrow(x.widen() * cut.shrinkage(*value)));
+        turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
+            let row = row.as_slice_mut().expect("rows of a factor are contiguous");
+            self.sparse.add_turned(|i| u[[k, kept + i]], &center, weights, row);
+        });
+        for (mut row, value) in turned.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
+            row *= cut.shrinkage(*value);
         }
-        let alive = alive(turned.view(), floor);
+        let alive = last_alive(turned.view(), &absorbed.moments);
         turned.slice_axis_inplace(Axis(0), Slice::from(..alive));
         self.data = turned;
         self.sparse.clear();
-        // Products that are centred by subtraction lose what the mean outweighs the spread by.
-        let cancelled = 64.0 * f64::EPSILON * weights.iter().sum::<f64>() * centre.dot(&centre);
-        if cancelled > 1e-11 * largest {
-            self.bound = self.bound.noisier(cancelled);
-        }
-        self.settle(alive, moments, cut.lost);
+        // The center is one word, and may be off by its last digit.
+        let off = center.mapv(|t| weight.sqrt() * UNIT * t.abs());
+        self.bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
+        let mut rounding = rotation(2 * g.nrows());
+        rounding.columns *= (1.0 + worst).sqrt();
+        self.settle(alive, absorbed, cut.lost, doubt + cancelled, units, rounding);
         Ok(())
     }
 
-    /// F and the raw rows in one f64 matrix.
-    pub(crate) fn widened(&self) -> Array2<f64> {
-        let dense = self.view().mapv(Real::widen);
+    /// F and the raw rows in one dense matrix.
+    pub(crate) fn dense(&self) -> Array2<f64> {
         if !self.waits_sparse() {
-            return dense;
+            return self.view().to_owned();
         }
-        let mut all = Array2::zeros((self.rows + self.sparse.rows(), dense.ncols()));
-        all.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&dense);
-        all.slice_axis_mut(Axis(0), Slice::from(self.rows..)).assign(&self.sparse.dense(dense.ncols()));
+        let mut all = Array2::zeros((self.rows + self.sparse.rows(), self.data.ncols()));
+        all.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&self.view());
+        all.slice_axis_mut(Axis(0), Slice::from(self.rows..)).assign(&self.sparse.dense(self.data.ncols()));
         all
     }
 }
 
-/// A weak direction that the Gram matrix, good to `epsilon` of its largest value, cannot tell from none:
-/// the true length of the first rows dropped can.
-fn in_doubt<T: Real>(cut: Cut, rounding: f64, floor: f64, dropped: impl FnOnce(usize) -> Array2<T>) -> Cut {
-    let doubt = 32.0 * rounding;
-    if cut.lost > doubt {
-        return cut;
-    }
-    let real = dropped(cut.keep).rows().into_iter().any(|row| linalg::squared_length(row) > floor * floor);
-    Cut { lost: if real { doubt } else { 0.0 }, shrink: 0.0, ..cut }
+/// What a compression keeps.
+pub(crate) struct Rule<'a> {
+    /// The most directions it can keep.
+    pub(crate) limit: usize,
+    /// Whether directions are weighed in units in which every feature varies alike.
+    pub(crate) standardized: bool,
+    /// Cuts squared singular values whose sum, with all that was ever dropped, is the second argument.
+    pub(crate) cut: &'a dyn Fn(&[f64], f64) -> Cut,
 }
 
-/// Rows up to the last one that is longer than rounding.
-fn alive<T: Real>(rows: ArrayView2<'_, T>, floor: f64) -> usize {
-    (0..rows.nrows()).rev().find(|&i| linalg::squared_length(rows.row(i)) > floor * floor).map_or(0, |i| i + 1)
+impl Rule<'_> {
+    /// √q_j, what each feature is divided by; nothing where they keep their units.
+    fn units(&self, moments: &Moments) -> Option<Array1<f64>> {
+        self.standardized.then(|| moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 }))
+    }
+
+    /// The cut, and what eigenvalues of a Gram matrix can be off by where it drops any.
+    fn cut(&self, eigen: &Eigen, moments: &Moments, units: Option<&Array1<f64>>) -> (Cut, f64) {
+        let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
+        let total = match units {
+            None => moments.total(),
+            Some(_) => moments.scatter.iter().filter(|q| **q > 0.0).count() as f64,
+        };
+        let cut = (self.cut)(&squared, total);
+        if cut.keep >= moments.rank_limit().min(eigen.size()) {
+            return (Cut { lost: 0.0, shrink: 0.0, ..cut }, 0.0);
+        }
+        let doubt = 8.0 * (eigen.size() as f64 + 16.0) * UNIT * squared.first().copied().unwrap_or(0.0);
+        // What the Gram matrix cannot tell from nothing is rounding, and counted as such.
+        if cut.lost <= doubt { (Cut { lost: 0.0, shrink: 0.0, ..cut }, 2.0 * doubt) } else { (cut, doubt) }
+    }
+}
+
+/// The number of rows up to the last one that is more than rounding in some feature.
+fn last_alive(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
+    reduce::alive(rows, moments.scatter.view(), rows.nrows()).last().map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]
@@ -375,7 +361,7 @@ mod tests {
     use crate::fit::FitOptions;
     use crate::plan::Engine;
     use crate::sparse::SparseRows;
-    use crate::stream::{Buffer, EigenspaceStream};
+    use crate::stream::EigenspaceStream;
 
     const FEATURES: usize = 300;
     const BLOCK: usize = 110;
@@ -399,27 +385,18 @@ mod tests {
         loads.dot(&directions) + Array2::from_shape_fn((BLOCK, FEATURES), |(i, j)| 0.01 * wave(i + seed, j + 7))
     }
 
-    /// The largest product of two rows of F, as a share of the largest of a row with itself; and the noise
-    /// that the factor admits.
-    fn skew(stream: &EigenspaceStream) -> (f64, f64) {
-        fn of<T: Real>(factor: &Factor<T>) -> (f64, f64) {
-            let f = linalg::rows_of(factor.view(), 0..factor.kept).mapv(Real::widen);
-            let products = f.dot(&f.t());
-            let largest = products.diag().iter().fold(0.0_f64, |a, b| a.max(*b));
-            let beside = products.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, x)| x.abs()).fold(0.0, f64::max);
-            (beside / largest.max(f64::MIN_POSITIVE), factor.noise())
-        }
-        match &stream.buffer {
-            Buffer::F32(factor) => of(factor),
-            Buffer::F64(factor) => of(factor),
-        }
+    /// The largest product of two rows of F, as a share of the largest of a row with itself.
+    fn skew(stream: &EigenspaceStream) -> f64 {
+        let factor = &stream.factor;
+        let f = linalg::rows_of(factor.view(), 0..factor.kept);
+        let products = f.dot(&f.t());
+        let largest = products.diag().iter().fold(0.0_f64, |a, b| a.max(*b));
+        let beside = products.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, x)| x.abs()).fold(0.0, f64::max);
+        beside / largest.max(f64::MIN_POSITIVE)
     }
 
     fn compressions(stream: &EigenspaceStream) -> u64 {
-        match &stream.buffer {
-            Buffer::F32(factor) => factor.compressions,
-            Buffer::F64(factor) => factor.compressions,
-        }
+        stream.factor.compressions
     }
 
     /// What sixteen compressions can leave: each the residual that `leading` accepts, where ‖T‖ ≤ 3 λ₁.
@@ -429,16 +406,12 @@ mod tests {
 
     #[test]
     fn rows_of_a_factor_stay_orthogonal_over_many_compressions() {
-        let (mut wide, mut narrow) = (stream(), stream());
+        let mut stream = stream();
         for turn in 0..50 {
-            let rows = block(turn);
-            wide.update(rows.view()).expect("good rows");
-            narrow.update(rows.mapv(|x| x as f32).view()).expect("good rows");
-            assert!(skew(&wide).0 <= trusted(), "turn {turn}: {:?}", skew(&wide));
-            let (beside, noise) = skew(&narrow);
-            assert!(beside <= noise, "turn {turn} in f32: {beside} {noise}");
+            stream.update(block(turn).view()).expect("good rows");
+            assert!(skew(&stream) <= trusted(), "turn {turn}: {}", skew(&stream));
         }
-        assert!(compressions(&wide) > 40 && compressions(&narrow) > 40);
+        assert!(compressions(&stream) > 40);
     }
 
     #[test]
@@ -458,7 +431,7 @@ mod tests {
             } else {
                 mixed.update(rows.view()).expect("good rows");
             }
-            assert!(skew(&mixed).0 <= trusted(), "turn {turn}: {:?}", skew(&mixed));
+            assert!(skew(&mixed) <= trusted(), "turn {turn}: {}", skew(&mixed));
         }
         assert!(compressions(&mixed) > 40);
     }

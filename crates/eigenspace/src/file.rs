@@ -4,25 +4,31 @@
 //! |---|---|---|---|
 //! | `basis` | F64 | r, D | orthonormal rows |
 //! | `count` | U64 | | rows ever absorbed, exact |
+//! | `feature_noise` | F64 | D | rounding, see `bound.rs` |
 //! | `feature_scatter` | F64 | D | Σ (x_j − μ_j)² |
 //! | `imputed` | U64 | | missing cells that were filled |
-//! | `lost` | F64 | | see the certificate |
+//! | `lost` | F64 | D | see `bound.rs` |
 //! | `mean` | F64 | D | |
-//! | `noise` | F64 | | see the certificate |
+//! | `mean_low` | F64 | D | what `mean` rounds off |
+//! | `mean_noise` | F64 | D | rounding, see `bound.rs` |
+//! | `noise` | F64 | | rounding, see `bound.rs` |
+//! | `scatter_noise` | F64 | D | rounding, see `bound.rs` |
 //! | `singular_values` | F64 | r | positive, non-increasing |
-//! | `surplus` | F64 | | see the certificate |
-//! | `weight` | F64 | | |
+//! | `squared_weight` | F64 | | Σ w² |
+//! | `surplus` | F64 | D | see `bound.rs` |
+//! | `weight` | F64 | | Σ w |
 //!
 //! The metadata has one key, `eigenspace`, whose value is a JSON object:
 //!
 //! ```text
-//! {"centre": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 1}
-//! sha256 over:  "eigenspace 1\n" + components + "\n" + centre + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
+//! {"centre": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 2,
+//!  "weights": "frequency" | "reliability"}
+//! sha256 over:  "eigenspace 2\n" + components + "\n" + centre + "\n" + weights + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
 //! ```
 //!
 //! (shape as `[3, 5]` or `[]`). It may have a `note` too, any text for whoever reads it (the command keeps
 //! the names of the columns there), which then ends the sum as "note " + note. The same bytes are written for the same model, always. Any
-//! safetensors reader can read the tensors. Version 1 will be read for ever.
+//! safetensors reader can read the tensors. (Version 1, never published, had no room for what rounding can have cost.)
 //!
 //! A file may hold further tensors, under the same sum, for whoever put them there: a recogniser is a model file with some more
 //! (`faces/file.rs`), and every command that reads a model reads it too.
@@ -33,16 +39,16 @@ use sha2::{Digest, Sha256};
 
 use crate::basis::Basis;
 use crate::block::LARGEST;
-use crate::certificate::Bound;
+use crate::bound::{Bound, largest};
 use crate::error::{Error, FormatError};
 use crate::model::EigenspaceModel;
-use crate::moments::Moments;
+use crate::moments::{Moments, WeightKind};
 use crate::reduce::SMALLEST;
 use crate::spectrum::Spectrum;
 use crate::truncation::Components;
 
 /// The version written.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// The metadata key.
 const KEY: &str = "eigenspace";
 /// A header of ours has some hundred bytes and a note; a longer one is not ours.
@@ -78,25 +84,29 @@ impl EigenspaceModel {
             ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec()),
             ("feature_scatter", Dtype::F64, vec![features], floats(self.feature_scatter().iter())),
             ("imputed", Dtype::U64, vec![], self.imputed().to_le_bytes().to_vec()),
-            ("lost", Dtype::F64, vec![], scalar(self.bound.lost)),
+            ("feature_noise", Dtype::F64, vec![features], floats(self.bound.feature_noise.iter())),
+            ("lost", Dtype::F64, vec![features], floats(self.bound.lost.iter())),
             ("mean", Dtype::F64, vec![features], floats(self.mean().iter())),
+            ("mean_low", Dtype::F64, vec![features], floats(self.moments.mean_low.iter())),
+            ("mean_noise", Dtype::F64, vec![features], floats(self.bound.mean_noise.iter())),
             ("noise", Dtype::F64, vec![], scalar(self.bound.noise)),
+            ("scatter_noise", Dtype::F64, vec![features], floats(self.bound.scatter_noise.iter())),
             ("singular_values", Dtype::F64, vec![rank], floats(self.singular_values().iter())),
-            ("surplus", Dtype::F64, vec![], scalar(self.bound.surplus)),
+            ("squared_weight", Dtype::F64, vec![], scalar(self.moments.squared_weight)),
+            ("surplus", Dtype::F64, vec![features], floats(self.bound.surplus.iter())),
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
         ];
         tensors.extend(more);
         tensors.sort_by_key(|tensor| tensor.0);
         let components = write_components(self.components);
         let centre = if self.is_centred() { "mean" } else { "origin" };
+        let weights = weights_word(self.weight_kind());
         let sum = checksum(
-            &components,
-            centre,
+            [&components, centre, weights],
             tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])),
             note,
         );
-        let mut metadata =
-            serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION });
+        let mut metadata = serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION, "weights": weights });
         if !note.is_empty() {
             metadata["note"] = note.into();
         }
@@ -154,11 +164,15 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     let json: serde_json::Value = serde_json::from_str(text).map_err(|_| missing())?;
     let found =
         json.get("version").and_then(serde_json::Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
-    if found > VERSION || found == 0 {
+    if found != VERSION {
         return Err(FormatError::Version { found, supported: VERSION });
     }
     let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
     let (centre, components, sum) = (text("centre")?, text("components")?, text("sha256")?);
+    let word = text("weights")?;
+    let kinds = [WeightKind::Frequency, WeightKind::Reliability];
+    let weights = kinds.into_iter().find(|kind| weights_word(*kind) == word);
+    let weights = weights.ok_or(FormatError::Metadata { key: "weights" })?;
     let note = if json.get("note").is_some() { text("note")? } else { "" };
     let about_origin = match centre {
         "mean" => false,
@@ -169,7 +183,7 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if !cfg!(fuzzing) && checksum(components, centre, parts, note) != sum {
+    if !cfg!(fuzzing) && checksum([components, centre, word], parts, note) != sum {
         return Err(FormatError::Checksum);
     }
     let features = shape_of(&file, "mean", 1)?[0];
@@ -178,16 +192,26 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
         count: integer_of(&file, "count")?,
         imputed: integer_of(&file, "imputed")?,
         about_origin,
+        weights,
         weight: scalar_of(&file, "weight")?,
+        squared_weight: scalar_of(&file, "squared_weight")?,
         mean: Array1::from(floats_of(&file, "mean", &[features], false)?),
+        mean_low: Array1::from(floats_of(&file, "mean_low", &[features], false)?),
         scatter: Array1::from(floats_of(&file, "feature_scatter", &[features], true)?),
     };
     let values = floats_of(&file, "singular_values", &[rank], true)?;
     let basis = floats_of(&file, "basis", &[rank, features], false)?;
     let basis = Array2::from_shape_vec((rank, features), basis)
         .map_err(|_| FormatError::Inconsistent { what: "the shape and the length of the basis" })?;
-    let [lost, surplus, noise] = ["lost", "surplus", "noise"].map(|name| scalar_of(&file, name));
-    let bound = Bound { lost: lost?, surplus: surplus?, noise: noise? };
+    let limits = |name: &'static str| floats_of(&file, name, &[features], true).map(Array1::from);
+    let bound = Bound {
+        lost: limits("lost")?,
+        surplus: limits("surplus")?,
+        noise: scalar_of(&file, "noise")?,
+        feature_noise: limits("feature_noise")?,
+        mean_noise: limits("mean_noise")?,
+        scatter_noise: limits("scatter_noise")?,
+    };
     let components = read_components(components)?;
     let model = EigenspaceModel {
         moments,
@@ -215,11 +239,22 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST) {
         return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
     }
-    if model.moments.rank_limit() == 0 && model.moments.total() > model.bound.noise * model.features() as f64 {
+    let moments = &model.moments;
+    let low =
+        moments.mean.iter().zip(&moments.mean_low).any(|(mean, low)| low.abs() > f64::EPSILON * mean.abs().max(1e-300));
+    if low {
+        return Err(FormatError::Inconsistent { what: "the two words of the mean" });
+    }
+    // Cauchy and Schwarz, and rounding.
+    let (weight, squares) = (moments.weight, moments.squared_weight);
+    if squares > weight * weight * (1.0 + 1e-9) {
+        return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });
+    }
+    if model.moments.rank_limit() == 0 && model.moments.total() > model.bound.scatter_noise.sum() {
         return Err(FormatError::Inconsistent { what: "the count and the feature scatter" });
     }
     let held: f64 = model.spectrum.squared().iter().sum();
-    let most = model.moments.total() + (model.bound.surplus + model.bound.noise) * rank as f64;
+    let most = model.moments.total() + (largest(&model.bound.surplus) + model.bound.noise) * rank as f64;
     if held > most * (1.0 + 1e-6) {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }
@@ -295,14 +330,21 @@ fn scalar_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatEr
     Ok(floats_of(file, name, &[], true)?.first().copied().unwrap_or_default())
 }
 
+fn weights_word(weights: WeightKind) -> &'static str {
+    match weights {
+        WeightKind::Frequency => "frequency",
+        WeightKind::Reliability => "reliability",
+    }
+}
+
 fn checksum<'a>(
-    components: &str,
-    centre: &str,
+    words: [&str; 3],
     tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
     note: &str,
 ) -> String {
     let mut hash = Sha256::new();
-    hash.update(format!("{KEY} {VERSION}\n{components}\n{centre}\n"));
+    let [components, centre, weights] = words;
+    hash.update(format!("{KEY} {VERSION}\n{components}\n{centre}\n{weights}\n"));
     for (name, shape, data) in tensors {
         hash.update(format!("{name} {shape:?}\n"));
         hash.update(data);

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::forgetting::Forgetting;
 use crate::missing::Missing;
 use crate::model::EigenspaceModel;
+use crate::moments::{Moments, WeightKind};
 use crate::plan::{self, Engine, Plan};
 use crate::source::{Prefetch, RowSource};
 use crate::stream::EigenspaceStream;
@@ -40,6 +41,8 @@ pub struct FitOptions {
     pub(crate) forgetting: Forgetting,
     pub(crate) missing: Missing,
     pub(crate) about_origin: bool,
+    pub(crate) standardize: bool,
+    pub(crate) weights: WeightKind,
 }
 
 impl FitOptions {
@@ -95,10 +98,29 @@ impl FitOptions {
         self
     }
 
+    /// Whether the model will be looked at [standardized](EigenspaceModel::standardize). The model itself stays raw;
+    /// but directions are then dropped by what they hold of features that all vary alike, and features of small spread
+    /// keep their digits.
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.standardize = standardize;
+        self
+    }
+
+    /// What the weights of rows mean.
+    pub fn weights(mut self, weights: WeightKind) -> Self {
+        self.weights = weights;
+        self
+    }
+
     /// What to do with cells that are not a number.
     pub fn missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
         self
+    }
+
+    /// The moments of no rows.
+    pub(crate) fn nothing(&self, features: usize) -> Moments {
+        Moments::empty(features).about(self.about_origin).weighing(self.weights)
     }
 
     /// What a stream of rows of this width would do; refuses options that mean nothing.
@@ -131,10 +153,20 @@ impl FitOptions {
         Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
     }
 
+    /// An empty stream for rows of this width, so many of which are at hand. Up to five for each feature nothing is
+    /// dropped, where no rank was set and memory allows.
+    pub fn stream_of(&self, features: usize, rows: usize) -> Result<EigenspaceStream, Error> {
+        let plan = self.plan(features)?;
+        let free = self.max_rank.is_none() && self.truncation == Truncation::None && self.engine == Engine::Auto;
+        let plan = if free && self.block_rows.is_none() { plan.at_hand(features, rows) } else { plan };
+        Ok(EigenspaceStream::new(self.clone(), plan, features))
+    }
+
     /// The model of these rows, through the streaming engine.
     pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
         let block = rows.into();
-        let mut stream = self.stream(block.ncols())?;
+        let dense = if block.sparse().is_some() { 0 } else { block.nrows() };
+        let mut stream = self.stream_of(block.ncols(), dense)?;
         stream.update(block)?;
         Ok(EigenspaceModel::clone(&*stream.model()?))
     }

@@ -54,8 +54,8 @@ impl EigenspaceModel {
         two.write_factor(second);
         last.row_mut(0).assign(&c);
         let a = Stacked { rows, groups: &groups };
-        let reduced = reduce(a, Route::Auto, truncation, &moments, f64::EPSILON)?;
-        let bound = self.bound.plus(other.bound);
+        let reduced = reduce(a, Route::Auto, truncation, &moments);
+        let bound = one.bound.joined(&two.bound, (one.weight(), two.weight()), &moments.scatter, &c);
         Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
 

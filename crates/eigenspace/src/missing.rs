@@ -17,13 +17,16 @@
 //! compressed, from the rows before it, so the answer does not depend on how rows were cut. The
 //! first block has nothing before it: its cells start at the means of their features and are
 //! improved in a few rounds from the block itself. The model counts the cells that were filled.
+//!
+//! A feature that first appears late has no mean until then. Its cells in earlier rows are held open and get the
+//! mean of the first block that has some; a model cannot be read while a feature has none at all.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut1, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 
 use crate::block::Block;
-use crate::certificate::Bound;
+use crate::bound::Bound;
 use crate::error::Error;
-use crate::linalg::{self, Real};
+use crate::linalg;
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
 use crate::reduce::{Route, reduce};
@@ -31,6 +34,9 @@ use crate::truncation::{Components, Truncation};
 
 /// Rounds by which the first block improves its own guesses.
 const ROUNDS: usize = 10;
+/// Coordinates are not believed to be further out than so many standard deviations, however the few cells of a row
+/// that are there extrapolate.
+const REACH: f64 = 5.0;
 /// Share of the variance that components must hold to be used for filling, when no number is set.
 const SHARE: f64 = 0.9;
 
@@ -52,6 +58,8 @@ pub(crate) struct Guess {
     basis: Array2<f64>,
     /// σ² / λ_i.
     ridge: Vec<f64>,
+    /// How far coordinates are believed to reach.
+    reach: Vec<f64>,
 }
 
 impl Guess {
@@ -65,12 +73,13 @@ impl Guess {
         // Enough to keep the equations solvable when the components hold everything.
         let least = 1e-9 * squared.first().copied().unwrap_or(0.0);
         let ridge = squared.iter().take(k).map(|value| noise.max(least) / value).collect();
-        Self { mean: model.mean().to_owned(), basis: model.basis.first(k).to_owned(), ridge }
+        let reach = squared.iter().take(k).map(|value| REACH * (value / model.weight()).sqrt()).collect();
+        Self { mean: model.mean().to_owned(), basis: model.basis.first(k).to_owned(), ridge, reach }
     }
 
     /// Fills the cells of a row that are listed.
-    fn fill<T: Real>(&self, mut row: ArrayViewMut1<'_, T>, holes: &[usize]) {
-        let mut centred = Array1::from_iter(row.iter().zip(&self.mean).map(|(x, mean)| x.widen() - mean));
+    fn fill(&self, mut row: ArrayViewMut1<'_, f64>, holes: &[usize]) {
+        let mut centred = Array1::from_iter(row.iter().zip(&self.mean).map(|(x, mean)| x - mean));
         for &j in holes {
             centred[j] = 0.0;
         }
@@ -87,10 +96,14 @@ impl Guess {
                 }
             }
         }
-        let z = linalg::cholesky(system.view()).map(|c| solve(&c, self.basis.dot(&centred)));
+        let z = linalg::cholesky(system.view()).map(|c| {
+            let mut z = solve(&c, self.basis.dot(&centred));
+            z.iter_mut().zip(&self.reach).for_each(|(z, reach)| *z = z.clamp(-reach, *reach));
+            z
+        });
         for &j in holes {
             let estimate = z.as_ref().map_or(0.0, |z| self.basis.column(j).dot(z));
-            row[j] = T::narrow(self.mean[j] + estimate);
+            row[j] = self.mean[j] + estimate;
         }
     }
 }
@@ -133,16 +146,16 @@ fn solve(c: &Array2<f64>, mut b: Array1<f64>) -> Array1<f64> {
 }
 
 /// The cells of each row that are missing.
-fn holes<T: Real>(rows: &ArrayViewMut2<'_, T>) -> Vec<(usize, Vec<usize>)> {
-    let missing = |row: ArrayView1<'_, T>| -> Vec<usize> {
-        row.iter().enumerate().filter(|(_, x)| x.widen().is_nan()).map(|(j, _)| j).collect()
+fn holes(rows: &ArrayViewMut2<'_, f64>) -> Vec<(usize, Vec<usize>)> {
+    let missing = |row: ArrayView1<'_, f64>| -> Vec<usize> {
+        row.iter().enumerate().filter(|(_, x)| x.is_nan()).map(|(j, _)| j).collect()
     };
     rows.rows().into_iter().map(missing).enumerate().filter(|(_, holes)| !holes.is_empty()).collect()
 }
 
 /// Fills every missing cell of a block of raw rows; returns how many there were.
-pub(crate) fn impute<T: Real>(
-    mut rows: ArrayViewMut2<'_, T>,
+pub(crate) fn impute(
+    mut rows: ArrayViewMut2<'_, f64>,
     weights: Option<&[f64]>,
     before: Option<Guess>,
     components: Components,
@@ -157,28 +170,49 @@ pub(crate) fn impute<T: Real>(
         holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));
         return Ok(cells);
     }
-    let start =
-        Guess { mean: observed_mean(&rows, weights), basis: Array2::zeros((0, rows.ncols())), ridge: Vec::new() };
+    let start = Guess {
+        mean: observed_mean(&rows.view(), weights),
+        basis: Array2::zeros((0, rows.ncols())),
+        ridge: Vec::new(),
+        reach: Vec::new(),
+    };
     holes.iter().for_each(|(i, holes)| start.fill(rows.row_mut(*i), holes));
     for _ in 0..ROUNDS {
-        let mut a = rows.mapv(Real::widen);
-        let moments = Moments::empty(a.ncols()).about(about_origin).absorb(a.view_mut(), weights)?;
-        let reduced = reduce(a, Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
-        let model = EigenspaceModel::from_reduced(moments, reduced, Bound::default(), components);
+        let mut a = rows.to_owned();
+        let moments = Moments::empty(a.ncols()).about(about_origin).absorb(a.view_mut(), weights)?.moments;
+        let bound = Bound::exact(a.ncols());
+        let reduced = reduce(a, Route::Auto, Truncation::None, &moments);
+        let model = EigenspaceModel::from_reduced(moments, reduced, bound, components);
         let guess = Guess::of(&model, components);
         holes.iter().for_each(|(i, holes)| guess.fill(rows.row_mut(*i), holes));
     }
     Ok(cells)
 }
 
+/// Features that had no cell in any row before and have some in these, and the mean of those cells.
+pub(crate) fn appeared(rows: ArrayView2<'_, f64>, weights: Option<&[f64]>, unseen: &[bool]) -> Vec<(usize, f64)> {
+    let means = unseen.iter().any(|unseen| *unseen).then(|| observed_mean(&rows, weights));
+    let there = |j: &usize| unseen[*j] && rows.column(*j).iter().any(|x| !x.is_nan());
+    let with_mean = |j: usize| (j, means.as_ref().map_or(0.0, |means| means[j]));
+    (0..unseen.len()).filter(there).map(with_mean).collect()
+}
+
+/// Gives the earlier rows the mean of the first cells that have come: until then any constant would have done, and a
+/// constant moves nothing else.
+pub(crate) fn hold(moments: &mut Moments, appeared: &[(usize, f64)]) {
+    for (j, mean) in appeared.iter().filter(|_| moments.count > 0 && !moments.about_origin) {
+        (moments.mean[*j], moments.mean_low[*j]) = (*mean, 0.0);
+    }
+}
+
 /// The mean of the cells that are there; 0 for a feature without any.
-fn observed_mean<T: Real>(rows: &ArrayViewMut2<'_, T>, weights: Option<&[f64]>) -> Array1<f64> {
+fn observed_mean(rows: &ArrayView2<'_, f64>, weights: Option<&[f64]>) -> Array1<f64> {
     let mut mean = Array1::zeros(rows.ncols());
     for (j, column) in rows.columns().into_iter().enumerate() {
         let (mut sum, mut total) = (0.0, 0.0);
-        for (i, x) in column.iter().enumerate().filter(|(_, x)| !x.widen().is_nan()) {
+        for (i, x) in column.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
             let weight = weights.map_or(1.0, |weights| weights[i]);
-            sum += weight * x.widen();
+            sum += weight * x;
             total += weight;
         }
         mean[j] = if total > 0.0 { sum / total } else { 0.0 };

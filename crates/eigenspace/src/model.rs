@@ -22,7 +22,8 @@ use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
 use crate::basis::Basis;
-use crate::certificate::{Bound, Certificate};
+use crate::bound::Bound;
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::moments::Moments;
 use crate::reduce::Reduced;
@@ -59,14 +60,19 @@ impl EigenspaceModel {
             moments: Moments::empty(features),
             basis: Basis::empty(features),
             spectrum: Spectrum::empty(),
-            bound: Bound::default(),
+            bound: Bound::exact(features),
             components: Components::All,
         }
     }
 
     pub(crate) fn from_reduced(moments: Moments, reduced: Reduced, bound: Bound, components: Components) -> Self {
-        let Reduced { basis, spectrum, lost } = reduced;
-        Self { moments, basis, spectrum, bound: bound.losing(lost), components }
+        let Reduced { basis, spectrum, mut lost, beyond_rows, mut rounding } = reduced;
+        // What truncated parts have left when they were split off counts as lost; what rounding has left does not.
+        if beyond_rows && !bound.is_truncated() {
+            rounding.whole += std::mem::take(&mut lost);
+        }
+        let bound = bound.losing(lost).rounded(rounding, &moments.scatter, spectrum.largest().powi(2));
+        Self { moments, basis, spectrum, bound, components }
     }
 
     /// n: rows ever absorbed.
@@ -157,7 +163,7 @@ impl EigenspaceModel {
         Ok(Self {
             basis: self.basis.clone().truncate(keep),
             spectrum: Spectrum::sorted(values),
-            bound: self.bound.losing(cut.lost),
+            bound: self.bound.clone().losing(cut.lost),
             ..self.clone()
         })
     }

@@ -21,6 +21,12 @@ const EXACT_ROWS: usize = 512;
 const EXACT_BYTES: usize = 256 << 20;
 /// Rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;
+/// Rows at hand are all held, or summed in a scatter, while there are at most this many for each feature,
+const ROWS_AT_HAND: usize = 5;
+/// the eigenproblem is at most this large,
+const EIGENPROBLEM: usize = 4096;
+/// and they fit in this memory.
+const BYTES_AT_HAND: usize = 1 << 30;
 
 /// What a stream keeps between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,6 +109,21 @@ pub(crate) fn plan(
         _ => room.max(affordable),
     };
     Ok(Plan { engine, exact_rows, block_rows, max_rank })
+}
+
+impl Plan {
+    /// The plan for rows that are all at hand: nothing is dropped where holding everything is affordable.
+    pub(crate) fn at_hand(self, features: usize, rows: usize) -> Self {
+        let few = rows <= features.saturating_mul(ROWS_AT_HAND) && rows.min(features) <= EIGENPROBLEM;
+        let affordable = rows.min(features).saturating_mul(features).saturating_mul(8) <= BYTES_AT_HAND;
+        if self.engine == Engine::Scatter || rows <= self.exact_rows || !few || !affordable {
+            return self;
+        }
+        if rows <= features {
+            return Self { exact_rows: rows, ..self };
+        }
+        Self { engine: Engine::Scatter, exact_rows: SCATTER_ROWS, block_rows: SCATTER_ROWS, ..self }
+    }
 }
 
 pub(crate) fn check_scatter(features: usize) -> Result<(), Error> {

@@ -30,7 +30,7 @@ const NEAR: f64 = 16.0;
 impl EigenspaceModel {
     /// The k coordinates of each row.
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        products(rows, self.mean(), self.components(), self.near_origin())
+        products(rows, (self.mean(), self.moments.mean_low.view()), self.components(), self.near_origin())
     }
 
     /// Whether the mean is as small as the rows are wide: ‖μ‖² ≤ NEAR tr(M) / w.
@@ -114,7 +114,7 @@ pub(crate) fn sparse_products(
 /// Rows are checked while they are in the cache for the product, so that they come through memory once.
 pub(crate) fn products<E: Element>(
     rows: ArrayView2<'_, E>,
-    mean: ArrayView1<'_, f64>,
+    (mean, mean_low): (ArrayView1<'_, f64>, ArrayView1<'_, f64>),
     basis: ArrayView2<'_, f64>,
     near_origin: bool,
 ) -> Result<Array2<E::Work>, Error> {
@@ -123,6 +123,7 @@ pub(crate) fn products<E: Element>(
     let basis = basis.mapv(E::Work::narrow);
     let near_origin = near_origin && E::as_work(rows).is_some();
     let mean = if near_origin { Cow::Owned(vec![0.0; mean.len()]) } else { linalg::contiguous(mean) };
+    let mean_low = if near_origin { Cow::Owned(vec![0.0; mean_low.len()]) } else { linalg::contiguous(mean_low) };
     // Rows that lie one by one in memory are multiplied where they are; others are copied first, to the same end.
     let direct = E::as_work(rows).filter(|rows| near_origin && rows.strides()[1] == 1);
     let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
@@ -141,9 +142,9 @@ pub(crate) fn products<E: Element>(
                 block::all_acceptable(source)
             } else {
                 let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
-                let mean = &mean[range];
+                let (mean, mean_low) = (&mean[range.clone()], &mean_low[range]);
                 let good = panel.rows_mut().into_iter().zip(source.rows()).fold(true, |good, (mut to, from)| {
-                    centre(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), mean) && good
+                    center(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), mean, mean_low) && good
                 });
                 linalg::multiply_add(out.view_mut(), panel.view(), basis);
                 good
@@ -161,14 +162,14 @@ pub(crate) fn products<E: Element>(
 }
 
 /// `to = from − mean`; whether every cell of `from` is acceptable.
-fn centre<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64]) -> bool {
+fn center<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64], mean_low: &[f64]) -> bool {
     let mut refused = 0_u32;
-    linalg::vectorised(
+    linalg::vectorized(
         #[inline(always)]
         || {
-            for ((to, x), mu) in to.iter_mut().zip(from).zip(mean) {
+            for (((to, x), mu), low) in to.iter_mut().zip(from).zip(mean).zip(mean_low) {
                 refused += u32::from(!block::acceptable(x));
-                *to = E::Work::narrow(x.to_f64() - mu);
+                *to = E::Work::narrow((x.to_f64() - mu) - low);
             }
         },
     );
@@ -177,7 +178,7 @@ fn centre<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64]) -> bool {
 
 /// `row -= origin`.
 fn subtract<T: Real>(row: &mut [T], origin: &[f64]) {
-    linalg::vectorised(
+    linalg::vectorized(
         #[inline(always)]
         || row.iter_mut().zip(origin).for_each(|(x, origin)| *x = T::narrow(x.widen() - origin)),
     );
@@ -185,7 +186,7 @@ fn subtract<T: Real>(row: &mut [T], origin: &[f64]) {
 
 /// `row += mean`.
 fn add<T: Real>(row: &mut [T], mean: &[f64]) {
-    linalg::vectorised(
+    linalg::vectorized(
         #[inline(always)]
         || row.iter_mut().zip(mean).for_each(|(x, mu)| *x = T::narrow(x.widen() + mu)),
     );

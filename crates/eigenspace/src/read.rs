@@ -20,11 +20,11 @@ use ndarray::{ArrayView1, Axis};
 
 use crate::error::Error;
 use crate::fit::FitOptions;
-use crate::linalg::{self, Real};
-use crate::missing::{Guess, Missing, impute};
+use crate::linalg;
+use crate::missing::{Guess, Missing};
 use crate::model::EigenspaceModel;
 use crate::reduce::{Route, Stacked, reduce};
-use crate::stream::{Buffer, EigenspaceStream, either};
+use crate::stream::EigenspaceStream;
 use crate::truncation::{Components, Truncation};
 
 /// Waiting sparse rows are read as they are while they and the factor have fewer dense cells than this.
@@ -68,9 +68,9 @@ impl EigenspaceStream {
     pub fn shown(&self) -> Result<Arc<EigenspaceModel>, Error> {
         let Components::Number(shown) = self.options.components else { return self.model() };
         let limit = shown.saturating_add(BESIDE);
-        let rows = either!(&self.buffer, factor => factor.kept + factor.pending());
+        let rows = self.factor.kept + self.factor.pending();
         let size = if self.scatter.is_some() { self.features() } else { rows };
-        if self.cache.get().is_some() || limit > size / 4 * 3 {
+        if self.cache.get().is_some() || self.options.standardize || limit > size / 4 * 3 {
             return self.model();
         }
         let model = linalg::inside(|| self.read(Truncation::Rank(limit)))?;
@@ -82,66 +82,75 @@ impl EigenspaceStream {
 
     /// Numbers, at most, that reading asks memory for.
     pub fn cells_to_read(&self) -> usize {
-        let rows = either!(&self.buffer, factor => {
-            let rows = factor.kept + factor.pending();
-            // Sparse rows that are compressed first are never dense.
-            let compressed = factor.waits_sparse() && rows * self.features() > READ_CELLS;
-            if compressed { rows.min(2 * factor.kept.max(self.plan().max_rank.unwrap_or(rows))) } else { rows }
-        });
-        let scatter = if self.scatter.is_some() { self.features().saturating_mul(4) } else { 0 };
+        let factor = &self.factor;
+        let rows = factor.kept + factor.pending();
+        // Sparse rows that are compressed first are never dense.
+        let compressed = factor.waits_sparse() && rows * self.features() > READ_CELLS;
+        let rows = if compressed { rows.min(2 * factor.kept.max(self.plan().max_rank.unwrap_or(rows))) } else { rows };
+        let scatter = if self.scatter.is_some() { self.features().saturating_mul(8) } else { 0 };
         (2 * rows + 16).saturating_add(scatter).saturating_mul(self.features()).saturating_add(PRODUCT_CELLS)
     }
 
     /// What the rows before the raw ones say, if there are enough of them.
     pub(crate) fn guess(&self) -> Result<Option<Guess>, Error> {
-        let components = self.options.components;
+        let (components, factor) = (self.options.components, &self.factor);
         let model = match &self.scatter {
-            Some(scatter) => scatter.model(Truncation::None, components)?,
-            None => either!(&self.buffer, factor => {
-                let kept = linalg::rows_of(factor.view(), 0..factor.kept).mapv(Real::widen);
-                let reduced = reduce(kept, Route::Auto, Truncation::None, &factor.moments, factor.epsilon())?;
-                EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound, components)
-            }),
+            Some(scatter) => scatter.model(Truncation::None, components, false),
+            None => {
+                let kept = linalg::rows_of(factor.view(), 0..factor.kept).to_owned();
+                let reduced = reduce(kept, Route::Auto, Truncation::None, &factor.moments);
+                EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound.clone(), components)
+            }
         };
         Ok((model.count() > 0).then(|| Guess::of(&model, components)))
     }
 
     fn read(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
-        let FitOptions { components, forgetting, .. } = self.options;
+        let FitOptions { components, forgetting, standardize, .. } = self.options;
         let fade = forgetting.weight(self.clock - self.settled);
-        either!(&self.buffer, factor => {
-            let weights = factor.weights(forgetting, self.clock);
-            let cells = (factor.kept + factor.pending()) * self.features();
-            if factor.waits_sparse() && cells > READ_CELLS {
-                // Too many to be made dense: this reading pays for a compression, the stream does not.
-                let mut settled = self.clone();
-                settled.flush()?;
-                return settled.read(truncation);
-            }
-            let mut a = factor.widened();
-            let (mut kept, mut added) = a.view_mut().split_at(Axis(0), factor.kept);
-            let mut imputed = 0;
-            if self.options.missing == Missing::Impute {
-                imputed = impute(added.view_mut(), weights.as_deref(), self.guess()?, components, self.options.about_origin)?;
-            }
-            if let Some(scatter) = &self.scatter {
-                let mut scatter = scatter.clone();
+        let factor = &self.factor;
+        let weights = factor.weights(forgetting, self.clock);
+        let cells = (factor.kept + factor.pending()) * self.features();
+        if factor.waits_sparse() && cells > READ_CELLS {
+            // Too many to be made dense: this reading pays for a compression, the stream does not.
+            let mut settled = self.clone();
+            settled.flush()?;
+            return settled.read(truncation);
+        }
+        if self.options.missing == Missing::Impute {
+            return self.read_filled(truncation);
+        }
+        let mut a = factor.dense();
+        let (mut kept, added) = a.view_mut().split_at(Axis(0), factor.kept);
+        if let Some(scatter) = &self.scatter {
+            let mut scatter = scatter.clone();
+            if fade < 1.0 {
                 scatter.forget(fade);
-                scatter.moments.imputed += imputed;
-                scatter.absorb(added, weights.as_deref())?;
-                return scatter.model(truncation, components);
             }
-            kept *= fade.sqrt();
-            let mut moments = factor.moments.scaled(fade).absorb(added, weights.as_deref())?;
-            moments.imputed += imputed;
-            // Rows of F are orthogonal to the rounding of their precision, and what is read is f64.
-            let orthogonal = if factor.epsilon() > f64::EPSILON { 0 } else { factor.kept };
-            let a = Stacked { rows: a, groups: &[orthogonal] };
-            let reduced = reduce(a, Route::Auto, truncation, &moments, factor.epsilon())?;
-            let largest = reduced.spectrum.largest().powi(2);
-            let bound = factor.bound.scaled(fade).noisier(factor.noise() * largest);
-            Ok(EigenspaceModel::from_reduced(moments, reduced, bound, components))
-        })
+            scatter.absorb(added, weights.as_deref())?;
+            return Ok(scatter.model(truncation, components, standardize));
+        }
+        kept *= fade.sqrt();
+        let before = factor.moments.scaled(fade);
+        let absorbed = before.absorb(added, weights.as_deref())?;
+        let bound = factor.bound.clone().scaled(fade).absorbed(&before, &absorbed);
+        let a = Stacked { rows: a, groups: &[factor.kept] };
+        let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
+        Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components))
+    }
+
+    /// The same where cells are missing: they are filled in a copy.
+    fn read_filled(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
+        let mut filled = self.clone();
+        let weights = filled.factor.weights(self.options.forgetting, self.clock);
+        let imputed = filled.fill_missing(weights.as_deref())?;
+        if let Some(column) = filled.unseen.iter().position(|unseen| *unseen).filter(|_| self.count() > 0) {
+            return Err(Error::NeverObserved { column, rows: self.count() });
+        }
+        filled.options.missing = Missing::Refuse;
+        let mut model = filled.read(truncation)?;
+        model.moments.imputed += imputed;
+        Ok(model)
     }
 }
 

@@ -8,15 +8,17 @@
 //! the model itself stays raw: it merges and splits as before, and the view is taken afterwards. A
 //! constant feature keeps scale 1.
 //!
-//! In the new metric E_σ = diag(σ) E diag(σ), which is at most lost · max σ². While surplus = 0 its
-//! diagonal is known exactly too, (q_j − Σ_i s_i² V_ij²) σ_j², and the trace bounds the norm: the
-//! smaller of the two is the bound of the view. Scaling can make much of what was rounding before; the
-//! diagonal shows that, and it counts.
+//! In the new metric E_σ = diag(σ) E diag(σ), so a limit of E feature by feature (`bound.rs`) is one of E_σ. While no
+//! split has left a surplus, what truncations dropped is positive semi-definite with a known diagonal,
+//! (q_j − Σ_i s_i² V_ij²) σ_j² up to rounding, and its trace bounds the norm too.
+//!
+//! A feature that varies less than the rounding of its scatter, after a split for example, may be constant or not;
+//! standardized, it would weigh as much as any other. It is left alone, and the bound says what that can cost.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
 use crate::block::{self, Block, LARGEST};
-use crate::certificate::Bound;
+use crate::bound::{Bound, UNIT};
 use crate::element::Element;
 use crate::error::Error;
 use crate::model::EigenspaceModel;
@@ -25,9 +27,6 @@ use crate::project::{combinations, products, sparse_products};
 use crate::reduce::{Route, reduce};
 use crate::sparse::SparseRows;
 use crate::truncation::Truncation;
-
-/// The norm of a rounding error against the sum of the magnitudes on its diagonal.
-const BESIDE: f64 = 4.0;
 
 /// A model seen with its features multiplied by scales.
 ///
@@ -44,8 +43,9 @@ const BESIDE: f64 = 4.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaled {
     scales: Array1<f64>,
-    /// The mean in the units of the rows, exactly as the raw model has it.
+    /// The mean in the units of the rows, in two words, exactly as the raw model has it.
     mean: Array1<f64>,
+    mean_low: Array1<f64>,
     model: EigenspaceModel,
 }
 
@@ -53,8 +53,44 @@ impl EigenspaceModel {
     /// The model of the standardised rows: every feature divided by its standard deviation (ddof =
     /// 0), constant features left alone.
     pub fn standardize(&self) -> Result<Scaled, Error> {
-        let deviations = self.feature_variance(0.0)?.mapv(f64::sqrt);
-        self.scale_by(deviations.mapv(|sd| if sd > 0.0 { 1.0 / sd } else { 1.0 }).view())
+        let divisor = self.divisor(0.0)?;
+        let known = |(q, noise): (&f64, &f64)| q > noise;
+        let varying: Vec<bool> = self.moments.scatter.iter().zip(&self.bound.scatter_noise).map(known).collect();
+        let unknown =
+            self.bound.scatter_noise.iter().zip(&varying).filter(|(noise, varies)| **noise > 0.0 && !**varies);
+        let unknown = unknown.count();
+        let scale = |(q, varies): (&f64, &bool)| if *varies { (divisor / q).sqrt() } else { 1.0 };
+        let scales: Array1<f64> = self.moments.scatter.iter().zip(&varying).map(scale).collect();
+        if unknown == 0 {
+            return self.scale_by(scales.view());
+        }
+        let mut view = self.without(&varying)?.scale_by(scales.view())?;
+        // Each may have variance 1, and be correlated with all others.
+        let missing = unknown as f64 * divisor;
+        let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
+        view.model.bound.lost += missing + beside;
+        view.model.bound.surplus += beside;
+        for (noise, _) in view.model.bound.scatter_noise.iter_mut().zip(&varying).filter(|(_, varies)| !**varies) {
+            *noise = divisor;
+        }
+        Ok(view)
+    }
+
+    /// The model of these features alone, the others taken to be constant.
+    fn without(&self, varying: &[bool]) -> Result<Self, Error> {
+        let only = |values: &Array1<f64>| {
+            values.iter().zip(varying).map(|(x, varies)| if *varies { *x } else { 0.0 }).collect()
+        };
+        let moments = Moments { scatter: only(&self.moments.scatter), ..self.moments.clone() };
+        let bound = Bound {
+            lost: only(&self.bound.lost),
+            surplus: only(&self.bound.surplus),
+            feature_noise: only(&self.bound.feature_noise),
+            scatter_noise: only(&self.bound.scatter_noise),
+            ..self.bound.clone()
+        };
+        let reduced = reduce(self.factor(), Route::Auto, Truncation::None, &moments);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
 
     /// The model of the rows with each feature multiplied by a scale, for example a unit conversion.
@@ -73,48 +109,31 @@ impl EigenspaceModel {
         let moments = Moments {
             mean: &self.mean() * &scales,
             scatter: &self.feature_scatter() * &scales * scales,
+            mean_low: &self.moments.mean_low * &scales,
             ..self.moments.clone()
         };
         let a = self.factor() * scales;
-        let reduced = reduce(a, Route::Auto, Truncation::None, &moments, f64::EPSILON)?;
+        let reduced = reduce(a, Route::Auto, Truncation::None, &moments);
         let bound = self.scaled_bound(scales);
         let model = Self::from_reduced(moments, reduced, bound, self.components);
-        Ok(Scaled { scales: scales.to_owned(), mean: self.moments.mean.clone(), model })
+        let (mean, mean_low) = (self.moments.mean.clone(), self.moments.mean_low.clone());
+        Ok(Scaled { scales: scales.to_owned(), mean, mean_low, model })
     }
 
     fn scaled_bound(&self, scales: ArrayView1<'_, f64>) -> Bound {
-        let largest = scales.iter().fold(0.0_f64, |a, b| a.max(b * b));
-        let bound = self.bound.scaled(largest);
-        if bound.surplus > 0.0 || bound.noise > 0.0 {
-            return bound;
+        let mut bound = self.bound.rescaled(scales, &self.moments.scatter);
+        // Scales and their products round.
+        let q = &self.feature_scatter() * &scales * scales;
+        bound = bound.summed(8.0 * UNIT, &q);
+        if bound.surplus.iter().all(|surplus| *surplus == 0.0) && bound.is_truncated() {
+            let mut missing = self.feature_scatter().to_owned() + &self.bound.feature_noise * 2.0;
+            for row in self.factor().rows() {
+                missing.zip_mut_with(&row, |missing, x| *missing -= x * x);
+            }
+            let trace: f64 = missing.iter().zip(scales).map(|(gap, scale)| gap.max(0.0) * scale * scale).sum();
+            bound.lost.mapv_inplace(|lost| lost.min(trace));
         }
-        // What each feature lacks: by truncation, or because a direction was rounding before it was scaled.
-        let mut missing = self.feature_scatter().to_owned();
-        for row in self.factor().rows() {
-            missing.zip_mut_with(&row, |missing, x| *missing -= x * x);
-        }
-        let scaled = |sign: f64| -> f64 {
-            missing.iter().zip(scales).map(|(gap, scale)| (sign * gap).max(0.0) * scale * scale).sum()
-        };
-        let (lacking, excess) = (scaled(1.0), scaled(-1.0));
-        let turned = self.turning(scales);
-        if bound.lost == 0.0 {
-            // Nothing was dropped, so that the gaps are rounding, of either sign. What they are on the diagonal they
-            // are beside it.
-            return bound.noisier(BESIDE * (lacking + excess) + turned);
-        }
-        let rounding = 4.0 * f64::EPSILON * (self.features() as f64 + 16.0) * self.spectrum.largest().powi(2);
-        let lost = (bound.lost + rounding * largest).min(lacking + excess);
-        Bound { lost, ..bound }.noisier(BESIDE * excess + turned)
-    }
-
-    /// What the rounding of s V can be in M_σ: |δ| ≤ c ε s₁ in every column, also where the feature is small, so that
-    /// ‖(Aᵀδ + δᵀA)_σ‖ ≤ 2 ‖A_σ‖ c ε s₁ max σ.
-    fn turning(&self, scales: ArrayView1<'_, f64>) -> f64 {
-        let live = || self.feature_scatter().into_iter().zip(scales).filter(|(q, _)| **q > 0.0);
-        let largest = live().fold(0.0_f64, |a, (_, scale)| a.max(*scale));
-        let total: f64 = live().map(|(q, scale)| q * scale * scale).sum();
-        8.0 * f64::EPSILON * self.spectrum.largest() * largest * total.sqrt()
+        bound
     }
 }
 
@@ -132,7 +151,7 @@ impl Scaled {
     /// The k coordinates of rows in their own units.
     pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let basis = &self.model.components() * &self.scales;
-        products(rows, self.mean.view(), basis.view(), self.model.near_origin())
+        products(rows, (self.mean.view(), self.mean_low.view()), basis.view(), self.model.near_origin())
     }
 
     /// The k coordinates of sparse rows in their own units, which are not made dense.

@@ -20,8 +20,8 @@ use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::block::LARGEST;
 use crate::error::Error;
-use crate::linalg::{Real, vectorised};
-use crate::moments::Moments;
+use crate::linalg::vectorized;
+use crate::moments::{Absorbed, Moments, TwoWords};
 
 /// Rows of which only the non-zero cells are given.
 ///
@@ -144,8 +144,14 @@ impl Waiting {
         rows
     }
 
-    /// The point t at which these rows are centred, and the moments with them.
-    pub(crate) fn absorb(&self, before: &Moments, weights: &[f64]) -> Result<(Moments, Array1<f64>), Error> {
+    /// The same rows with each feature divided by a unit.
+    pub(crate) fn rescaled(&self, units: &Array1<f64>) -> Self {
+        let values = self.columns.iter().zip(&self.values).map(|(&j, x)| x / units[j]).collect();
+        Self { values, ..self.clone() }
+    }
+
+    /// The moments with these rows, and the point t at which they are centered.
+    pub(crate) fn absorb(&self, before: &Moments, weights: &[f64]) -> Result<(Absorbed, Array1<f64>), Error> {
         let count = before.count.checked_add(self.rows() as u64).ok_or(Error::CountOverflow)?;
         let added: f64 = weights.iter().sum();
         let weight = before.weight + added;
@@ -161,39 +167,58 @@ impl Waiting {
             true if before.count > 0 => before.mean[j],
             true => stored[j].1,
         };
-        let mut step = Array1::<f64>::zeros(before.features());
+        let mut from_near = Array1::<f64>::zeros(before.features());
         for (i, weight) in weights.iter().enumerate() {
-            self.row(i).for_each(|(j, x)| step[j] += weight * (x - near(j)));
+            self.row(i).for_each(|(j, x)| from_near[j] += weight * (x - near(j)));
         }
-        step.indexed_iter_mut().for_each(|(j, step)| *step = (near(j) - before.mean[j]) + *step / added);
+        from_near /= added;
+        if before.about_origin {
+            from_near.fill(0.0);
+        }
+        let from_mean = |(j, step): (usize, &f64)| (near(j) - before.mean[j]) + (step - before.mean_low[j]);
+        let mut step: Array1<f64> = from_near.iter().enumerate().map(from_mean).collect();
         if before.about_origin {
             step.fill(0.0);
         }
-        let centre = &before.mean + &(&step * beta);
-        let mean = &before.mean + &(&step * (added / weight));
+        let start = TwoWords { high: before.mean.to_vec(), low: before.mean_low.to_vec() };
+        let center = Array1::from(start.moved(step.view(), beta).high);
+        let TwoWords { high, low } = start.moved(step.view(), added / weight);
         // Σ w (x − t)²: of the cells that are stored one by one, of the others together.
         let mut scatter = Array1::<f64>::zeros(before.features());
         let mut others = Array1::from_elem(before.features(), added);
         for (i, weight) in weights.iter().enumerate() {
             self.row(i).for_each(|(j, x)| {
-                scatter[j] += weight * (x - centre[j]).powi(2);
+                scatter[j] += weight * (x - center[j]).powi(2);
                 others[j] -= weight;
             });
         }
         for (j, q) in scatter.indexed_iter_mut().filter(|(j, _)| !full(*j)) {
-            *q += others[j].max(0.0) * centre[j] * centre[j];
+            *q += others[j].max(0.0) * center[j] * center[j];
         }
         scatter += &before.scatter;
-        Ok((Moments { count, weight, mean, scatter, ..before.clone() }, centre))
+        let squared_weight = before.squared_weight + weights.iter().map(|w| w * w).sum::<f64>();
+        let moments = Moments {
+            count,
+            weight,
+            squared_weight,
+            mean: high.into(),
+            mean_low: low.into(),
+            scatter,
+            ..before.clone()
+        };
+        let shift = if before.count == 0 { 0.0 } else { (before.weight / weight * added).sqrt() };
+        let c = &step * shift;
+        let roundings = (self.rows() + 16) as f64;
+        Ok((Absorbed { moments, step: from_near, c, roundings }, center))
     }
 
-    /// The Gram matrix of [ F ; R ] for the r rows of F, whose own are orthogonal, and the centred
+    /// The Gram matrix of [ F ; R ] for the r rows of F, whose own are orthogonal, and the centerd
     /// rows R; lower triangle.
-    pub(crate) fn gram<T: Real>(&self, f: ArrayView2<'_, T>, centre: &Array1<f64>, weights: &[f64]) -> Array2<f64> {
+    pub(crate) fn gram(&self, f: ArrayView2<'_, f64>, center: &Array1<f64>, weights: &[f64]) -> Array2<f64> {
         let (r, m) = (f.nrows(), self.rows());
         let mut g = Array2::<f64>::zeros((r + m, r + m));
-        let centre_squared = centre.dot(centre);
-        let along: Vec<f64> = (0..m).map(|i| self.row(i).map(|(j, x)| x * centre[j]).sum()).collect();
+        let center_squared = center.dot(center);
+        let along: Vec<f64> = (0..m).map(|i| self.row(i).map(|(j, x)| x * center[j]).sum()).collect();
         // Every column meets its rows: Σ z_j² products, whatever the number of rows.
         let mut by_column: Vec<(usize, usize, f64)> = Vec::with_capacity(self.columns.len());
         (0..m).for_each(|i| by_column.extend(self.row(i).map(|(j, x)| (j, i, x))));
@@ -207,21 +232,21 @@ impl Waiting {
         }
         for i in 0..m {
             for j in 0..=i {
-                let centred = g[[r + i, r + j]] - along[i] - along[j] + centre_squared;
-                g[[r + i, r + j]] = weights[i].sqrt() * weights[j].sqrt() * centred;
+                let centerd = g[[r + i, r + j]] - along[i] - along[j] + center_squared;
+                g[[r + i, r + j]] = weights[i].sqrt() * weights[j].sqrt() * centerd;
             }
         }
         let products: Vec<(f64, Vec<f64>)> = (0..r)
             .into_par_iter()
             .map(|k| {
                 let row = f.row(k);
-                let with_centre: f64 =
-                    if centre_squared > 0.0 { row.iter().zip(centre).map(|(x, t)| x.widen() * t).sum() } else { 0.0 };
+                let with_center: f64 =
+                    if center_squared > 0.0 { row.iter().zip(center).map(|(x, t)| x * t).sum() } else { 0.0 };
                 let with_rows = (0..m).map(|i| {
-                    let product: f64 = self.row(i).map(|(j, x)| row[j].widen() * x).sum();
-                    weights[i].sqrt() * (product - with_centre)
+                    let product: f64 = self.row(i).map(|(j, x)| row[j] * x).sum();
+                    weights[i].sqrt() * (product - with_center)
                 });
-                (row.iter().map(|x| x.widen() * x.widen()).sum(), with_rows.collect())
+                (row.iter().map(|x| x * x).sum(), with_rows.collect())
             })
             .collect();
         for (k, (squared, with_rows)) in products.into_iter().enumerate() {
@@ -232,22 +257,16 @@ impl Waiting {
     }
 
     /// Row k of U R, added to a row.
-    pub(crate) fn add_turned<T: Real>(
-        &self,
-        u: impl Fn(usize) -> f64,
-        centre: &Array1<f64>,
-        weights: &[f64],
-        row: &mut [T],
-    ) {
-        let centred = centre.iter().any(|t| *t != 0.0);
+    pub(crate) fn add_turned(&self, u: impl Fn(usize) -> f64, center: &Array1<f64>, weights: &[f64], row: &mut [f64]) {
+        let centerd = center.iter().any(|t| *t != 0.0);
         let mut shift = 0.0;
         for (i, weight) in weights.iter().enumerate() {
             let factor = u(i) * weight.sqrt();
             shift += factor;
-            self.row(i).for_each(|(j, x)| row[j] = T::narrow(row[j].widen() + factor * x));
+            self.row(i).for_each(|(j, x)| row[j] += factor * x);
         }
-        if shift != 0.0 && centred {
-            vectorised(|| row.iter_mut().zip(centre).for_each(|(x, t)| *x = T::narrow(x.widen() - shift * t)));
+        if shift != 0.0 && centerd {
+            vectorized(|| row.iter_mut().zip(center).for_each(|(x, t)| *x -= shift * t));
         }
     }
 }

@@ -21,19 +21,29 @@
 //! that the part was never in the whole: an error, not a clamp. Those within the bound are set to
 //! zero, which adds their magnitude to surplus₁.
 //!
-//! Subtraction cancels: the rounding of M₃ stays behind in M₁, as `noise` in its bound. A large part
+//! Subtraction cancels: the rounding of M₃ stays behind in M₁, as noise in its bound. A large part
 //! taken out of a small rest leaves a model that knows how little it knows.
+//!
+//! Few features, and features of unlike scales, are split as scatters, M₁ = M₃ − M₂ − c cᵀ itself, in units in
+//! which each feature of the whole varies alike.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 
 use crate::block::Block;
-use crate::certificate::Bound;
+use crate::bound::{Bound, Rounding, UNIT, largest};
 use crate::error::Error;
 use crate::linalg;
 use crate::model::EigenspaceModel;
 use crate::moments::Moments;
-use crate::reduce::Decomposed;
+use crate::reduce::{Route, UNLIKE, have_unlike_scales, reduce};
+use crate::scatter::Scatter;
 use crate::truncation::Truncation;
+use crate::update::orthonormal_again;
+
+/// Up to this many features the scatter itself is split.
+const SCATTER_FEATURES: usize = 128;
+/// The same where features have unlike scales.
+const UNLIKE_FEATURES: usize = 4096;
 
 impl EigenspaceModel {
     /// The model of the rows of `self` without those of `part`.
@@ -56,58 +66,103 @@ impl EigenspaceModel {
         }
         let everything = part.count() == self.count();
         let (mut moments, c) = if everything {
-            let c = (&self.mean() - &part.mean()) * whole_weight.sqrt();
+            let c = part.moments.step_to(&self.moments) * whole_weight.sqrt();
             (Moments::empty(self.features()).about(!self.is_centred()), c)
         } else {
             self.moments.split(&part.moments)
         };
+        let bound = self.bound_without(part, &c, everything);
+        let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
+        let unlike = have_unlike_scales(&self.moments.scatter, largest_eigenvalue, UNLIKE);
+        let few = self.features() <= if unlike { UNLIKE_FEATURES } else { SCATTER_FEATURES };
+        let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c) };
 
+        let bound = bound.rounded(rest.rounding, &self.moments.scatter, largest_eigenvalue);
+        let allowed = -rest.allowed(&bound);
+        if rest.smallest < allowed {
+            return Err(Error::NotAPart { scatter: rest.smallest, allowed });
+        }
+        if everything {
+            // Nothing remains, so nothing may be left over either.
+            let excess = largest(&bound.surplus) + bound.noise;
+            let greatest = linalg::squared_lengths(rest.factor.view()).iter().fold(0.0_f64, |a, b| a.max(*b));
+            return if greatest > excess {
+                Err(Error::NotAPart { scatter: -greatest, allowed: -excess })
+            } else {
+                Ok(Self { moments, components: self.components, ..Self::empty(self.features()) })
+            };
+        }
+        let said = rest.factor.map_axis(Axis(0), |column| column.dot(&column));
+        for ((q, noise), said) in moments.scatter.iter_mut().zip(&bound.scatter_noise).zip(said) {
+            if *q < -*noise {
+                return Err(Error::NotAPart { scatter: *q, allowed: -*noise });
+            }
+            // What a feature has left may be rounding alone; then it is what the directions say of it.
+            *q = if *q <= *noise { q.max(said.min(*noise)) } else { *q };
+        }
+        let bound = rest.clamping(bound);
+        let reduced = reduce(rest.factor, Route::Auto, Truncation::None, &moments);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+    }
+
+    /// What remains can be off by what the whole and the part are, and by what their means are.
+    fn bound_without(&self, part: &Self, c: &Array1<f64>, everything: bool) -> Bound {
+        let (whole, leaving) = (self.weight(), part.weight());
+        let left = if everything { whole } else { whole - leaving };
+        // c = √(w₂ w₃ / w₁) (μ₃ − μ₂), and μ₁ = μ₃ + (w₂ / w₁) (μ₃ − μ₂).
+        let (one, two) = ((leaving / left).sqrt(), (whole / left).sqrt());
+        // Weights are subtracted too.
+        let cancelled = c.mapv(|c| 8.0 * UNIT * (1.0 + whole / left) * c.abs());
+        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &cancelled;
+        let bound = Bound {
+            lost: &self.bound.lost + &part.bound.surplus,
+            surplus: &self.bound.surplus + &part.bound.lost,
+            noise: self.bound.noise + part.bound.noise,
+            feature_noise: &self.bound.feature_noise + &part.bound.feature_noise,
+            // √w₁ δμ₁ = √w₁ (w₃ δμ₃ + w₂ δμ₂) / w₁
+            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + cancelled,
+            scatter_noise: &self.bound.scatter_noise
+                + &part.bound.scatter_noise
+                + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
+        };
+        let q = &self.moments.scatter;
+        // Each of the three scatters that are subtracted is a sum per feature too.
+        bound.shifted(c, &off, q).summed(8.0 * UNIT, q)
+    }
+
+    /// What remains as a scatter, in units in which each feature of the whole varies alike.
+    fn scatter_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
+        let mut scatter = Scatter::of(self);
+        scatter.take_out(&part.factor());
+        scatter.take_out(&c.view().insert_axis(Axis(0)).to_owned());
+        let d = self.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+        let mut k = scatter.matrix + scatter.low;
+        k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
+        let (lambda, turn) = linalg::eigh(k.view());
+        let size = (self.features() + self.rank() + part.rank()) as f64 + 16.0;
+        // Sums of rank terms, and an eigenproblem whose largest value is that of the correlations at most.
+        let correlation = linalg::squared_lengths((self.factor() / &d).view()).sum().min(self.features() as f64);
+        let floor = 2.0 * size * UNIT * correlation.max(1.0);
+        let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
+        Rest { factor: factor(&lambda, &turn, floor) * &d, smallest: smallest(&lambda), units: Some(&d * &d), rounding }
+    }
+
+    /// What remains, in coordinates of the directions of the whole, and of the part where it sticks out.
+    fn span_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
         let leaving = concatenate![Axis(0), part.factor(), c.view().insert_axis(Axis(0))];
-        let largest = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
-        let rounding = Rounding::of(&self.moments, &part.moments, self.rank() + leaving.nrows());
-        let floor = rounding.at(largest, self.moments.varying_mean(), norm(c.view()));
+        let size = (self.rank() + leaving.nrows()) as f64 + 16.0;
+        let greatest = self.spectrum.largest().max(part.spectrum.largest()).max(c.dot(c).sqrt());
+        let floor = 2.0 * size * UNIT * greatest * greatest;
         // Cross terms of what is left outside the span are at most its length times s₁.
-        let ignored = if largest > 0.0 { floor / largest.sqrt() } else { 0.0 };
-        let q = self.span_with(leaving.view(), ignored)?;
+        let q = self.span_with(leaving.view(), 4.0 * size * UNIT * greatest);
         let p = linalg::cross(q.view(), leaving.view());
         let mut k = -p.dot(&p.t());
         for (i, s) in self.singular_values().iter().enumerate() {
             k[[i, i]] += s * s;
         }
-        let (lambda, turn) = linalg::eigh(k.view())?;
-        let smallest = lambda.last().copied().unwrap_or(0.0).min(0.0);
-        let greatest = lambda.first().copied().unwrap_or(0.0);
-
-        let noise = self.bound.noise + part.bound.noise;
-        let bound = Bound {
-            lost: self.bound.lost + part.bound.surplus,
-            surplus: self.bound.surplus + part.bound.lost,
-            noise: noise + floor,
-        };
-        let allowed = -(bound.lost + bound.noise);
-        if smallest < allowed {
-            return Err(Error::NotAPart { scatter: smallest, allowed });
-        }
-        if everything {
-            // Nothing remains, so nothing may be left over either.
-            let allowed = bound.surplus + bound.noise;
-            return if greatest > allowed {
-                Err(Error::NotAPart { scatter: -greatest, allowed: -allowed })
-            } else {
-                Ok(Self { moments, components: self.components, ..Self::empty(self.features()) })
-            };
-        }
-        check_features(&mut moments.scatter, &self.moments, c.view(), &rounding, noise)?;
-
-        let clamped = if -smallest > bound.noise { -smallest } else { 0.0 };
-        let bound = Bound { surplus: bound.surplus + clamped, ..bound };
-        let decomposed = Decomposed {
-            values: lambda.mapv(|value| value.max(0.0).sqrt()),
-            directions: linalg::rotate(turn.view(), q.view()),
-            beyond: 0.0,
-        };
-        let reduced = decomposed.cut(Truncation::None, floor.sqrt(), &moments);
-        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+        let (lambda, turn) = linalg::eigh(k.view());
+        let factor = linalg::rotate(factor(&lambda, &turn, floor).view(), q.view());
+        Rest { factor, smallest: smallest(&lambda), units: None, rounding: Rounding::whole(4.0 * floor) }
     }
 
     /// The model without these rows, which must have been absorbed before, with the same weights.
@@ -130,71 +185,91 @@ impl EigenspaceModel {
     }
 
     /// Orthonormal rows that span the basis and, where they stick out of it, these rows too.
-    fn span_with(&self, rows: ArrayView2<'_, f64>, floor: f64) -> Result<Array2<f64>, Error> {
+    fn span_with(&self, rows: ArrayView2<'_, f64>, floor: f64) -> Array2<f64> {
         let basis = self.basis();
         let outside = outside_of(basis, rows);
         if outside.rows().into_iter().all(|row| row.dot(&row) <= floor * floor) {
-            return Ok(basis.to_owned());
+            return basis.to_owned();
         }
-        let (values, directions) = linalg::thin_svd(outside.view())?;
+        let (values, directions) = linalg::thin_svd(outside.view());
         let live = values.iter().take_while(|&&s| s > floor).count().min(self.features() - self.rank());
-        let mut more = outside_of(basis, linalg::rows_of(directions.view(), 0..live));
-        for mut row in more.rows_mut() {
-            let norm = row.dot(&row).sqrt();
-            row /= norm;
-        }
-        Ok(concatenate![Axis(0), basis, more])
+        let more = outside_of(basis, linalg::rows_of(directions.view(), 0..live));
+        // Twice, because what is left of a row that was nearly inside is hardly orthogonal after once.
+        orthonormal_again(outside_and_within(basis, orthonormal_again(more)))
     }
+}
+
+/// The basis and these rows, less what of them lies inside it.
+fn outside_and_within(basis: ArrayView2<'_, f64>, more: Array2<f64>) -> Array2<f64> {
+    concatenate![Axis(0), basis, outside_of(basis, more.view())]
+}
+
+/// What remains of a whole when a part is taken out.
+struct Rest {
+    /// Rows with the scatter of what remains, its negative eigenvalues set to zero.
+    factor: Array2<f64>,
+    /// The smallest eigenvalue, or zero.
+    smallest: f64,
+    /// What each feature is divided by before those eigenvalues are taken, squared; nothing if by 1.
+    units: Option<Array1<f64>>,
+    rounding: Rounding,
+}
+
+impl Rest {
+    /// How negative an eigenvalue can be by truncation and rounding alone.
+    fn allowed(&self, bound: &Bound) -> f64 {
+        match &self.units {
+            None => largest(&bound.lost) + bound.noise,
+            Some(units) => {
+                let share = |((lost, noise), unit): ((&f64, &f64), &f64)| (lost + noise) / unit;
+                let shares = bound.lost.iter().zip(&bound.feature_noise).zip(units).map(share);
+                shares.fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// The bound after eigenvalues below zero have been set to it.
+    fn clamping(&self, mut bound: Bound) -> Bound {
+        let clamped = -self.smallest;
+        let noise = match &self.units {
+            None => bound.noise,
+            Some(units) => bound.feature_noise.iter().zip(units).map(|(noise, unit)| noise / unit).fold(0.0, f64::max),
+        };
+        if clamped > noise {
+            match &self.units {
+                None => bound.surplus += clamped,
+                Some(units) => bound.surplus.scaled_add(clamped, units),
+            }
+            return bound;
+        }
+        match &self.units {
+            None => {
+                let everywhere = Array1::ones(bound.lost.len());
+                bound.noisier(clamped, &everywhere)
+            }
+            Some(units) => {
+                bound.noise += clamped * largest(units);
+                bound.feature_noise.scaled_add(clamped, units);
+                bound
+            }
+        }
+    }
+}
+
+fn smallest(lambda: &Array1<f64>) -> f64 {
+    lambda.last().copied().unwrap_or(0.0).min(0.0)
+}
+
+/// Rows √λ z of the eigenvalues that are more than rounding.
+fn factor(lambda: &Array1<f64>, vectors: &Array2<f64>, floor: f64) -> Array2<f64> {
+    let positive = lambda.iter().take_while(|value| **value > floor).count();
+    let mut rows = linalg::rows_of(vectors.view(), 0..positive).to_owned();
+    rows.rows_mut().into_iter().zip(lambda).for_each(|(mut row, value)| row *= value.sqrt());
+    rows
 }
 
 /// What of these rows lies outside a basis.
 fn outside_of(basis: ArrayView2<'_, f64>, rows: ArrayView2<'_, f64>) -> Array2<f64> {
     let inside = linalg::cross(rows, basis);
     &rows - &linalg::rotate(inside.view(), basis)
-}
-
-/// How much a difference of two scatters can be off by rounding alone.
-struct Rounding {
-    /// Relative error of the scatters: they are sums over all the rows.
-    relative: f64,
-    /// Relative error of a mean, as it appears in c after the division by what remains.
-    mean: f64,
-}
-
-impl Rounding {
-    fn of(whole: &Moments, part: &Moments, size: usize) -> Self {
-        let left = if whole.count > part.count { whole.weight - part.weight } else { 1.0 };
-        Self {
-            relative: 4.0 * f64::EPSILON * (size as f64 + 16.0 + (whole.count as f64).sqrt()),
-            mean: 4.0 * f64::EPSILON * (part.weight * whole.weight / left).sqrt(),
-        }
-    }
-
-    /// Of a scatter of this size, when means of this length were subtracted and c is this long.
-    fn at(&self, scatter: f64, mean: f64, c: f64) -> f64 {
-        let shift = self.mean * mean;
-        self.relative * scatter + shift * (2.0 * c + shift)
-    }
-}
-
-/// Refuses a per-feature scatter that became clearly negative, and clears its rounding.
-fn check_features(
-    scatter: &mut Array1<f64>,
-    whole: &Moments,
-    c: ArrayView1<'_, f64>,
-    rounding: &Rounding,
-    noise: f64,
-) -> Result<(), Error> {
-    for (((q, before), mean), c) in scatter.iter_mut().zip(&whole.scatter).zip(&whole.mean).zip(c) {
-        let allowed = -rounding.at(*before, mean.abs(), c.abs()) - noise;
-        if *q < allowed {
-            return Err(Error::NotAPart { scatter: *q, allowed });
-        }
-        *q = q.max(0.0);
-    }
-    Ok(())
-}
-
-fn norm(x: ArrayView1<'_, f64>) -> f64 {
-    x.dot(&x).sqrt()
 }

@@ -14,6 +14,8 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
+/// More steps than any eigenvalue was seen to take; two or three are usual.
+const QL_STEPS: usize = 100;
 /// Shifts that are counted at a time.
 const LANES: usize = 16;
 
@@ -107,6 +109,37 @@ impl Tridiagonal<'_> {
         (lower, upper, meet)
     }
 
+    /// The longest row of Z T − diag(λ) Z that a backward stable method leaves.
+    pub(crate) fn allowed_residual(&self) -> f64 {
+        4.0 * f64::EPSILON * (self.diagonal.len() as f64).sqrt() * self.norm()
+    }
+
+    /// All eigenvalues, non-increasing, and a unit vector for each, one per row, by the implicit QL iteration
+    /// with Wilkinson's shift; nothing if some value takes too many steps.
+    pub(crate) fn all(&self) -> Option<(Array1<f64>, Array2<f64>)> {
+        let n = self.diagonal.len();
+        let negligible = f64::EPSILON * f64::EPSILON * self.norm();
+        let mut d = self.diagonal.to_vec();
+        let mut e: Vec<f64> = self.beside.iter().copied().chain([0.0]).collect();
+        let mut z = Array2::<f64>::eye(n);
+        for first in 0..n {
+            for step in 0.. {
+                let apart = |m: &usize| e[*m].abs() <= (f64::EPSILON * (d[*m].abs() + d[*m + 1].abs())).max(negligible);
+                let last = (first..n - 1).find(apart).unwrap_or(n - 1);
+                if last == first {
+                    break;
+                }
+                if step == QL_STEPS {
+                    return None;
+                }
+                ql_step(&mut d, &mut e, &mut z, first, last);
+            }
+        }
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&i, &j| d[j].total_cmp(&d[i]));
+        Some((order.iter().map(|&i| d[i]).collect(), z.select(Axis(0), &order)))
+    }
+
     /// The longest row of Z T − diag(λ) Z.
     pub(crate) fn residual(&self, values: ArrayView1<'_, f64>, vectors: ArrayView2<'_, f64>) -> f64 {
         let (d, e) = (self.diagonal, self.beside);
@@ -121,6 +154,37 @@ impl Tridiagonal<'_> {
         let worst = |worst: f64, sum: f64| if sum > worst || sum.is_nan() { sum } else { worst };
         values.iter().zip(vectors.rows()).map(row).fold(0.0, worst).sqrt()
     }
+}
+
+/// One sweep of rotations that chases the bulge from row `last` to row `first`, applied to the vectors too.
+fn ql_step(d: &mut [f64], e: &mut [f64], z: &mut Array2<f64>, first: usize, last: usize) {
+    let half = (d[first + 1] - d[first]) / (2.0 * e[first]);
+    let mut bulge = d[last] - d[first] + e[first] / (half + half.hypot(1.0).copysign(half));
+    let (mut sin, mut cos, mut taken) = (1.0, 1.0, 0.0);
+    for i in (first..last).rev() {
+        let (f, b) = (sin * e[i], cos * e[i]);
+        let length = f.hypot(bulge);
+        e[i + 1] = length;
+        if length == 0.0 {
+            // The matrix has come apart in the middle of the sweep.
+            d[i + 1] -= taken;
+            e[last] = 0.0;
+            return;
+        }
+        (sin, cos) = (f / length, bulge / length);
+        let corner = d[i + 1] - taken;
+        let change = (d[i] - corner) * sin + 2.0 * cos * b;
+        taken = sin * change;
+        d[i + 1] = corner + taken;
+        bulge = cos * change - b;
+        let (mut above, mut below) = z.view_mut().split_at(Axis(0), i + 1);
+        above.row_mut(i).iter_mut().zip(below.row_mut(0)).for_each(|(x, y)| {
+            (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+        });
+    }
+    d[first] -= taken;
+    e[first] = bulge;
+    e[last] = 0.0;
 }
 
 /// A pivot below this is rounding.

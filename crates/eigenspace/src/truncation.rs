@@ -42,11 +42,6 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// The same cut, known to drop nothing.
-    pub(crate) fn harmless(self) -> Self {
-        Self { lost: 0.0, shrink: 0.0, ..self }
-    }
-
     /// What to multiply a row by whose squared length is `value`.
     pub(crate) fn shrinkage(self, value: f64) -> f64 {
         if self.shrink > 0.0 { ((value - self.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt() } else { 1.0 }

@@ -23,11 +23,12 @@
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
 use crate::block::{self, Block};
+use crate::bound::{Rounding, UNIT};
 use crate::element::Element;
 use crate::error::Error;
 use crate::linalg;
 use crate::model::EigenspaceModel;
-use crate::reduce::{DRIFT, Decomposed, Route, Stacked, reduce};
+use crate::reduce::{DRIFT, Decomposed, Route, Stacked, UNLIKE, by_svd, have_unlike_scales, reduce, rotation};
 use crate::truncation::Truncation;
 
 impl EigenspaceModel {
@@ -46,10 +47,11 @@ impl EigenspaceModel {
             return self.truncate(truncation);
         }
         self.write_factor(above);
-        let moments = self.moments.absorb(added, weights.as_deref())?;
+        let absorbed = self.moments.absorb(added, weights.as_deref())?;
+        let bound = self.bound.absorbed(&self.moments, &absorbed);
         let a = Stacked { rows, groups: &[rank] };
-        let reduced = reduce(a, Route::Auto, truncation, &moments, f64::EPSILON)?;
-        Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
+        let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
+        Ok(Self::from_reduced(absorbed.moments, reduced, bound, self.components))
     }
 
     /// The model in which every row so far weighs `factor` as much, before newer ones are added.
@@ -64,7 +66,7 @@ impl EigenspaceModel {
         Ok(Self {
             moments: self.moments.scaled(factor),
             spectrum: self.spectrum.scaled(factor.sqrt()),
-            bound: self.bound.scaled(factor),
+            bound: self.bound.clone().scaled(factor),
             ..self.clone()
         })
     }
@@ -74,7 +76,14 @@ impl EigenspaceModel {
         block::check(row.insert_axis(Axis(0)), self.features())?;
         let truncation = truncation.check()?;
         let mut rows = block::widened(row.insert_axis(Axis(0)));
-        let moments = self.moments.absorb(rows.view_mut(), None)?;
+        let largest = self.spectrum.largest().powi(2);
+        if have_unlike_scales(&self.moments.scatter, largest, UNLIKE) {
+            // The small core mixes directions, and so features; a block is turned row by row.
+            return self.update(rows.view(), truncation);
+        }
+        let absorbed = self.moments.absorb(rows.view_mut(), None)?;
+        let bound = self.bound.absorbed(&self.moments, &absorbed);
+        let moments = absorbed.moments;
 
         let basis = self.basis();
         let mut residual = rows.remove_axis(Axis(0));
@@ -86,8 +95,8 @@ impl EigenspaceModel {
         let rho = residual.dot(&residual).sqrt();
 
         let rank = self.rank();
-        let rounding = moments.rounding(rank + 1, self.spectrum.largest().max(rho), f64::EPSILON);
-        let grows = rho > rounding && rank < moments.rank_limit().min(self.features());
+        let floor = 2.0 * UNIT * (16.0 + 4.0 * (rank as f64 + 1.0).sqrt()) * self.spectrum.largest().max(rho);
+        let grows = rho > floor && rank < moments.rank_limit().min(self.features());
         let size = rank + usize::from(grows);
         let mut core = Array2::<f64>::zeros((rank + 1, size));
         core.diag_mut().iter_mut().zip(&self.spectrum.view()).for_each(|(entry, s)| *entry = *s);
@@ -101,22 +110,25 @@ impl EigenspaceModel {
         } else {
             basis.to_owned()
         };
-        let (values, turn) = linalg::thin_svd(core.view())?;
-        let directions = orthonormal_again(linalg::rotate(turn.view(), stacked.view()))?;
-        let reduced = Decomposed { values, directions, beyond: 0.0 }.cut(truncation, rounding, &moments);
-        Ok(Self::from_reduced(moments, reduced, self.bound, self.components))
+        let core = by_svd(core.view());
+        let directions = orthonormal_again(linalg::rotate(core.directions.view(), stacked.view()));
+        // The residual is known to the rounding of a row of D products, against two passes of them.
+        let whole = core.rounding.whole + if grows { 0.0 } else { floor * (floor + 2.0 * self.spectrum.largest()) };
+        let rounding = Rounding { whole, ..rotation(2 * rank) };
+        let reduced = Decomposed { directions, rounding, ..core }.cut(truncation, &moments);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
 }
 
 /// One step of Cholesky orthonormalisation, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
-fn orthonormal_again(v: Array2<f64>) -> Result<Array2<f64>, Error> {
-    if crate::basis::orthogonality_loss(v.view()) <= DRIFT {
-        return Ok(v);
+pub(crate) fn orthonormal_again(v: Array2<f64>) -> Array2<f64> {
+    if linalg::orthogonality_loss(v.view()) <= DRIFT {
+        return v;
     }
     let Some(c) = linalg::cholesky(linalg::gram(v.view()).view()) else {
-        return Ok(linalg::thin_svd(v.view())?.1);
+        return linalg::thin_svd(v.view()).1;
     };
     let mut inverse = Array2::eye(v.nrows());
     linalg::solve_lower_on_the_right(c.view(), inverse.view_mut());
-    Ok(linalg::rotate(inverse.view(), v.view()))
+    linalg::rotate(inverse.view(), v.view())
 }

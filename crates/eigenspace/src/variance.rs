@@ -16,6 +16,10 @@ use crate::block;
 use crate::error::Error;
 use crate::linalg;
 use crate::model::EigenspaceModel;
+use crate::moments::{Moments, WeightKind};
+
+/// A divisor below this share of the weight is rounding, for example of weights that sum to one.
+const SMALLEST_DIVISOR: f64 = 1e-9;
 
 impl EigenspaceModel {
     /// The variance of each shown component; `ddof` is 1 for the sample variance, 0 for the
@@ -134,13 +138,29 @@ impl EigenspaceModel {
         Ok(&rows * identity + linalg::rotate(inside.view(), components))
     }
 
-    /// w − ddof, if positive.
+    /// w − ddof, or w − ddof Σw²/w for weights that say how reliable rows are; if more than rounding.
     pub(crate) fn divisor(&self, ddof: f64) -> Result<f64, Error> {
-        let divisor = self.weight() - ddof;
-        if divisor > 0.0 && divisor.is_finite() {
+        let weight = self.weight();
+        let ddof = match self.moments.weights {
+            WeightKind::Frequency => ddof,
+            WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight / weight,
+            WeightKind::Reliability => ddof,
+        };
+        let divisor = weight - ddof;
+        if divisor > SMALLEST_DIVISOR * weight && divisor.is_finite() {
             Ok(divisor)
         } else {
-            Err(Error::Divisor { ddof, weight: self.weight() })
+            Err(Error::Divisor { ddof, weight, count: self.count() })
         }
+    }
+
+    /// What the weights of the rows mean.
+    pub fn weight_kind(&self) -> WeightKind {
+        self.moments.weights
+    }
+
+    /// The same model with weights that mean something else; only variances with a `ddof` differ.
+    pub fn with_weight_kind(&self, weights: WeightKind) -> Self {
+        Self { moments: Moments { weights, ..self.moments.clone() }, ..self.clone() }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn carry(from: &EigenspaceModel, to: &EigenspaceModel, coordinates: A
     let between = &from.mean() - &to.mean();
     let shift = linalg::cross(between.view().insert_axis(Axis(0)), to.basis());
     let carried = coordinates.dot(&turn) + &shift;
-    let lost = if to.bound.lost == 0.0 {
+    let lost = if !to.bound.is_truncated() {
         Array1::zeros(coordinates.nrows())
     } else {
         // ‖μ + Vᵀz − μ'‖² less what the new coordinates hold of it.

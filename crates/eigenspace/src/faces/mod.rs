@@ -237,7 +237,7 @@ pub(crate) fn in_all_directions(
     rows: ArrayView2<'_, f64>,
 ) -> Result<(Array2<f64>, Vec<f64>), Error> {
     let all = model.with_components(Components::All)?;
-    if model.bound.lost == 0.0 {
+    if !model.bound.is_truncated() {
         return Ok((all.project(rows)?, vec![0.0; rows.nrows()]));
     }
     let (q, coordinates) = all.distances(rows)?;

@@ -83,7 +83,9 @@ fn a_fit_from_a_file_is_the_fit_of_its_rows() {
     let options = FitOptions::new().components(4);
     let pattern = folder.path().join("part*.npy");
     let model = options.fit_from(open(&[pattern], &ReadOptions::default()).unwrap()).unwrap();
-    assert_eq!(model, options.fit(rows.view()).unwrap(), "files in natural order, part9 before part10");
+    let mut stream = options.stream(1100).unwrap();
+    stream.update(rows.view()).unwrap();
+    assert_eq!(model, *stream.model().unwrap(), "files in natural order, part9 before part10");
 }
 
 #[test]

@@ -101,7 +101,9 @@ fn a_rule_is_applied_by_every_method() {
         let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::Rank(7)).unwrap();
         assert_eq!(model.rank(), 7);
         let lost = model.certificate().lost();
-        assert!((lost - dropped).abs() <= allowed(50, 140) * whole.singular_values()[0].powi(2), "{method:?}");
+        // The rounding of a decomposition is counted too.
+        let first = whole.singular_values()[0].powi(2);
+        assert!(lost >= dropped && lost - dropped <= 1e-11 * first, "{method:?}: {lost:e} for {dropped:e}");
     }
 }
 

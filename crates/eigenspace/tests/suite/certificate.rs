@@ -107,11 +107,11 @@ fn an_exact_model_says_so_and_a_cut_one_says_how_much() {
     let rows = Random::new(1).matrix(30, 8);
     let whole = EigenspaceModel::batch(rows.view()).unwrap();
     let certificate = whole.certificate();
-    assert!(certificate.is_exact() && certificate.error_bound() == 0.0 && certificate.angle_bound(3) < 1e-12);
-    assert_eq!(certificate.relative_error_bound(), 0.0);
+    let rounding = certificate.relative_error_bound();
+    assert!(certificate.is_exact() && rounding > 0.0 && rounding < 1e-12 && certificate.angle_bound(3) < 1e-11);
     let s = whole.singular_values();
     let cut = whole.truncate(Truncation::Rank(5)).unwrap();
-    assert_eq!(cut.certificate().lost(), s[5] * s[5]);
+    assert_eq!(cut.certificate().lost(), s[5] * s[5] + certificate.lost());
     let energy = whole.truncate(Truncation::Energy(0.5)).unwrap();
     let held: f64 = energy.explained_variance_ratio().sum();
     assert!(held >= 0.5 && held - energy.explained_variance_ratio()[energy.rank() - 1] < 0.5);
@@ -131,7 +131,7 @@ fn the_bound_is_never_more_than_the_scatter_that_is_missing() {
         model = model.update_row(row, Truncation::Rank(5)).unwrap();
     }
     let missing = model.feature_scatter().sum() - model.singular_values().mapv(|s| s * s).sum();
-    assert!(model.certificate().lost() <= missing);
+    assert!(model.certificate().lost() <= missing + 1e-10 * model.singular_values()[0].powi(2));
 }
 
 #[test]

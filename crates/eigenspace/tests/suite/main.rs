@@ -7,6 +7,7 @@ mod batch;
 mod certificate;
 mod checkpoint;
 mod errors;
+mod everyday;
 mod faces;
 mod file;
 mod forgetting;

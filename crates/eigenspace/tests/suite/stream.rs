@@ -246,7 +246,7 @@ fn f32_rows_followed_by_f64_rows_leave_no_phantom_directions() {
 }
 
 #[test]
-fn the_certificate_of_an_f32_stream_counts_its_rounding() {
+fn the_certificate_of_an_f32_stream_is_that_of_an_f64_stream() {
     let mut random = Random::new(12);
     let spectrum: Vec<f64> = (0..12).map(|i| 100.0 * 0.7f64.powi(i)).collect();
     let rows = (random.with_spectrum(3000, 80, &spectrum) + random.matrix(3000, 80) * 0.01 + 5.0).mapv(|x| x as f32);
@@ -257,7 +257,7 @@ fn the_certificate_of_an_f32_stream_counts_its_rounding() {
             let model =
                 FitOptions::new().components(6).max_rank(80).engine(engine).block_rows(block).fit(rows.view()).unwrap();
             let certificate = model.certificate();
-            assert!(!certificate.is_exact() && certificate.relative_error_bound() < 1e-4, "{engine:?} {block}");
+            assert!(certificate.is_exact(), "{engine:?} {block}: {certificate:?}");
             for (i, value) in truth.eigenvalues.iter().enumerate() {
                 let (low, high) = certificate.eigenvalue_bounds(i);
                 assert!(low <= *value && *value <= high, "{engine:?} {block} {i}: {low} {value} {high}");

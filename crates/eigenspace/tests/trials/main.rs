@@ -9,7 +9,7 @@
 //!
 //! A case is its seed: rows (`generators.rs`, `elements.rs`), a model (`fits.rs`), a chain of operations (`chains.rs`), and
 //! after each of them every claim (`claims.rs`) against the truth about the rows (`oracle.rs`).
-#![allow(missing_docs, clippy::print_stdout)]
+#![allow(missing_docs, clippy::print_stdout, clippy::result_large_err)]
 
 mod chains;
 mod claims;
@@ -27,7 +27,6 @@ mod useful;
 
 /// The gate: twenty thousand cases, the same ones every time.
 #[test]
-#[ignore = "the certificate does not yet count every rounding: most cases fail"]
 fn twenty_thousand_cases() {
     let summary = report::run(0, 20_000, "", false);
     assert_eq!(summary.violations(), 0, "{summary}");

@@ -94,7 +94,8 @@ fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let note = note.replace(from, to);
     let mut hash = Sha256::new();
     let (components, centre) = (ours["components"].as_str().unwrap(), ours["centre"].as_str().unwrap());
-    hash.update(format!("eigenspace 1\n{components}\n{centre}\n"));
+    let weights = ours["weights"].as_str().unwrap();
+    hash.update(format!("eigenspace 2\n{components}\n{centre}\n{weights}\n"));
     let mut tensors: Vec<(&String, &serde_json::Value)> =
         header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__").collect();
     tensors.sort_by(|a, b| a.0.cmp(b.0));
