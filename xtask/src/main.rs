@@ -21,13 +21,14 @@ use step::Runner;
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 /// The chores that take arguments.
-const WITH_ARGUMENTS: [&str; 3] = [BENCH, SOAK, FUZZ];
+const WITH_ARGUMENTS: [&str; 4] = [BENCH, SOAK, FUZZ, KILL];
 const BENCH: &str = "bench";
 const SOAK: &str = "soak";
 const FUZZ: &str = "fuzz";
+const KILL: &str = "kill";
 
-const COMMANDS: [Command; 12] = [
-    ("test", "everything below except report, bench, rates, soak, fuzz and memory: the gate for a merge", test),
+const COMMANDS: [Command; 13] = [
+    ("test", "everything below except report, bench, rates, soak, fuzz, kill and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
@@ -38,6 +39,7 @@ const COMMANDS: [Command; 12] = [
     ("rates", "times of single operations in Rust, and their share of the product rate", rust::rates),
     (SOAK, "the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
     (FUZZ, "made-up bytes for every reader, or for one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
+    (KILL, "commands killed at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
     ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
 ];
 

@@ -75,6 +75,13 @@ pub(crate) fn memory(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("memory", &test).with(["memory::", "--ignored", "--test-threads=1", "--nocapture"]))
 }
 
+/// Commands killed at random moments, so many times each, with the counts of what was found afterwards.
+pub(crate) fn kill(runner: &mut Runner) -> Result<(), Error> {
+    let rounds = runner.arguments.first().cloned().unwrap_or_else(|| "300".into());
+    let test = ["test", "--workspace", "--test", "suite", "--", "kill::", "--nocapture", "--test-threads=1"];
+    runner.run(cargo("kill", &test).variable("EIGENSPACE_KILLS", rounds))
+}
+
 /// Builds the command, as the tests do: with the features of the whole workspace, so that nothing is built twice.
 pub(crate) fn build_command(runner: &mut Runner) -> Result<PathBuf, Error> {
     runner.run(cargo("command", &["build", "--quiet", "--workspace", "--bin", "eigenspace"]))?;

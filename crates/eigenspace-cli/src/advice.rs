@@ -11,6 +11,7 @@ pub(crate) fn advice(error: &Error) -> Option<String> {
     match error {
         Error::Io { source, .. } => on_the_system(source).map(str::to_owned),
         Error::Source { source, .. } => on_a_source(source).or_else(|| error.hint()),
+        Error::Changed { .. } => Some("nothing was written; run the command again, with the file as it is now".into()),
         Error::CentringDiffers => Some("fit both with --uncentred, or both without".into()),
         Error::NonFinite { .. } => Some(MISSING.into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
@@ -90,7 +91,11 @@ pub(crate) fn on_the_system(error: &io::Error) -> Option<&'static str> {
         io::ErrorKind::NotFound => "check the spelling of the path, and the folder that you are in",
         io::ErrorKind::PermissionDenied => "check the permissions of the file and of its folder",
         io::ErrorKind::IsADirectory => "a file is meant here, and this is a folder",
-        io::ErrorKind::StorageFull => "make room on the disk, or write elsewhere; nothing was changed",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "make room on the disk, or write elsewhere; nothing was changed"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "write to another directory; nothing was changed",
+        io::ErrorKind::NotADirectory => "a part of the path is a file; write to a directory that exists",
         _ => return None,
     })
 }

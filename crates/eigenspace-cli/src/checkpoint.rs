@@ -9,7 +9,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use eigenspace::{AtomicFile, EigenspaceStream, Error, FitOptions};
+use eigenspace::{EigenspaceStream, Error, FileEdit, FitOptions};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -21,9 +21,10 @@ use crate::rows;
 const SAMPLES: u64 = 64;
 const SAMPLE: u64 = 4096;
 
-/// Where a fit puts its state, and how often.
+/// Where a fit puts its state, and how often. No other fit can use the file at the same time.
 pub(crate) struct Checkpoint {
     path: PathBuf,
+    file: FileEdit,
     every: u64,
     input: Value,
     /// Rows read when the file was last written.
@@ -40,8 +41,10 @@ impl Checkpoint {
         let options = input.options()?;
         let files = eigenspace::source::files(&all, &options)?;
         let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
+        let in_use = || Failure::CheckpointInUse { path: path.to_owned() };
         Ok(Self {
             path: path.to_owned(),
+            file: FileEdit::try_open_or_new(path)?.ok_or_else(in_use)?,
             every: every.max(1),
             input: json!({ "files": files, "reading": format!("{options:?} {:?}", input.weights) }),
             written: 0,
@@ -74,19 +77,14 @@ impl Checkpoint {
             return Ok(());
         }
         let note = json!({ "input": self.input, "rows": rows }).to_string();
-        AtomicFile::write(&self.path, &stream.checkpoint(&note))?;
+        self.file.replace(&stream.checkpoint(&note))?;
         self.written = rows;
         Ok(())
     }
 
     /// The fit is complete and saved; its checkpoint has done its work.
-    pub(crate) fn remove(&self) -> Result<(), Error> {
-        match std::fs::remove_file(&self.path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::Io { action: "remove", path: self.path.clone(), source })
-            }
-            _ => Ok(()),
-        }
+    pub(crate) fn remove(self) -> Result<(), Error> {
+        self.file.remove()
     }
 }
 

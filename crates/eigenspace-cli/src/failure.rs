@@ -13,6 +13,14 @@ pub(crate) enum Failure {
     Axes { found: usize },
     #[error("`{}` and `{}` have other columns: {left_name} stands where {right_name} does", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
+    #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
+    NotChosen { path: PathBuf, column: String, chosen: Vec<String> },
+    #[error("cannot use the columns of `{}`: `{found}` stands where the model has `{expected}`", path.display())]
+    ColumnOrder { path: PathBuf, expected: String, found: String },
+    #[error("cannot tell scores from distances in `{}`: it has {columns} columns without names, two more than the {components} components of the model", path.display())]
+    MaybeDistances { path: PathBuf, columns: usize, components: usize },
+    #[error("cannot read scores from `{}`: column {place} is `{found}`, expected `{expected}`", path.display())]
+    NotScores { path: PathBuf, place: usize, expected: String, found: String },
     #[error("`-` is no file to write a model or a picture to")]
     NoFile,
     #[error("`{text}` is no size of pictures")]
@@ -47,8 +55,8 @@ pub(crate) enum Failure {
     NoPerson { path: PathBuf },
     #[error("`{}` is a recogniser, and would lose its people", path.display())]
     IsRecognizer { path: PathBuf },
-    #[error("`{}` was changed by somebody else meanwhile", path.display())]
-    ChangedMeanwhile { path: PathBuf },
+    #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
+    CheckpointInUse { path: PathBuf },
     #[error("`{}` lies two folders or more below `{}`", path.display(), folder.display())]
     Nested { path: PathBuf, folder: PathBuf },
     #[error("the name of `{}` is not UTF-8", path.display())]
@@ -77,6 +85,15 @@ impl Failure {
             Self::Rank { .. } => "a whole number such as 100, or `all`",
             Self::Axes { .. } => "for example --axes 1,2; a scatter may have three, and a biplot and a circle two",
             Self::OtherColumns { .. } => "fit both on the same columns in the same order; --columns gives the order",
+            Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by their names",
+            Self::ColumnOrder { .. } => "bring the columns into the order in which the model has them",
+            Self::MaybeDistances { columns, .. } => {
+                return Some(format!(
+                    "distances are told by their names: write the scores to .csv or .parquet, or without --distances; \
+                     if all {columns} columns are scores, say so with -k {columns}"
+                ));
+            }
+            Self::NotScores { .. } => "leave out --columns: scores are found by their names, PC1, PC2, … or W1, W2, …",
             Self::NoFile => "name a file",
             Self::Size { .. } => "width x height in pixels, such as 92x112",
             Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
@@ -100,7 +117,7 @@ impl Failure {
             Self::IsRecognizer { .. } => {
                 "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
             }
-            Self::ChangedMeanwhile { .. } => "nothing was written; run the command again, on what is there now",
+            Self::CheckpointInUse { .. } => "wait until that fit has ended, or name another file with --checkpoint",
             Self::Nested { .. } => "pictures lie as person/picture.pgm; name the folder above them, or put them there",
             Self::NotText { .. } => "rename it: people and pictures are kept under the names of folders and files",
             Self::NothingNamed { .. } => "leave out the option for its default, or see --help for what it may be",
@@ -113,4 +130,11 @@ impl Failure {
         };
         Some(text.into())
     }
+}
+
+/// Names in a sentence, the first few of many.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{shown}, … ({} in all)", names.len()) } else { shown }
 }

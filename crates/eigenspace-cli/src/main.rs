@@ -12,6 +12,7 @@ mod args;
 mod checkpoint;
 mod commands;
 mod data;
+mod destination;
 mod draw;
 mod failure;
 mod note;

@@ -62,23 +62,33 @@ pub(crate) fn open_for(
     Ok(rows)
 }
 
-fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[PathBuf]) -> Result<(), Error> {
+fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[PathBuf]) -> anyhow::Result<()> {
     let path = data.first().cloned().unwrap_or_default();
     if let (Some(here), Some(there)) = (columns.picture, note.picture)
         && here != there
     {
         let (expected, found) = ((there.width, there.height), (here.width, here.height));
-        return Err(Error::Source { path, source: SourceError::PictureSize { expected, found } });
+        return Err(Error::Source { path, source: SourceError::PictureSize { expected, found } }.into());
     }
-    if let (Some(here), Some(there), false) = (&columns.names, &note.names, chosen)
+    // In a table without names, columns that were chosen are taken by their places.
+    let names = columns.names.as_ref().filter(|_| !(chosen && columns.numbered));
+    if let (Some(here), Some(there)) = (names, &note.names)
         && let Some(column) = there.iter().find(|&name| !here.contains(name))
     {
+        if chosen {
+            return Err(Failure::NotChosen { path, column: column.clone(), chosen: here.clone() }.into());
+        }
         let source = SourceError::NoColumn { column: column.clone(), available: here.clone() };
-        return Err(Error::Source { path, source });
+        return Err(Error::Source { path, source }.into());
     }
     if columns.count != features {
         let source = SourceError::ColumnCount { expected: features, found: columns.count };
-        return Err(Error::Source { path, source });
+        return Err(Error::Source { path, source }.into());
+    }
+    if let (Some(here), Some(there)) = (names, &note.names)
+        && let Some((found, expected)) = here.iter().zip(there).find(|(here, there)| here != there)
+    {
+        return Err(Failure::ColumnOrder { path, expected: expected.clone(), found: found.clone() }.into());
     }
     Ok(())
 }

@@ -1,22 +1,28 @@
 //! Files that appear whole or not at all.
 //!
 //! ```text
-//! write  a temporary file beside it ─► fsync ─► rename to name ─► fsync of the folder
+//! write  a temporary file beside it ─► fsync ─► rename to name ─► fsync of the directory
 //! ```
+//!
+//! The temporary file has a random name and is locked while it is written. The lock ends with the process that
+//! holds it, however that ends, and every process that shares the directory can see it, from another container
+//! too. So a temporary file that nobody has locked was left behind by a killed process, and may be removed.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Error;
 
 /// Temporary files of this process that are not complete.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Characters of a file's name in that of its temporary file.
+/// Characters of a file's name in that of its temporary file, which must not be longer than the system allows.
 const SHORT: usize = 40;
+/// How the name of a temporary file ends.
+const SUFFIX: &str = ".tmp";
 
 /// A file that takes its name only when it is complete. Dropped before that, it leaves nothing behind, and
 /// an older file of that name stays as it was.
@@ -56,8 +62,19 @@ impl AtomicFile {
     }
 
     /// Gives the file its name, after its bytes have reached the disk.
-    pub fn commit(mut self) -> Result<(), Error> {
-        self.finish().map_err(|source| self.failed(source))
+    pub fn commit(self) -> Result<(), Error> {
+        self.commit_if(|| Ok(true)).map(drop)
+    }
+
+    /// The same, if the answer to a last question is yes; it is asked when only the renaming is left to do.
+    /// Returns the file, locked until it is closed, or `None` if the answer was no and nothing was changed.
+    pub(crate) fn commit_if(mut self, may: impl FnOnce() -> io::Result<bool>) -> Result<Option<File>, Error> {
+        let finish = || {
+            self.file.sync_all()?;
+            let file = self.file.try_clone()?;
+            Ok(if may()? { self.rename().map(|()| Some(file))? } else { None })
+        };
+        finish().map_err(|source| self.failed(source))
     }
 
     /// Removes every file that was begun and is not complete, for a process that is told to end.
@@ -67,74 +84,59 @@ impl AtomicFile {
         }
     }
 
-    /// Removes what processes that were killed while they wrote this file have left beside it.
+    /// Removes what killed processes have left beside this file when they were writing it. What others are
+    /// writing now stays, and so does everything where files cannot be locked.
     pub fn sweep(path: impl AsRef<Path>) {
-        let path = path.as_ref();
-        let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(folder_of(path))) else { return };
-        let short: String = name.to_string_lossy().chars().take(SHORT).collect();
-        let prefix = format!(".{short}.eigenspace-");
+        let Ok(path) = resolve(path.as_ref()) else { return };
+        let Ok(entries) = fs::read_dir(directory_of(&path)) else { return };
+        let prefix = prefix_of(&path);
         for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let rest = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".tmp"));
-            let process =
-                rest.and_then(|rest| rest.split_once('-')).and_then(|(process, _)| process.parse::<u32>().ok());
-            // Where the system does not list its processes, nothing is known to be left over.
-            if process.is_some_and(|id| Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{id}")).exists())
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if !name.starts_with(&prefix) || !name.ends_with(SUFFIX) {
+                continue;
+            }
+            let temporary = entry.path();
+            // Locked until it is removed: a writer that has just created it then sees that it is gone.
+            if let Ok(left) = open_to_lock(&temporary)
+                && left.try_lock().is_ok()
             {
-                let _ = fs::remove_file(entry.path());
+                let _ = fs::remove_file(&temporary);
             }
         }
     }
 
-    fn failed(&self, source: io::Error) -> Error {
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
         Error::Io { action: "write", path: self.named.clone(), source }
     }
 
     fn begin(named: &Path) -> io::Result<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        // A link stays a link: what it points to is replaced, and must be there.
-        let is_link = fs::symlink_metadata(named).is_ok_and(|found| found.file_type().is_symlink());
-        let path = if is_link { fs::canonicalize(named)? } else { named.to_owned() };
+        let path = resolve(named)?;
         if path.is_dir() || path.file_name().is_none() {
             return Err(ErrorKind::IsADirectory.into());
         }
         if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Err(io::Error::new(ErrorKind::InvalidInput, "not an ordinary file"));
         }
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // A name may be as long as the system allows; ours must not be longer.
-        let short: String = name.chars().take(SHORT).collect();
-        let temporary = folder_of(&path).join(format!(".{short}.eigenspace-{}-{number}.tmp", std::process::id()));
-        // Listed before it is there, so that a signal between the two finds it.
-        if let Ok(mut begun) = BEGUN.lock() {
-            begun.push(temporary.clone());
-        }
-        let opened = File::options().write(true).create_new(true).open(&temporary);
-        if opened.is_err() {
-            unlist(&temporary);
-        }
-        let begun = Self { file: opened?, named: named.to_owned(), path, temporary: Some(temporary) };
+        let (file, temporary) = create_temporary(&path)?;
+        let begun = Self { file, named: named.to_owned(), path, temporary: Some(temporary) };
         if let Ok(existing) = fs::metadata(&begun.path) {
             begun.file.set_permissions(existing.permissions())?;
         }
         Ok(begun)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.file.sync_all()?;
+    fn rename(&mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path)?;
         }
         self.forget();
-        // The file is in its place now; a folder that cannot be flushed does not undo that.
+        // The file is in its place now; a directory that cannot be flushed does not undo that.
         #[cfg(unix)]
-        let _ = File::open(folder_of(&self.path)).and_then(|folder| folder.sync_all());
+        let _ = File::open(directory_of(&self.path)).and_then(|directory| directory.sync_all());
         Ok(())
     }
-}
 
-impl AtomicFile {
     /// The temporary file is there no longer.
     fn forget(&mut self) {
         if let Some(gone) = self.temporary.take() {
@@ -143,14 +145,65 @@ impl AtomicFile {
     }
 }
 
+/// The file to replace: a link stays a link, and what it points to must be there.
+fn resolve(named: &Path) -> io::Result<PathBuf> {
+    let is_link = fs::symlink_metadata(named).is_ok_and(|found| found.file_type().is_symlink());
+    if is_link { fs::canonicalize(named) } else { Ok(named.to_owned()) }
+}
+
+/// A new temporary file, locked where files can be locked.
+fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
+    loop {
+        let temporary = directory_of(path).join(format!("{}{:016x}{SUFFIX}", prefix_of(path), random()));
+        // Listed before it is there, so that a signal between the two finds it.
+        if let Ok(mut begun) = BEGUN.lock() {
+            begun.push(temporary.clone());
+        }
+        match File::options().write(true).create_new(true).open(&temporary) {
+            Ok(file) => {
+                let _ = file.lock();
+                // A sweep may have removed it before it was locked.
+                if temporary.exists() {
+                    return Ok((file, temporary));
+                }
+                unlist(&temporary);
+            }
+            Err(error) => {
+                unlist(&temporary);
+                if error.kind() != ErrorKind::AlreadyExists {
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// A number that differs from process to process, in forked ones and in containers too.
+fn random() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// How the names of a file's temporary files begin.
+fn prefix_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{}.eigenspace-", name.chars().take(SHORT).collect::<String>())
+}
+
 fn unlist(gone: &Path) {
     if let Ok(mut begun) = BEGUN.lock() {
         begun.retain(|temporary| temporary != gone);
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Opens a file to lock it. Network file systems lock only what may be written.
+pub(crate) fn open_to_lock(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).open(path).or_else(|_| File::open(path))
 }
 
 impl Write for AtomicFile {

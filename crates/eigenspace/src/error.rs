@@ -272,6 +272,12 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A file was changed between reading it and writing it back, by a program that did not wait for us.
+    #[error("cannot write `{path}`: another program changed it after it was read", path = path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A source cannot be read as rows of numbers.
     #[error("could not read rows from `{path}`", path = path.display())]
     Source {
@@ -441,6 +447,7 @@ impl Error {
             Self::Source { source, .. } => return source.hint(),
             Self::Faces(error) => return error.hint(),
             Self::Sink { .. } => "rows are written to files that end in .npy, .csv, .tsv or .parquet".into(),
+            Self::Changed { .. } => "nothing was written; do it again, with the file as it is now".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
             Self::UnknownWord { expected, .. } => format!("one of {expected}"),
             Self::Io { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,

@@ -113,7 +113,7 @@ impl Fit {
         drop(stream);
         let model = Arc::unwrap_or_clone(model);
         model.save_with_note(&self.output, &note.to_text())?;
-        if let Some(checkpoint) = &checkpoint {
+        if let Some(checkpoint) = checkpoint {
             checkpoint.remove()?;
         }
         inspect::print(&Opened::new(&self.output, model, note)?, self.json, false)

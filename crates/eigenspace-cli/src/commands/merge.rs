@@ -1,12 +1,13 @@
 //! `eigenspace merge`: models of several sets of rows to one of all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use eigenspace::{EigenspaceModel, Error, Truncation};
 
 use crate::args;
 use crate::commands::inspect;
+use crate::destination::Destination;
 use crate::opened::Opened;
 use crate::{output, rows};
 
@@ -48,6 +49,8 @@ impl Merge {
             Some(rank) => Truncation::Rank(rank),
             None => self.truncation.parse()?,
         };
+        let inputs: Vec<&Path> = self.models.iter().map(PathBuf::as_path).collect();
+        let destination = Destination::new(&self.output, &inputs)?;
         let models = self.models.iter().map(|path| Opened::load(path)).collect::<Result<Vec<_>, _>>()?;
         let first = &models[0];
         for other in &models[1..] {
@@ -72,7 +75,7 @@ impl Merge {
             None => first.raw.components_setting(),
         };
         merged = merged.with_components(components)?;
-        merged.save_with_note(&self.output, &note.to_text())?;
+        destination.write(&merged.to_bytes_with_note(&note.to_text()))?;
         inspect::print(&Opened::new(&self.output, merged, note)?, self.json, false)
     }
 }

@@ -6,10 +6,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use eigenspace::AtomicFile;
 use eigenspace::sink::{self, CsvSink, RowSink};
+use eigenspace::source::Columns;
 
-use crate::args::Input;
+use crate::args::{self, Input};
+use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows, table};
+
+/// What the names of scores begin with: plain ones and whitened ones.
+const SCORES: [&str; 2] = ["PC", "W"];
+/// The columns that `project --distances` adds.
+const DISTANCES: [&str; 2] = ["T2", "Q"];
 
 /// Rows that have given coordinates.
 #[derive(Args)]
@@ -26,6 +33,10 @@ pub(crate) struct Reconstruct {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
+    /// Components that the coordinates are of, instead of those that the model shows.
+    #[arg(short = 'k', long, value_name = "K")]
+    components: Option<String>,
+
     /// The coordinates are whitened; told by their names, W1, W2, …, where they have names.
     #[arg(long)]
     whitened: bool,
@@ -36,7 +47,8 @@ pub(crate) struct Reconstruct {
 
 impl Reconstruct {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let opened = Opened::load(&self.model)?;
+        let components = self.components.as_deref().map(args::components).transpose()?;
+        let opened = Opened::load_with(&self.model, components)?;
         let names = opened.note.column_names(opened.raw.features());
         if let Some(output) = &self.output {
             rows::spare(&self.coordinates, output)?;
@@ -44,9 +56,10 @@ impl Reconstruct {
             AtomicFile::sweep(output);
         }
         // Of what `project` writes, the coordinates alone, in their order.
-        let source = rows::open_numbered(&self.coordinates, &self.input, &["PC", "W"])?;
-        let first = source.columns().names.as_ref().and_then(|names| names.first());
-        let whitened = self.whitened || first.is_some_and(|name| name == "W1");
+        let source = rows::open_numbered(&self.coordinates, &self.input, &SCORES)?;
+        let components = opened.model().n_components();
+        let named = check(source.columns(), components, &self.coordinates[0])?;
+        let whitened = self.whitened || named == Some("W");
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {
             Some(path) => sink::create(path, &names, labels)?,
@@ -61,5 +74,25 @@ impl Reconstruct {
             output::talk(&format!("{rows} rows of {columns} columns in `{}`", path.display()));
         }
         Ok(())
+    }
+}
+
+/// What the names of scores begin with, where they have names. Refuses what is, or may be, something else.
+fn check(columns: &Columns, components: usize, path: &Path) -> Result<Option<&'static str>, Failure> {
+    let path = path.to_owned();
+    let names = columns.names.as_deref().unwrap_or_default();
+    let number = |name: &str, prefix: &str| name.strip_prefix(prefix)?.parse::<u64>().ok();
+    let is_score = |name: &String| SCORES.iter().any(|prefix| number(name, prefix).is_some());
+    if !names.iter().any(|name| is_score(name) || DISTANCES.contains(&name.as_str())) {
+        return match columns.count == components + DISTANCES.len() {
+            true => Err(Failure::MaybeDistances { path, columns: columns.count, components }),
+            false => Ok(None),
+        };
+    }
+    let prefix = if names[0].starts_with(SCORES[1]) { SCORES[1] } else { SCORES[0] };
+    let expected = (1..).map(|number| format!("{prefix}{number}"));
+    match names.iter().zip(expected).enumerate().find(|(_, (found, expected))| *found != expected) {
+        Some((place, (found, expected))) => Err(Failure::NotScores { path, place, expected, found: found.clone() }),
+        None => Ok(Some(prefix)),
     }
 }

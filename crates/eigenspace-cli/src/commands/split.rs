@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::{Args, ValueHint};
 
 use crate::commands::inspect;
+use crate::destination::Destination;
 use crate::opened::Opened;
 use crate::rows;
 
@@ -35,12 +36,13 @@ pub(crate) struct Split {
 
 impl Split {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let destination = Destination::new(&self.output, &[&self.whole, &self.part])?;
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
         rows::try_model(&self.output)?;
         whole.same_columns(&part)?;
         let context = || format!("could not split `{}` out of `{}`", self.part.display(), self.whole.display());
         let rest = whole.raw.split(&part.raw).with_context(context)?;
-        rest.save_with_note(&self.output, &whole.note.to_text())?;
+        destination.write(&rest.to_bytes_with_note(&whole.note.to_text()))?;
         inspect::print(&Opened::new(&self.output, rest, whole.note)?, self.json, false)
     }
 }

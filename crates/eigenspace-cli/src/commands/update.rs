@@ -7,6 +7,7 @@ use eigenspace::EigenspaceModel;
 
 use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
+use crate::destination::Destination;
 use crate::opened::Opened;
 use crate::{output, rows};
 
@@ -42,22 +43,23 @@ pub(crate) struct Update {
 
 impl Update {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let path = self.output.unwrap_or_else(|| self.model.clone());
+        let destination = Destination::new(&path, &[&self.model])?;
         let before = Opened::load(&self.model)?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
             None => before.raw.components_setting(),
         };
         let options = self.settings.options(components)?.centred(before.raw.is_centred());
-        rows::spare(&self.data, self.output.as_ref().unwrap_or(&self.model))?;
-        rows::try_model(self.output.as_ref().unwrap_or(&self.model))?;
+        rows::spare(&self.data, &path)?;
+        rows::try_model(&path)?;
         let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;
         let mut stream = options.resume(&before.raw)?;
         output::talk(&format!("{}", stream.plan()));
         rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
         let model = EigenspaceModel::clone(&*stream.model()?);
         let added = model.count() - before.raw.count();
-        let path = self.output.unwrap_or(self.model);
-        model.save_with_note(&path, &before.note.to_text())?;
+        destination.write(&model.to_bytes_with_note(&before.note.to_text()))?;
         output::talk(&format!("added {added} rows"));
         inspect::print(&Opened::new(&path, model, before.note)?, self.json, false)
     }

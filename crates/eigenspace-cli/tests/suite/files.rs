@@ -3,7 +3,8 @@
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
 use flate2::write::GzEncoder;
 use parquet::arrow::ArrowWriter;
@@ -91,6 +92,20 @@ pub(crate) fn parquet(rows: &Rows, labels: &[&str]) -> Vec<u8> {
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();
     writer.into_inner().unwrap()
+}
+
+/// A Parquet file of ten rows with a list of two numbers in each column; equal names hold equal lists.
+pub(crate) fn lists(path: &std::path::Path, names: &[&str]) {
+    let column = |name: &&str| {
+        let seed = name.bytes().map(u64::from).sum();
+        let rows = crate::oracle::table(10, 2, seed).into_iter().map(|row| Some(row.into_iter().map(Some)));
+        let lists = FixedSizeListArray::from_iter_primitive::<Float64Type, _, _>(rows, 2);
+        ((*name).to_owned(), Arc::new(lists) as ArrayRef)
+    };
+    let batch = RecordBatch::try_from_iter(names.iter().map(column)).unwrap();
+    let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
 }
 
 pub(crate) fn arrow(rows: &Rows, labels: &[&str]) -> Vec<u8> {

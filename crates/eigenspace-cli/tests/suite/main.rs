@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod bad;
+mod concurrent;
 mod demo;
+mod faults;
 mod files;
 mod good;
+mod kill;
+mod meaning;
 mod memory;
 mod oracle;
 mod people;

@@ -15,7 +15,7 @@ use crate::support::Folder;
 const WIDE: usize = 1200;
 
 /// Writes rows of f32 that no few directions describe, so that truncation has something to drop.
-fn write_array(path: &Path, rows: usize, columns: usize, holes: bool) {
+pub(crate) fn write_array(path: &Path, rows: usize, columns: usize, holes: bool) {
     let mut file = std::io::BufWriter::new(fs::File::create(path).unwrap());
     file.write_all(&npy_header("<f4", false, &format!("({rows}, {columns})"))).unwrap();
     for i in 0..rows {

@@ -115,6 +115,8 @@ pub struct Columns {
     pub count: usize,
     /// Their names, where the source has names.
     pub names: Option<Vec<String>>,
+    /// Whether these names are only numbers of columns, counted from 0 in a table without names.
+    pub numbered: bool,
     /// The picture that a row is, where it is one.
     pub picture: Option<Picture>,
     /// What the reader left out, for whoever should be told.

@@ -7,6 +7,8 @@
 //! A first column without a name, or called `Unnamed: 0`, and one called `__index_level_0__`, is the index of a data frame, which
 //! pandas and R write along: it is not read unless it is asked for, and the source says so.
 //!
+//! Rows for a model come in the order of the model's columns, whichever order was asked for.
+//!
 //! Columns asked for one by one are read even if they are also the label or the weight; ranges, and the
 //! default, which is all columns, leave those two out.
 
@@ -74,6 +76,9 @@ impl Choice {
             }
         }
         features.retain(|column| !left_out.contains(column));
+        if let Some(model) = &options.model_columns {
+            table.arrange(&mut features, model);
+        }
         if features.is_empty() {
             return Err(SourceError::NothingLeft { available: table.all() });
         }
@@ -120,6 +125,21 @@ impl<'a> Table<'a> {
 
     fn all(&self) -> Vec<String> {
         (0..self.count).map(|column| self.name(column)).collect()
+    }
+
+    /// Puts columns into the order of a model's, if all have names of the model: a list its own, followed by `[0]`.
+    fn arrange(&self, columns: &mut [usize], model: &[String]) {
+        let mut places = HashMap::new();
+        for (place, name) in model.iter().enumerate() {
+            places.entry(name.as_str()).or_insert(place);
+        }
+        let place = |column: &usize| {
+            let name = self.name(*column);
+            places.get(name.as_str()).or_else(|| places.get(format!("{name}[0]").as_str())).copied()
+        };
+        if columns.iter().all(|column| place(column).is_some()) {
+            columns.sort_by_cached_key(place);
+        }
     }
 
     /// The column with this name or number.
@@ -220,6 +240,22 @@ mod tests {
         };
         assert_eq!(of_model(&["", "a", "b"]), Some((vec![0, 1, 2], vec![])), "the model was fitted with it");
         assert_eq!(of_model(&["a", "b"]), left_out("", vec![1, 2]));
+    }
+
+    #[test]
+    fn columns_asked_for_come_in_the_order_of_the_model() {
+        let chosen = |names: Option<&[String]>, model: &[&str], columns: &[&str]| {
+            let model = model.iter().map(|name| (*name).to_owned()).collect();
+            let options = ReadOptions { model_columns: Some(model), ..options(columns, &[], None) };
+            Choice::new(4, names, &options).map(|c| c.features).ok()
+        };
+        let names = ["a", "b", "c", "v"].map(String::from);
+        assert_eq!(chosen(Some(&names), &["a", "b", "c"], &["c", "b", "a"]), Some(vec![0, 1, 2]));
+        assert_eq!(chosen(Some(&names), &["c", "a"], &["0", "2"]), Some(vec![2, 0]));
+        assert_eq!(chosen(Some(&names), &["v[0]", "v[1]", "a"], &["a", "v"]), Some(vec![3, 0]));
+        assert_eq!(chosen(Some(&names), &["v[0]", "v[1]", "c", "b", "a"], &[]), Some(vec![3, 2, 1, 0]));
+        assert_eq!(chosen(None, &["2", "0"], &["0", "2"]), Some(vec![2, 0]));
+        assert_eq!(chosen(None, &["x", "y"], &["1", "0"]), Some(vec![1, 0]), "names that are not the model's");
     }
 
     #[test]

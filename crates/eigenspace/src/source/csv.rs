@@ -83,7 +83,7 @@ fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
     match names {
         Some(names) => Columns::named(choice.features.iter().map(|&column| names[column].clone()).collect()),
         None if choice.features.iter().copied().eq(0..count) => Columns::unnamed(count),
-        None => Columns::named(choice.features.iter().map(ToString::to_string).collect()),
+        None => Columns { numbered: true, ..Columns::named(choice.features.iter().map(ToString::to_string).collect()) },
     }
 }
 

@@ -27,8 +27,9 @@ pub struct ReadOptions {
     /// Columns to read, in this order: names, or numbers from 0, or ranges such as `2-5`. `None` reads all
     /// but those used otherwise.
     pub columns: Option<Vec<String>>,
-    /// Columns of a model. A source that has names, and all of these among them, gives these in this order; any other
-    /// is read as if nothing was said here. What `columns` says comes first.
+    /// Columns of a model. A source that has names, and all of these among them, gives these in this order. Where `columns` says
+    /// which to read, they come in this order too, if their names are among these. Any other source is read as if nothing
+    /// was said here.
     pub model_columns: Option<Vec<String>>,
     /// Beginnings of numbered names, for example `PC`. A source that has the column `PC1` gives `PC1`, `PC2` and so on and no
     /// others; one that has none is read as if nothing was said here. What `columns` says comes first.

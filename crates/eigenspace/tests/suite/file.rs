@@ -351,21 +351,3 @@ fn a_note_goes_with_the_model_and_is_under_the_checksum() {
     assert!(EigenspaceModel::from_bytes(&other).is_err());
     assert_eq!(model.to_bytes_with_note(""), model.to_bytes());
 }
-
-#[test]
-fn what_a_killed_process_left_is_swept_away_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
-    let begun = eigenspace::AtomicFile::create(&path).unwrap();
-    // No process has the largest number of all.
-    for name in [".state.eigenspace-4294967295-0.tmp", ".other.eigenspace-4294967295-0.tmp", "state.tmp"] {
-        std::fs::write(folder.path().join(name), "").unwrap();
-    }
-    eigenspace::AtomicFile::sweep(&path);
-    let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    let ours = format!(".state.eigenspace-{}-", std::process::id());
-    assert_eq!(names.len(), 3, "{names:?}");
-    assert!(names.iter().any(|name| name.to_string_lossy().starts_with(&ours)), "{names:?}");
-    drop(begun);
-}

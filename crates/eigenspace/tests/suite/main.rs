@@ -6,6 +6,7 @@ mod arrays;
 mod batch;
 mod certificate;
 mod checkpoint;
+mod edit;
 mod errors;
 mod everyday;
 mod faces;

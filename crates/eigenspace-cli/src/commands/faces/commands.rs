@@ -1,6 +1,6 @@
 //! `eigenspace faces train`, `enroll`, `forget` and `list`: making a recogniser and changing it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
@@ -8,7 +8,7 @@ use eigenspace::faces::{FaceOptions, Recognizer};
 
 use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{read, report};
-use crate::failure::Failure;
+use crate::destination::Destination;
 use crate::{args, output, rows};
 
 /// Learn faces: a folder with a folder of pictures for each person.
@@ -89,14 +89,15 @@ pub(crate) struct Enroll {
 
 impl Enroll {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let before = Recognizer::load(&self.recognizer)?;
         let path = self.output.unwrap_or_else(|| self.recognizer.clone());
+        let destination = Destination::new(&path, &[&self.recognizer])?;
+        let before = Recognizer::load(&self.recognizer)?;
         rows::spare_pictures(&self.data, &path)?;
         rows::try_output(&path)?;
         let read = read::more(&self.data, self.person.as_deref(), self.resize.as_deref(), before.options())?;
         let context = || format!("could not enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
-        write(&after, &path, &before, &self.recognizer)?;
+        destination.write(&after.to_bytes())?;
         output::talk(&format!("enrolled {}", pictures(read.names.len())));
         report::print(&path, &after, self.json)
     }
@@ -128,8 +129,9 @@ pub(crate) struct Forget {
 
 impl Forget {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let before = Recognizer::load(&self.recognizer)?;
         let path = self.output.unwrap_or_else(|| self.recognizer.clone());
+        let destination = Destination::new(&path, &[&self.recognizer])?;
+        let before = Recognizer::load(&self.recognizer)?;
         rows::try_output(&path)?;
         let mut after = before.clone();
         for person in &self.people {
@@ -141,23 +143,10 @@ impl Forget {
                 after = after.forget_picture(person, picture).with_context(context)?;
             }
         }
-        write(&after, &path, &before, &self.recognizer)?;
+        destination.write(&after.to_bytes())?;
         output::talk(&format!("forgot {}", pictures(before.pictures().len() - after.pictures().len())));
         report::print(&path, &after, self.json)
     }
-}
-
-/// Writes a recogniser that was made of another one, unless that has been changed since it was read.
-///
-/// Whoever writes has locked the file that was there. Who waits for it finds another file in its place afterwards.
-fn write(after: &Recognizer, path: &Path, before: &Recognizer, read_from: &Path) -> anyhow::Result<()> {
-    // Elsewhere a locked file cannot be read, and the comparison alone has to do, as it has where files cannot be locked.
-    let there = std::fs::File::open(read_from).ok().filter(|_| cfg!(unix));
-    let _locked = there.as_ref().map(std::fs::File::lock);
-    if Recognizer::load(read_from).ok().as_ref() != Some(before) {
-        return Err(Failure::ChangedMeanwhile { path: read_from.to_owned() }.into());
-    }
-    Ok(after.save(path)?)
 }
 
 /// So many pictures.

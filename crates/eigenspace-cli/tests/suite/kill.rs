@@ -1,0 +1,215 @@
+//! Commands that are killed at random moments. Whenever it happens, the file is the older one or the new one, it
+//! loads, and the next command that writes it removes what was left beside it.
+//!
+//! A dozen kills of each command here; `cargo xtask kill 300` makes it 300, by `EIGENSPACE_KILLS`.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::files::npy;
+use crate::oracle::table;
+use crate::people;
+use crate::resume::write_array;
+use crate::support::Folder;
+
+fn rounds() -> u64 {
+    std::env::var("EIGENSPACE_KILLS").map_or(12, |rounds| rounds.parse().unwrap())
+}
+
+/// A share of one that looks random.
+fn share(round: u64) -> f64 {
+    let mixed = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1_u64 << 24) as f64
+}
+
+/// Names of temporary files.
+fn temporaries(folder: &Folder) -> Vec<String> {
+    let names = fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.ends_with(".tmp")).collect()
+}
+
+fn spawn(folder: &Folder, line: &str) -> Child {
+    folder.command(line).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Kills a command at a moment of its run, or, every other time, of its writing. True if that came before its end.
+fn kill(folder: &Folder, mut child: Child, round: u64, whole: Duration) -> bool {
+    if round.is_multiple_of(2) {
+        std::thread::sleep(whole.mul_f64(share(round)));
+    } else {
+        let writes = || {
+            let size = |name: &String| fs::metadata(folder.path(name)).map_or(0, |found| found.len());
+            temporaries(folder).iter().any(|name| size(name) > 0)
+        };
+        while child.try_wait().unwrap().is_none() && !writes() {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        std::thread::sleep(Duration::from_millis(2).mul_f64(share(round)));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap().code().is_none()
+}
+
+/// What the kills of a command met with.
+#[derive(Default, Debug)]
+struct Tally {
+    kills: u64,
+    in_time: u64,
+    older: u64,
+    new: u64,
+    temporaries: u64,
+}
+
+impl Tally {
+    #[expect(clippy::print_stderr, reason = "the counts are what one runs it for")]
+    fn say(&self, what: &str) {
+        let Self { kills, in_time, older, new, temporaries } = self;
+        eprintln!(
+            "{what}: {kills} rounds, {in_time} killed before the end; the older file in {older}, the new one in {new}; \
+             {temporaries} left a temporary file, removed by the next command"
+        );
+    }
+}
+
+/// Kills a command that writes `file` again and again; what is there already is the older file.
+fn survives(folder: &Folder, line: &str, file: &str) {
+    let path = folder.path(file);
+    let older = fs::read(&path).ok();
+    let start = Instant::now();
+    folder.done(line);
+    let whole = start.elapsed();
+    let (new, names) = (folder.read(file), folder.listing().into_keys().collect::<Vec<_>>());
+    assert!(older.as_ref() != Some(&new), "{line}: nothing would be changed");
+    let restore = || match &older {
+        Some(older) => fs::write(&path, older).unwrap(),
+        None => fs::remove_file(&path).unwrap_or_default(),
+    };
+    let mut tally = Tally::default();
+    for round in 0..rounds() {
+        restore();
+        tally.in_time += u64::from(kill(folder, spawn(folder, line), round, whole));
+        let found = fs::read(&path).ok();
+        assert!(found == older || found.as_ref() == Some(&new), "{line}: neither the older file nor the new one");
+        if found.is_some() {
+            folder.done(&format!("inspect {file}"));
+        }
+        tally.kills += 1;
+        tally.older += u64::from(found == older);
+        tally.new += u64::from(found != older);
+        tally.temporaries += temporaries(folder).len() as u64;
+        restore();
+        folder.done(line);
+        assert!(folder.read(file) == new, "{line}: another file after a kill");
+        assert_eq!(folder.listing().into_keys().collect::<Vec<_>>(), names, "{line}: something was left");
+    }
+    tally.say(line);
+}
+
+/// Models of 150 columns: some 200 KB each.
+fn models() -> Folder {
+    let folder = Folder::new();
+    for (name, seed) in [("a", 41), ("b", 42)] {
+        folder.write(&format!("{name}.npy"), npy(&table(300, 150, seed), "<f8", false));
+        folder.done(&format!("fit {name}.npy -o {name}.safetensors -q"));
+    }
+    folder
+}
+
+fn recognizer() -> Folder {
+    let folder = Folder::new();
+    people::write(&folder, "known", 5, 1..=8);
+    people::write(&folder, "late", 6, 9..=12);
+    folder.done("faces train known -o r.safetensors -q");
+    folder
+}
+
+#[test]
+fn a_killed_fit() {
+    survives(&models(), "fit b.npy -o a.safetensors -q", "a.safetensors");
+}
+
+#[test]
+fn a_killed_fit_of_a_new_model() {
+    survives(&models(), "fit b.npy -o c.safetensors -q", "c.safetensors");
+}
+
+#[test]
+fn a_killed_update() {
+    survives(&models(), "update a.safetensors b.npy -q", "a.safetensors");
+}
+
+#[test]
+fn a_killed_merge() {
+    survives(&models(), "merge a.safetensors b.safetensors -o a.safetensors -q", "a.safetensors");
+}
+
+#[test]
+fn a_killed_enrollment() {
+    survives(&recognizer(), "faces enroll r.safetensors late -q", "r.safetensors");
+}
+
+#[test]
+fn a_killed_forgetting() {
+    survives(&recognizer(), "faces forget r.safetensors ada ben -q", "r.safetensors");
+}
+
+/// The fit is killed three times, each time further on, and then goes on to its end, with the bytes of a fit that was never killed.
+#[test]
+fn a_killed_fit_with_a_checkpoint() {
+    let folder = Folder::new();
+    write_array(&folder.path("t.npy"), 9000, 300, false);
+    let line = "fit t.npy -k 5 -o m.safetensors -q --checkpoint f.ckpt --every 1";
+    let start = Instant::now();
+    folder.done(line);
+    let whole = start.elapsed();
+    let new = folder.read("m.safetensors");
+    let names: Vec<String> = folder.listing().into_keys().collect();
+    let mut tally = Tally::default();
+    for round in 0..rounds() {
+        if round % 4 == 0 {
+            fs::remove_file(folder.path("m.safetensors")).unwrap();
+        }
+        tally.in_time += u64::from(kill(&folder, spawn(&folder, line), round, whole));
+        let found = fs::read(folder.path("m.safetensors")).ok();
+        assert!(found.as_ref().is_none_or(|found| *found == new), "neither no model nor the whole one");
+        tally.kills += 1;
+        tally.older += u64::from(found.is_none());
+        tally.new += u64::from(found.is_some());
+        tally.temporaries += temporaries(&folder).len() as u64;
+        if round % 4 == 3 {
+            folder.done(line);
+            assert!(folder.read("m.safetensors") == new, "another model than without kills");
+            assert_eq!(folder.listing().into_keys().collect::<Vec<_>>(), names, "something was left");
+        }
+    }
+    tally.say("fit --checkpoint");
+}
+
+/// One of three updates of a model is killed: the other two are in it, and the third is there as a whole or not at all.
+#[test]
+fn one_of_several_updates_is_killed() {
+    let folder = models();
+    let older = folder.read("a.safetensors");
+    let start = Instant::now();
+    folder.done("update a.safetensors b.npy -q");
+    let whole = 3 * start.elapsed();
+    let mut tally = Tally::default();
+    for round in 0..rounds() {
+        folder.write("a.safetensors", &older);
+        let mut started: Vec<Child> = (0..3).map(|_| spawn(&folder, "update a.safetensors b.npy -q")).collect();
+        tally.in_time += u64::from(kill(&folder, started.remove(0), round, whole));
+        for mut child in started {
+            assert!(child.wait().unwrap().success());
+        }
+        let rows = folder.json("inspect a.safetensors --json")["rows"].as_u64().unwrap();
+        assert!(rows == 900 || rows == 1200, "{rows} rows");
+        tally.kills += 1;
+        tally.older += u64::from(rows == 900);
+        tally.new += u64::from(rows == 1200);
+        tally.temporaries += temporaries(&folder).len() as u64;
+        folder.done("update a.safetensors b.npy -q");
+        assert!(temporaries(&folder).is_empty(), "something was left");
+    }
+    tally.say("one update of three");
+}

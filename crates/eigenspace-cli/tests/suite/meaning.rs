@@ -1,0 +1,110 @@
+//! Columns mean what their names say, whatever the order in which they come.
+
+use crate::support::Folder;
+
+const TABLE: &str = "a,b,c\n1,2,4\n3,1,0\n2,5,7\n6,4,1\n";
+/// The same rows.
+const TURNED: &str = "c,a,b\n4,1,2\n0,3,1\n7,2,5\n1,6,4\n";
+
+fn fitted() -> Folder {
+    let folder = Folder::with("t.csv", TABLE);
+    folder.write("turned.csv", TURNED);
+    folder.done("fit t.csv -o m --quiet");
+    folder
+}
+
+#[test]
+fn columns_are_matched_with_those_of_the_model_by_name() {
+    let folder = fitted();
+    let expected = folder.done("project m t.csv");
+    let ways = [
+        "t.csv --columns c,b,a",
+        "t.csv --columns 2,0,1",
+        "turned.csv",
+        "turned.csv --columns c,a,b",
+        "turned.csv --columns 0-2",
+    ];
+    for way in ways {
+        assert_eq!(folder.done(&format!("project m {way}")), expected, "{way}");
+        folder.done(&format!("update m {way} -o more --quiet"));
+        assert_eq!(folder.done("project more t.csv"), expected, "{way}: the same rows twice have the same components");
+    }
+    folder.done("plot scatter m turned.csv --columns c,a,b -o turned.svg");
+    folder.done("plot scatter m t.csv -o t.svg");
+    assert!(folder.read("turned.svg") == folder.read("t.svg"));
+}
+
+#[test]
+fn other_columns_than_those_of_the_model_are_refused_by_name() {
+    let folder = fitted();
+    folder.write("x.csv", "a,b,x,c\n1,2,0,4\n3,1,9,0\n");
+    for line in ["update m x.csv --columns a,b,x", "project m x.csv --columns x,b,a -o z.npy"] {
+        let said = folder.refused(line);
+        let start = "error: cannot use the columns chosen from `x.csv`: the model's column `c` is not among ";
+        assert!(said.err.contains(start), "{line}\n{said}");
+        assert!(
+            said.err.ends_with("hint: leave out --columns: the columns of the model are found by their names\n"),
+            "{line}\n{said}"
+        );
+    }
+}
+
+#[test]
+fn in_a_table_without_names_columns_are_taken_by_their_places() {
+    let folder = fitted();
+    let bare: String = TURNED.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    folder.write("bare.csv", bare);
+    assert_eq!(folder.done("project m bare.csv --columns 1,2,0"), folder.done("project m t.csv"));
+    // A model that was fitted on such a table remembers the numbers.
+    folder.done("fit bare.csv --columns 1,0 -o n --quiet");
+    let expected = folder.done("project n bare.csv --columns 1,0");
+    assert_eq!(folder.done("project n bare.csv --columns 0,1"), expected);
+}
+
+#[test]
+fn lists_are_matched_with_those_of_the_model_too() {
+    let folder = Folder::new();
+    crate::files::lists(&folder.path("vw.parquet"), &["v", "w"]);
+    crate::files::lists(&folder.path("wv.parquet"), &["w", "v"]);
+    folder.done("fit vw.parquet -o m --quiet");
+    let expected = folder.done("project m vw.parquet");
+    for way in ["wv.parquet", "wv.parquet --columns w,v", "vw.parquet --columns w,v"] {
+        assert_eq!(folder.done(&format!("project m {way}")), expected, "{way}");
+    }
+}
+
+#[test]
+fn distances_are_not_taken_for_scores() {
+    let folder = fitted();
+    folder.done("fit t.csv -k 1 -o k1 --quiet");
+    for (line, model) in [("k1 t.csv --distances", "k1"), ("m t.csv -k 1 --distances", "m -k 1")] {
+        folder.done(&format!("project {line} -o w.npy --quiet"));
+        let said = folder.refused(&format!("reconstruct {model} w.npy"));
+        assert_eq!(
+            said.err,
+            "error: cannot tell scores from distances in `w.npy`: it has 3 columns without names, two more than the \
+             1 components of the model\n\nhint: distances are told by their names: write the scores to .csv or .parquet, \
+             or without --distances; if all 3 columns are scores, say so with -k 3\n"
+        );
+    }
+    folder.done("project k1 t.csv -k 3 -o all.npy --quiet");
+    folder.done("project k1 t.csv -k 3 -o all.csv --quiet");
+    assert_eq!(folder.done("reconstruct k1 all.npy -k 3"), folder.done("reconstruct k1 all.csv"));
+    folder.done("project k1 t.csv --distances -o w.csv --quiet");
+    folder.done("project k1 t.csv --distances -o w.parquet --quiet");
+    folder.done("project k1 t.csv -o z.csv --quiet");
+    for file in ["w.csv", "w.parquet"] {
+        assert_eq!(folder.done(&format!("reconstruct k1 {file}")), folder.done("reconstruct k1 z.csv"), "{file}");
+    }
+}
+
+#[test]
+fn scores_are_not_taken_for_one_another() {
+    let folder = fitted();
+    folder.done("project m t.csv -k 2 --distances -o z.csv --quiet");
+    for columns in ["PC2,PC1", "T2,Q", "PC1,T2"] {
+        let said = folder.refused(&format!("reconstruct m z.csv --columns {columns}"));
+        assert!(said.err.starts_with("error: cannot read scores from `z.csv`: column "), "{said}");
+        assert!(said.err.contains("hint: leave out --columns: scores are found by their names"), "{said}");
+    }
+}
