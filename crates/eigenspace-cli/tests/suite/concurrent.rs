@@ -21,7 +21,7 @@ fn fitted() -> Folder {
 }
 
 fn rows(folder: &Folder, model: &str) -> u64 {
-    folder.json(&format!("inspect {model} --json"))["rows"].as_u64().unwrap()
+    folder.json(&format!("inspect {model} --json"))["count"].as_u64().unwrap()
 }
 
 fn start(folder: &Folder, line: &str) -> Child {
@@ -116,7 +116,8 @@ fn a_file_that_another_program_has_changed_is_not_written_over() {
     for removed in [false, true] {
         let mut child = start(&folder, "update m.safetensors - -q");
         wait_for_lock(&folder.path("m.safetensors"));
-        child.stdin.as_mut().unwrap().write_all(csv(&table(20, 5, 99)).as_bytes()).unwrap();
+        // More than a pipe holds: when all is written, the model was read, and the rows are being read.
+        child.stdin.as_mut().unwrap().write_all(csv(&table(2000, 5, 99)).as_bytes()).unwrap();
         if removed {
             fs::remove_file(folder.path("m.safetensors")).unwrap();
         } else {

@@ -17,6 +17,7 @@ fn fitted() -> Folder {
 fn columns_are_matched_with_those_of_the_model_by_name() {
     let folder = fitted();
     let expected = folder.done("project m t.csv");
+    folder.done("update m t.csv -o twice --quiet");
     let ways = [
         "t.csv --columns c,b,a",
         "t.csv --columns 2,0,1",
@@ -27,7 +28,7 @@ fn columns_are_matched_with_those_of_the_model_by_name() {
     for way in ways {
         assert_eq!(folder.done(&format!("project m {way}")), expected, "{way}");
         folder.done(&format!("update m {way} -o more --quiet"));
-        assert_eq!(folder.done("project more t.csv"), expected, "{way}: the same rows twice have the same components");
+        assert!(folder.read("more") == folder.read("twice"), "{way}: other rows were added");
     }
     folder.done("plot scatter m turned.csv --columns c,a,b -o turned.svg");
     folder.done("plot scatter m t.csv -o t.svg");
