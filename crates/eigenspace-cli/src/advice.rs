@@ -6,6 +6,8 @@ use eigenspace::Error;
 use eigenspace::faces::FaceError;
 use eigenspace::source::SourceError;
 
+use crate::shell::{list_option, option};
+
 /// What to do about an error of the library.
 pub(crate) fn advice(error: &Error) -> Option<String> {
     match error {
@@ -56,16 +58,17 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         SourceError::Malformed { .. } => {
             "is it complete, and of the format that its name tells? Otherwise name the format with --format".into()
         }
-        SourceError::NotANumber { column, text, .. } if is_mark(text) => format!(
-            "if `{text}` stands for a missing value, add --na '{text}'; otherwise leave out the column {column} with --exclude"
-        ),
+        SourceError::NotANumber { column, text, .. } if is_mark(text) => {
+            let (na, exclude) = (option("--na", text), list_option("--exclude", name_of(column)));
+            format!("if `{text}` stands for a missing value, add {na}; otherwise leave out the column with {exclude}")
+        }
         SourceError::NotANumber { column, .. } | SourceError::ColumnType { column, .. } => {
-            let column = column.trim_matches('`');
-            let quoted = if column.contains([' ', '(', ')', '&', ';']) { format!("'{column}'") } else { column.into() };
-            format!("leave out the column with --exclude {quoted}, or use it as the label with --label {quoted}")
+            let column = name_of(column);
+            let (exclude, label) = (list_option("--exclude", column), option("--label", column));
+            format!("leave out the column with {exclude}, or use it as the label with {label}")
         }
         SourceError::Missing { column, .. } => {
-            format!("{MISSING}, or the column with --exclude {}", column.trim_matches('`'))
+            format!("{MISSING}, or the column with {}", list_option("--exclude", name_of(column)))
         }
         SourceError::PictureSize { expected: (width, height), .. } => {
             format!("bring all pictures to one size with --resize {width}x{height}")
@@ -83,6 +86,11 @@ fn is_decimal_comma(text: &str) -> bool {
 /// Whether a cell is a mark such as `-` or `#DIV/0!` rather than a word.
 fn is_mark(text: &str) -> bool {
     text.starts_with('#') || !text.contains(char::is_alphanumeric)
+}
+
+/// The name or the number of a column: names stand in backticks.
+fn name_of(column: &str) -> &str {
+    column.strip_prefix('`').and_then(|name| name.strip_suffix('`')).unwrap_or(column)
 }
 
 /// What to do about an error of the system.

@@ -1,16 +1,18 @@
 //! The command line, as clap reads it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::error::ContextValue;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eigenspace::source::{Format, ReadOptions};
-use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing};
+use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, printable};
 
 use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
 };
 use crate::failure::Failure;
+use crate::shell;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -53,17 +55,66 @@ pub(crate) enum Command {
     Man(completions::Man),
 }
 
+/// The command line of this process. What it refuses is printed with the words escaped: a name that a pattern put there
+/// may hold anything.
+pub(crate) fn parse() -> Arguments {
+    let found = command().try_get_matches().and_then(|mut found| {
+        Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command()))
+    });
+    found.unwrap_or_else(|error| escaped(error).exit())
+}
+
+fn command() -> clap::Command {
+    with_negative_numbers(Arguments::command())
+}
+
+/// Gives `--option -1` to the option, which can say what is wrong with the number.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let option = |argument: &clap::Arg| argument.get_action().takes_values() && !argument.is_positional();
+    command
+        .mut_args(|argument| if option(&argument) { argument.allow_negative_numbers(true) } else { argument })
+        .mut_subcommands(with_negative_numbers)
+}
+
+fn escaped(mut error: clap::Error) -> clap::Error {
+    let words: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in words {
+        let value = match value {
+            ContextValue::String(word) => ContextValue::String(printable(&word).into_owned()),
+            ContextValue::Strings(words) => {
+                ContextValue::Strings(words.iter().map(|word| printable(word).into_owned()).collect())
+            }
+            _ => continue,
+        };
+        error.insert(kind, value);
+    }
+    error
+}
+
+/// A list of columns: `a,b,2-5`, or `"a,b",c` where a name has a comma.
+#[derive(Debug, Clone)]
+pub(crate) struct Names(Vec<String>);
+
+impl std::str::FromStr for Names {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(shell::list(text)))
+    }
+}
+
 /// Rows to read.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
-    /// Columns of a table to use, in this order: names, numbers from 0, or ranges such as 2-5.
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    pub(crate) columns: Option<Vec<String>>,
+    /// Columns of a table to use, in this order: names, numbers from 0, or ranges such as 2-5. A name that has a comma
+    /// stands in double quotes.
+    #[arg(long, value_name = "COLUMN,…")]
+    pub(crate) columns: Vec<Names>,
 
     /// Columns of a table to leave out.
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    pub(crate) exclude: Vec<String>,
+    #[arg(long, value_name = "COLUMN,…")]
+    pub(crate) exclude: Vec<Names>,
 
     /// The column of a table that holds labels.
     #[arg(long, value_name = "COLUMN")]
@@ -78,7 +129,7 @@ pub(crate) struct Input {
     pub(crate) weights: Option<PathBuf>,
 
     /// The first line of text holds names, even if they are numbers.
-    #[arg(long, overrides_with = "no_header")]
+    #[arg(long, conflicts_with = "no_header")]
     pub(crate) header: bool,
 
     /// The first line of text is a row.
@@ -130,6 +181,17 @@ pub(crate) enum InputFormat {
 }
 
 impl Input {
+    /// Refuses a file of weights where they change nothing.
+    pub(crate) fn refuse_weights(&self, what: &'static str) -> Result<(), Failure> {
+        if self.weights.is_some() { Err(Failure::UselessWeights { what }) } else { Ok(()) }
+    }
+
+    /// Refuses labels for a file that cannot hold them.
+    pub(crate) fn refuse_labels(&self, output: &Path) -> Result<(), Failure> {
+        let array = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+        if array && self.label.is_some() { Err(Failure::LabelsInArray { path: output.to_owned() }) } else { Ok(()) }
+    }
+
     pub(crate) fn options(&self) -> anyhow::Result<ReadOptions> {
         let format = self.format.map(|format| match format {
             InputFormat::Npy => Format::Npy,
@@ -146,13 +208,14 @@ impl Input {
             Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
             Some(text) => return Err(Failure::Delimiter { text: text.into() }.into()),
         };
+        let names = |lists: &[Names]| lists.iter().flat_map(|list| list.0.clone()).collect::<Vec<_>>();
         let header = if self.header { Some(true) } else { self.no_header.then_some(false) };
         Ok(ReadOptions {
             format,
-            columns: self.columns.clone(),
+            columns: (!self.columns.is_empty()).then(|| names(&self.columns)),
             model_columns: None,
             numbered: Vec::new(),
-            exclude: self.exclude.clone(),
+            exclude: names(&self.exclude),
             label: self.label.clone(),
             weight: self.weight_column.clone(),
             header,

@@ -11,6 +11,14 @@ pub(crate) enum Failure {
     Rank { text: String },
     #[error("{found} axes were named, and a picture has two or three")]
     Axes { found: usize },
+    #[error("invalid axes: component {number} was named twice")]
+    SameAxes { number: usize },
+    #[error("cannot draw a {kind} plot with {option}: {option} is for {kinds} only")]
+    OptionOfOtherPlots { option: &'static str, kind: String, kinds: String },
+    #[error("cannot write labels to `{}`: a NumPy array holds only numbers", path.display())]
+    LabelsInArray { path: PathBuf },
+    #[error("cannot use weights here: they do not change {what}")]
+    UselessWeights { what: &'static str },
     #[error("`{}` and `{}` have other columns: {left_name} stands where {right_name} does", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
     #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
@@ -27,6 +35,10 @@ pub(crate) enum Failure {
     Size { text: String },
     #[error("`{text}` is no delimiter")]
     Delimiter { text: String },
+    #[error("out of memory{}", needed(*bytes))]
+    OutOfMemory { bytes: Option<u64> },
+    #[error("cannot start threads to compute with")]
+    NoThreads { source: rayon::ThreadPoolBuildError },
     #[error("eigenspace made a mistake at {place}")]
     Mistake { place: String },
     #[error("`{}` is to be read and cannot be written at the same time", path.display())]
@@ -84,6 +96,14 @@ impl Failure {
             Self::Components { .. } => "a whole number such as 50, a share of variance such as 0.95, or `all`",
             Self::Rank { .. } => "a whole number such as 100, or `all`",
             Self::Axes { .. } => "for example --axes 1,2; a scatter may have three, and a biplot and a circle two",
+            Self::SameAxes { .. } => "name different components, for example --axes 1,2",
+            Self::OptionOfOtherPlots { .. } => "leave the option out, or choose another kind of plot",
+            Self::LabelsInArray { .. } => {
+                "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
+            }
+            Self::UselessWeights { .. } => {
+                "leave out --weights; a column of weights in a table is named with --weight-column"
+            }
             Self::OtherColumns { .. } => "fit both on the same columns in the same order; --columns gives the order",
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by their names",
             Self::ColumnOrder { .. } => "bring the columns into the order in which the model has them",
@@ -97,6 +117,10 @@ impl Failure {
             Self::NoFile => "name a file",
             Self::Size { .. } => "width x height in pixels, such as 92x112",
             Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
+            Self::OutOfMemory { .. } => {
+                "nothing was written; keep fewer directions with -k and --max-rank, use --engine factor, or free memory"
+            }
+            Self::NoThreads { .. } => "use fewer with --threads, or raise the limits on memory and processes",
             Self::Mistake { .. } => "please report it, with the command and, if you can, the data",
             Self::OverInput { .. } => "name another file with -o; nothing was changed",
             Self::NoRows => "the files are there, but empty; with `--missing skip` rows with holes are left out too",
@@ -137,4 +161,9 @@ fn listed(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown}, … ({} in all)", names.len()) } else { shown }
+}
+
+/// How much memory was needed, where that is known.
+fn needed(bytes: Option<u64>) -> String {
+    bytes.map_or_else(String::new, |bytes| format!(": this needs about {} MiB", bytes.div_ceil(1 << 20)))
 }

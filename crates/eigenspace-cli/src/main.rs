@@ -15,29 +15,31 @@ mod data;
 mod destination;
 mod draw;
 mod failure;
+mod memory;
 mod note;
 mod opened;
 mod output;
 mod pictures;
 mod progress;
 mod rows;
+mod shell;
 mod table;
+mod warn;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::Arguments;
 use commands::Answer;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = args::parse();
     // Whoever ends us finds nothing half written; if there is no way to listen, we end as any program does.
     let _ = ctrlc::set_handler(|| {
         eigenspace::AtomicFile::abandon_all();
-        output::talk("\nstopped; nothing was left half written, and a checkpoint can be taken up by the same command");
+        output::talk("");
+        output::talk("stopped; nothing was left half written, and a checkpoint can be taken up by the same command");
         std::process::exit(130);
     });
+    memory::exit_on_abort();
     match output::without_panics(|| commands::run(arguments)) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),

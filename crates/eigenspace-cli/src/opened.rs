@@ -10,6 +10,7 @@ use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::args::MissingName;
 use crate::failure::Failure;
+use crate::memory;
 use crate::note::Note;
 
 /// A raw model, and the standardised view of it where the note asks for one.
@@ -27,6 +28,7 @@ impl Opened {
 
     /// Shows another number of components than the file says, if told.
     pub(crate) fn load_with(path: &Path, components: Option<Components>) -> anyhow::Result<Self> {
+        memory::for_model(path)?;
         let (mut raw, text) = EigenspaceModel::load_with_note(path)?;
         if let Some(components) = components {
             raw = raw.with_components(components)?;

@@ -1,9 +1,12 @@
-//! The only place that prints.
+//! The only place that prints. Whatever it is given, no name out of a file gives orders to the terminal.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use eigenspace::{is_printable, printable};
 
 use crate::advice::{advice, on_the_system};
 use crate::data::DataError;
@@ -28,6 +31,7 @@ pub(crate) fn is_watched() -> bool {
 
 /// Data, on standard output.
 pub(crate) fn data(text: &str) -> anyhow::Result<()> {
+    let text = printable_lines(text);
     let mut out = io::stdout().lock();
     let mut write = || {
         out.write_all(text.as_bytes())?;
@@ -40,22 +44,66 @@ pub(crate) fn data(text: &str) -> anyhow::Result<()> {
     Ok(write().map_err(|source| Failure::Output { source })?)
 }
 
-/// Talk, on standard error.
+/// Text whose lines and tabs are ours: names in it are on one line already, or in JSON.
+fn printable_lines(text: &str) -> Cow<'_, str> {
+    let ours = |c: char| matches!(c, '\n' | '\t');
+    if text.chars().all(|c| ours(c) || is_printable(c)) {
+        return Cow::Borrowed(text);
+    }
+    let pieces = text.split_inclusive(ours).map(|piece| {
+        let inside = piece.trim_end_matches(ours);
+        format!("{}{}", printable(inside), &piece[inside.len()..])
+    });
+    Cow::Owned(pieces.collect())
+}
+
+/// Standard output for rows of text: as they are for a file or another program, escaped for a terminal.
+pub(crate) fn rows() -> Box<dyn Write> {
+    let out = io::stdout();
+    if out.is_terminal() { Box::new(Escaped { out, line: Vec::new() }) } else { Box::new(io::BufWriter::new(out)) }
+}
+
+/// Passes whole lines on, escaped.
+struct Escaped<W: Write> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        if let Some(end) = self.line.iter().rposition(|&byte| byte == b'\n') {
+            let rest = self.line.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.line, rest);
+            self.out.write_all(printable_lines(&String::from_utf8_lossy(&lines)).as_bytes())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.line);
+        self.out.write_all(printable_lines(&String::from_utf8_lossy(&rest)).as_bytes())?;
+        self.out.flush()
+    }
+}
+
+/// Talk, on standard error: one line.
 pub(crate) fn talk(text: &str) {
     if talks() {
         // Nobody to talk to is no reason to stop.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{}", printable(text));
     }
 }
 
 /// `error: …`, `cause: …`, `hint: …`.
 pub(crate) fn report(error: &anyhow::Error) {
-    let mut text = format!("error: {error}\n");
+    let line = |words: &str| printable(words).into_owned();
+    let mut text = format!("error: {}\n", line(&error.to_string()));
     for cause in error.chain().skip(1) {
-        text += &format!("  cause: {cause}\n");
+        text += &format!("  cause: {}\n", line(&cause.to_string()));
     }
     if let Some(hint) = error.chain().find_map(hint) {
-        text += &format!("\nhint: {hint}\n");
+        text += &format!("\nhint: {}\n", line(&hint));
     }
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -85,8 +133,43 @@ pub(crate) fn without_panics<T>(command: impl FnOnce() -> anyhow::Result<T>) -> 
             *last = format!("{}:{}", place.file(), place.line());
         }
     }));
-    std::panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
+    std::panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|payload| {
+        // Some libraries panic where an allocation is refused.
+        let refused = |text: &String| ["AllocError", "CapacityOverflow"].iter().any(|error| text.contains(error));
+        if payload.downcast_ref::<String>().is_some_and(refused) {
+            return Err(Failure::OutOfMemory { bytes: None }.into());
+        }
         let place = PLACE.lock().map(|place| place.clone()).unwrap_or_default();
         Err(Failure::Mistake { place }.into())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_tabs_stay_and_names_between_them_are_escaped() {
+        assert_eq!(printable_lines("a\tb\n\nc\n"), "a\tb\n\nc\n");
+        assert_eq!(printable_lines("a\u{1b}[2J\tb\u{202e}\n\n\u{9b}"), "a\\u001b[2J\tb\\u202e\n\n\\u009b");
+    }
+
+    #[test]
+    fn json_that_went_through_is_the_same_json() {
+        let value = serde_json::json!({ "columns": ["a\u{1b}\n", "\u{202e}b", "\u{7f}\u{9b}\u{e0041}", "c\\u001b"] });
+        let printed = serde_json::to_string_pretty(&value).unwrap_or_default();
+        let shown = printable_lines(&printed);
+        assert!(shown.chars().all(|c| c == '\n' || is_printable(c)));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).ok(), Some(value));
+    }
+
+    #[test]
+    fn rows_for_a_terminal_are_escaped_wherever_a_write_ends() {
+        let mut out = Escaped { out: Vec::new(), line: Vec::new() };
+        for byte in "x,\u{202e}é\n1,\u{1b}c\n2".bytes() {
+            assert!(out.write_all(&[byte]).is_ok());
+        }
+        assert!(out.flush().is_ok());
+        assert_eq!(String::from_utf8_lossy(&out.out), "x,\\u202eé\n1,\\u001bc\n2");
+    }
 }

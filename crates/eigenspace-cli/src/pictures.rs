@@ -59,6 +59,11 @@ fn axes(opened: &Opened, numbers: &[usize], most: usize) -> anyhow::Result<Vec<u
     if numbers.len() < 2 || numbers.len() > most {
         return Err(Failure::Axes { found: numbers.len() }.into());
     }
+    if let Some(&number) =
+        numbers.iter().enumerate().find_map(|(i, number)| numbers[..i].contains(number).then_some(number))
+    {
+        return Err(Failure::SameAxes { number }.into());
+    }
     let index = |&number: &usize| if (1..=shown).contains(&number) { Ok(number - 1) } else { Err(wrong(number)) };
     Ok(numbers.iter().map(index).collect::<Result<_, _>>()?)
 }
@@ -185,7 +190,7 @@ pub(crate) fn gallery(opened: &Opened, tiles: usize, title: &str) -> anyhow::Res
             pixels: pixels(row),
             caption: format!("{} ({:.1} %)", i + 1, 100.0 * ratio),
         });
-    let tiles: Vec<Tile> = std::iter::once(mean).chain(others).take(tiles.max(1)).collect();
+    let tiles: Vec<Tile> = std::iter::once(mean).chain(others).take(tiles).collect();
     let columns = tiles.len().min(8);
     Ok(draw::gallery(&Gallery { title, tiles: &tiles, size, columns, range: Range::Own }))
 }

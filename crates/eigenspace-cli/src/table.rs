@@ -1,6 +1,7 @@
 //! Tables on standard output, and numbers as people read them.
 
 use comfy_table::{CellAlignment, Table, presets};
+use eigenspace::printable;
 
 /// A plain table: a line of headings, numbers to the right.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
@@ -8,7 +9,7 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     table.load_style(presets::NOTHING);
     table.set_header(headings.to_vec());
     for row in rows {
-        table.add_row(row.clone());
+        table.add_row(row.iter().map(|cell| printable(cell).into_owned()));
     }
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Right);
@@ -20,7 +21,7 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
 /// Names on the left, what they are on the right.
 pub(crate) fn facts(facts: &[(&str, String)]) -> String {
     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    facts.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    facts.iter().map(|(name, value)| format!("{name:width$}  {}\n", printable(value))).collect()
 }
 
 fn trimmed(text: &str) -> String {

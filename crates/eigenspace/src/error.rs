@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use crate::printable::{printable, printable_path};
+
 /// Everything this library refuses, and why.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -115,7 +117,7 @@ pub enum Error {
         value: f64,
     },
     /// A word that is none of a setting's.
-    #[error("`{text}` is no {what}")]
+    #[error("`{text}` is no {what}", text = printable(text))]
     UnknownWord {
         /// Which setting.
         what: &'static str,
@@ -146,8 +148,8 @@ pub enum Error {
         /// The scale.
         value: f64,
     },
-    /// A confidence outside (0, 1).
-    #[error("a confidence must be above 0 and below 1, and this is {value}")]
+    /// A confidence outside of [0.001, 0.999999999].
+    #[error("invalid confidence {value:?}: expected a share from 0.001 to 0.999999999")]
     InvalidConfidence {
         /// What was given.
         value: f64,
@@ -262,7 +264,7 @@ pub enum Error {
 
     // ---- the world failed ----
     /// A file could not be read or written.
-    #[error("could not {action} `{path}`", path = path.display())]
+    #[error("could not {action} `{path}`", path = printable_path(path))]
     Io {
         /// What was attempted: `read` or `write`.
         action: &'static str,
@@ -279,7 +281,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A source cannot be read as rows of numbers.
-    #[error("could not read rows from `{path}`", path = path.display())]
+    #[error("could not read rows from `{path}`", path = printable_path(path))]
     Source {
         /// The file, the folder, or `-` for standard input.
         path: PathBuf,
@@ -288,7 +290,7 @@ pub enum Error {
         source: crate::source::SourceError,
     },
     /// Rows cannot be written in the format that the name of the file tells.
-    #[error("could not write rows to `{path}`", path = path.display())]
+    #[error("could not write rows to `{path}`", path = printable_path(path))]
     Sink {
         /// The file.
         path: PathBuf,
@@ -297,7 +299,7 @@ pub enum Error {
         source: crate::source::SourceError,
     },
     /// A file was read, but holds no acceptable model.
-    #[error("`{path}` is not a usable model", path = path.display())]
+    #[error("`{path}` is not a usable model", path = printable_path(path))]
     File {
         /// The file.
         path: PathBuf,
@@ -320,7 +322,7 @@ pub enum FormatError {
         found: u64,
     },
     /// Not a safetensors file at all, or a broken header.
-    #[error("the safetensors header is broken: {0}")]
+    #[error("the safetensors header is broken: {}", printable(.0))]
     Header(String),
     /// A safetensors file without our metadata.
     #[error("a safetensors file, but not an eigenspace model: the metadata key `{key}` is missing or unreadable")]

@@ -25,6 +25,9 @@ const MANY: f64 = 1e5;
 /// Below this power Jackson and Mudholkar's approximation is not used.
 const LEAST_POWER: f64 = 0.05;
 
+/// Confidences with limits: beyond them the quantiles are lost in rounding.
+const CONFIDENCES: std::ops::RangeInclusive<f64> = 1e-3..=1.0 - 1e-9;
+
 /// Values of T² and Q that a share of good rows stays below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
@@ -45,9 +48,10 @@ pub struct Readings {
 }
 
 impl EigenspaceModel {
-    /// The limits that this share of good rows stays below, for example 0.99. Needs a weight above k + 1.
+    /// The limits that this share of good rows stays below, for example 0.99; from 0.001 to 0.999999999. Needs a weight
+    /// above k + 1.
     pub fn limits(&self, confidence: f64) -> Result<Limits, Error> {
-        if !(confidence > 0.0 && confidence < 1.0) {
+        if !CONFIDENCES.contains(&confidence) {
             return Err(Error::InvalidConfidence { value: confidence });
         }
         let (n, k) = (self.weight(), self.n_components() as f64);
@@ -124,5 +128,26 @@ impl Readings {
     /// The share of rows beyond a limit: far above 2 (1 − confidence) it says that the rows have changed.
     pub fn share_beyond(&self) -> f64 {
         if self.hotelling.is_empty() { 0.0 } else { self.outliers().len() as f64 / self.hotelling.len() as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_confidence_that_is_accepted_has_limits_that_rise_with_it() {
+        let confidences = [*CONFIDENCES.start(), 0.01, 0.1, 0.5, 0.9, 0.999, 1.0 - 1e-6, *CONFIDENCES.end()];
+        let rising = |name: &str, quantile: &dyn Fn(f64) -> f64| {
+            let found = confidences.map(quantile);
+            assert!(found.iter().all(|q| q.is_finite() && *q > 0.0), "{name}: {found:?}");
+            assert!(found.windows(2).all(|pair| pair[0] < pair[1]), "{name}: {found:?}");
+        };
+        for k in [1.0, 2.0, 7.0, 50.0, 1e3, 1e5] {
+            rising(&format!("chi squared {k}"), &|confidence| chi_squared(k, confidence));
+            for nu in [1.5, 2.0, 10.0, 1e3, 9e4, 2e5, 1e9] {
+                rising(&format!("F {k} {nu}"), &|confidence| fisher(k, nu, confidence));
+            }
+        }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Compare {
 
     /// Answer no, with exit code 1, if the sine of the largest angle, or the difference of the standard deviations as a
     /// share of the largest, is beyond this.
-    #[arg(long, value_name = "SINE")]
+    #[arg(long, value_name = "SINE", value_parser = distance)]
     within: Option<f64>,
 
     /// Print the result as JSON.
@@ -102,6 +102,14 @@ impl Compare {
             output::data(&facts(&lines))?;
         }
         Ok(if within { Answer::Yes } else { Answer::No })
+    }
+}
+
+/// A number that a sine, or a share, can be compared with.
+fn distance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("expected a number that is 0 or more, such as 1e-6".into()),
     }
 }
 

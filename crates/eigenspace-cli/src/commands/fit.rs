@@ -12,7 +12,7 @@ use crate::commands::inspect;
 use crate::failure::Failure;
 use crate::note::Note;
 use crate::opened::Opened;
-use crate::{output, rows};
+use crate::{memory, output, rows, warn};
 
 /// Fit a model to rows: files, folders, patterns, or `-` for standard input, together one stream.
 #[derive(Args)]
@@ -51,7 +51,8 @@ pub(crate) struct Fit {
     checkpoint: Option<PathBuf>,
 
     /// Rows between two checkpoints.
-    #[arg(long, value_name = "ROWS", default_value_t = 100_000, requires = "checkpoint")]
+    #[arg(long, value_name = "ROWS", default_value_t = 100_000, requires = "checkpoint",
+        value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
 
     /// Print the result as JSON.
@@ -78,6 +79,7 @@ impl Fit {
         let mut rows = rows::open(&self.data, &self.input)?;
         let note = Note::of(rows.columns(), self.standardize);
         let plan = options.plan(rows.columns().count)?;
+        memory::for_stream(&plan, rows.columns().count, 0, rows.rows())?;
         let begin = |path: &PathBuf| Checkpoint::new(path, self.every, &self.data, &self.input);
         let mut checkpoint = self.checkpoint.as_ref().map(begin).transpose()?;
         let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
@@ -112,6 +114,7 @@ impl Fit {
         // The rows that the stream holds are as large as the model, and not needed to write it.
         drop(stream);
         let model = Arc::unwrap_or_clone(model);
+        warn::of_fewer_components(&model);
         model.save_with_note(&self.output, &note.to_text())?;
         if let Some(checkpoint) = checkpoint {
             checkpoint.remove()?;

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::args;
 use crate::opened::Opened;
-use crate::output;
 use crate::table::{count, facts, number, percent, table};
+use crate::{output, shell, warn};
 
 /// Components that are listed when none were asked for.
 const LISTED: usize = 10;
@@ -72,10 +72,14 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     } else {
         format!(", weight {}", number(model.weight()))
     };
+    let relative = certificate.relative_error_bound();
+    let useless = !certificate.is_exact() && relative > warn::LARGE_ERROR;
     let exact = if certificate.is_exact() {
         "exact: nothing was dropped".to_owned()
+    } else if useless {
+        format!("no useful bound: eigenvalues may be off by {relative:.1e} of the largest")
     } else {
-        format!("off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
+        format!("off by at most {relative:.1e} of the largest eigenvalue")
     };
     let mut lines = vec![
         ("model", opened.path.display().to_string()),
@@ -89,6 +93,9 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         let angle = certificate.angle_bound(shown);
         let angle = if angle < 1.0 { format!("{:.2e} rad", angle.asin()) } else { "not bounded".into() };
         lines.push(("angle", format!("{angle}, of the {shown} shown to the true ones")));
+    }
+    if useless {
+        lines.push(("remedy", warn::remedy(&opened.raw)));
     }
     if opened.note.standardize {
         lines.push(("view", "standardised: every feature divided by its standard deviation".into()));
@@ -105,7 +112,7 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         text += "\n";
         text += &table(&["component", "singular value", "variance", "share", "together"], &rows);
         if rows.len() < shown {
-            let path = opened.path.display();
+            let path = shell::file(&opened.path);
             text += &format!("… and {} more: eigenspace inspect {path} --all\n", shown - rows.len());
         }
     }

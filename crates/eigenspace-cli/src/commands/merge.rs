@@ -9,7 +9,7 @@ use crate::args;
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{output, rows};
+use crate::{memory, output, rows, warn};
 
 /// Join models of different rows into the model of all of them.
 #[derive(Args)]
@@ -65,6 +65,7 @@ impl Merge {
         if note != first.note {
             output::talk("the models differ in names, pictures or --standardize; the result keeps what they share");
         }
+        memory::for_directions(models.iter().map(|model| model.raw.rank() + 1).sum(), first.raw.features())?;
         let merged = EigenspaceModel::merge_all(models.iter().map(|model| &model.raw), truncation);
         let mut merged = anyhow::Context::with_context(merged, || {
             let names = models.iter().map(|model| format!("`{}`", model.path.display())).collect::<Vec<_>>();
@@ -75,6 +76,7 @@ impl Merge {
             None => first.raw.components_setting(),
         };
         merged = merged.with_components(components)?;
+        warn::of_fewer_components(&merged);
         destination.write(&merged.to_bytes_with_note(&note.to_text()))?;
         inspect::print(&Opened::new(&self.output, merged, note)?, self.json, false)
     }

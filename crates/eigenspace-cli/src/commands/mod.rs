@@ -15,6 +15,7 @@ pub(crate) mod split;
 pub(crate) mod update;
 
 use crate::args::{Arguments, Command};
+use crate::failure::Failure;
 use crate::output;
 
 /// What a command that asks a question found; other commands say yes when they are done.
@@ -27,9 +28,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Answer> {
     if arguments.quiet {
         output::be_quiet();
     }
-    if let Some(threads) = arguments.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
-    }
+    // 0 leaves the number to the machine.
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.unwrap_or(0).into());
+    threads.build_global().map_err(|source| Failure::NoThreads { source })?;
     match arguments.command {
         Command::Fit(command) => command.run(),
         Command::Update(command) => command.run(),

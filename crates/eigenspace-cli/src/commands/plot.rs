@@ -1,5 +1,6 @@
 //! `eigenspace plot`: pictures of a model and of rows in it.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -49,29 +50,30 @@ pub(crate) struct Plot {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Components on the axes of scatter, biplot and circle, counted from 1; three make a picture in space.
-    #[arg(long, value_name = "I,J[,K]", value_delimiter = ',', default_value = "1,2")]
-    axes: Vec<usize>,
+    /// Components on the axes of scatter, biplot and circle, counted from 1; three make a picture in
+    /// space. [default: 1,2]
+    #[arg(long, value_name = "I,J[,K]", value_delimiter = ',')]
+    axes: Option<Vec<usize>>,
 
-    /// The row to show in a strip, counted from 0.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    row: u64,
+    /// The row to show in a strip, counted from 0. [default: 0]
+    #[arg(long, value_name = "N")]
+    row: Option<u64>,
 
-    /// Numbers of components in a strip.
-    #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "5,10,20,50,100,200")]
-    steps: Vec<usize>,
+    /// Numbers of components in a strip. [default: 5,10,20,50,100,200]
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    steps: Option<Vec<usize>>,
 
-    /// Pictures in a gallery, the mean included.
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    tiles: usize,
+    /// Pictures in a gallery, the mean included. [default: 16]
+    #[arg(long, value_name = "N")]
+    tiles: Option<NonZeroUsize>,
 
     /// The size of the pictures, where the model does not know it.
     #[arg(long, value_name = "WxH")]
     shape: Option<String>,
 
-    /// The share of good rows that stay below the limits of T² and Q.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.99)]
-    confidence: f64,
+    /// The share of good rows that stay below the limits of T² and Q. [default: 0.99]
+    #[arg(long, value_name = "SHARE")]
+    confidence: Option<f64>,
 
     /// The title, instead of none.
     #[arg(long, value_name = "TEXT", default_value = "")]
@@ -95,8 +97,44 @@ enum Kind {
     Monitor,
 }
 
+impl Kind {
+    const ALL: [Self; 7] =
+        [Self::Scree, Self::Scatter, Self::Gallery, Self::Strip, Self::Biplot, Self::Circle, Self::Monitor];
+
+    /// As on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    fn shows_rows(self) -> bool {
+        matches!(self, Self::Scatter | Self::Strip | Self::Biplot | Self::Monitor)
+    }
+}
+
 impl Plot {
+    /// Refuses what another kind of plot would use and this one would not.
+    fn check_options(&self) -> Result<(), Failure> {
+        type Uses = fn(Kind) -> bool;
+        let given: [(&'static str, bool, Uses); 7] = [
+            ("DATA", !self.data.is_empty(), Kind::shows_rows),
+            ("--axes", self.axes.is_some(), |kind| matches!(kind, Kind::Scatter | Kind::Biplot | Kind::Circle)),
+            ("--row", self.row.is_some(), |kind| kind == Kind::Strip),
+            ("--steps", self.steps.is_some(), |kind| kind == Kind::Strip),
+            ("--tiles", self.tiles.is_some(), |kind| kind == Kind::Gallery),
+            ("--shape", self.shape.is_some(), |kind| matches!(kind, Kind::Gallery | Kind::Strip)),
+            ("--confidence", self.confidence.is_some(), |kind| kind == Kind::Monitor),
+        ];
+        match given.into_iter().find(|(_, given, uses)| *given && !uses(self.kind)) {
+            None => Ok(()),
+            Some((option, _, uses)) => {
+                let kinds: Vec<String> = Kind::ALL.into_iter().filter(|&kind| uses(kind)).map(Kind::name).collect();
+                Err(Failure::OptionOfOtherPlots { option, kind: self.kind.name(), kinds: kinds.join(", ") })
+            }
+        }
+    }
+
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        self.check_options()?;
         let format = Format::of(&self.output)?;
         rows::try_output(&self.output)?;
         let components = self.components.as_deref().map(args::components).transpose()?;
@@ -107,20 +145,23 @@ impl Plot {
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model.clone() }.into());
         }
-        let shows_rows = matches!(self.kind, Kind::Scatter | Kind::Strip | Kind::Biplot | Kind::Monitor);
-        if shows_rows && self.data.is_empty() {
+        if self.kind.shows_rows() && self.data.is_empty() {
             return Err(Failure::NoData.into());
         }
         let title = self.title.as_str();
+        let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
         let rows = pictures::Rows { data: &self.data, input: &self.input, missing: self.holes.missing };
         let drawing = match self.kind {
             Kind::Scree => pictures::scree(&opened, components.is_some(), title)?,
-            Kind::Gallery => pictures::gallery(&opened, self.tiles, title)?,
-            Kind::Circle => pictures::circle(&opened, &self.axes, title)?,
-            Kind::Scatter => pictures::scatter(&opened, &rows, &self.axes, title)?,
-            Kind::Biplot => pictures::biplot(&opened, &rows, &self.axes, title)?,
-            Kind::Strip => pictures::strip(&opened, &rows, self.row, &self.steps, title)?,
-            Kind::Monitor => pictures::monitor(&opened, &rows, self.confidence, title)?,
+            Kind::Gallery => pictures::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,
+            Kind::Circle => pictures::circle(&opened, axes, title)?,
+            Kind::Scatter => pictures::scatter(&opened, &rows, axes, title)?,
+            Kind::Biplot => pictures::biplot(&opened, &rows, axes, title)?,
+            Kind::Strip => {
+                let steps = self.steps.as_deref().unwrap_or(&[5, 10, 20, 50, 100, 200]);
+                pictures::strip(&opened, &rows, self.row.unwrap_or(0), steps, title)?
+            }
+            Kind::Monitor => pictures::monitor(&opened, &rows, self.confidence.unwrap_or(0.99), title)?,
         };
         format.write(&drawing, &self.output)?;
         output::talk(&format!("`{}`", self.output.display()));

@@ -1,6 +1,5 @@
 //! `eigenspace project`: rows to coordinates.
 
-use std::io::{BufWriter, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -57,7 +56,9 @@ impl Project {
         }
         let labels = self.input.label.is_some();
         let letters = if self.whiten { "W" } else { "PC" };
+        self.input.refuse_weights("the coordinates of a row")?;
         if let Some(output) = &self.output {
+            self.input.refuse_labels(output)?;
             rows::spare(&self.data, output)?;
             rows::spare(std::slice::from_ref(&self.model), output)?;
             AtomicFile::sweep(output);
@@ -70,7 +71,7 @@ impl Project {
         }
         let mut sink: Box<dyn RowSink> = match &self.output {
             Some(path) => sink::create(path, &names, labels || pictures)?,
-            None => Box::new(CsvSink::to_writer(BufWriter::new(stdout()), Path::new("-"), &names, labels || pictures)),
+            None => Box::new(CsvSink::to_writer(output::rows(), Path::new("-"), &names, labels || pictures)),
         };
         let limits = if self.distances { Some(opened.model().limits(0.99)?) } else { None };
         let mut count = 0;

@@ -1,6 +1,5 @@
 //! `eigenspace reconstruct`: coordinates back to rows.
 
-use std::io::{BufWriter, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -50,7 +49,9 @@ impl Reconstruct {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_with(&self.model, components)?;
         let names = opened.note.column_names(opened.raw.features());
+        self.input.refuse_weights("the rows of coordinates")?;
         if let Some(output) = &self.output {
+            self.input.refuse_labels(output)?;
             rows::spare(&self.coordinates, output)?;
             rows::spare(std::slice::from_ref(&self.model), output)?;
             AtomicFile::sweep(output);
@@ -63,7 +64,7 @@ impl Reconstruct {
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {
             Some(path) => sink::create(path, &names, labels)?,
-            None => Box::new(CsvSink::to_writer(BufWriter::new(stdout()), Path::new("-"), &names, labels)),
+            None => Box::new(CsvSink::to_writer(output::rows(), Path::new("-"), &names, labels)),
         };
         let count = rows::for_each("reconstruct", source, 0, |block| {
             Ok(sink.write(&opened.reconstruct(&block.values, whitened)?, block.labels.as_deref())?)

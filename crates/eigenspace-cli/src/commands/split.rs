@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::rows;
+use crate::{memory, rows};
 
 /// Take the rows of a part out of the model of a whole.
 #[derive(Args)]
@@ -40,6 +40,7 @@ impl Split {
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
         rows::try_model(&self.output)?;
         whole.same_columns(&part)?;
+        memory::for_directions(whole.raw.rank() + part.raw.rank(), whole.raw.features())?;
         let context = || format!("could not split `{}` out of `{}`", self.part.display(), self.whole.display());
         let rest = whole.raw.split(&part.raw).with_context(context)?;
         destination.write(&rest.to_bytes_with_note(&whole.note.to_text()))?;

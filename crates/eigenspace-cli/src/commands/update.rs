@@ -9,7 +9,7 @@ use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{output, rows};
+use crate::{memory, output, rows, warn};
 
 /// Add rows to a model, without the rows it was made of.
 #[derive(Args)]
@@ -54,6 +54,8 @@ impl Update {
         rows::spare(&self.data, &path)?;
         rows::try_model(&path)?;
         let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;
+        let plan = options.plan(before.raw.features())?;
+        memory::for_stream(&plan, before.raw.features(), before.raw.rank(), rows.rows())?;
         let mut stream = options.resume(&before.raw)?;
         output::talk(&format!("{}", stream.plan()));
         rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
@@ -61,6 +63,7 @@ impl Update {
         let added = model.count() - before.raw.count();
         destination.write(&model.to_bytes_with_note(&before.note.to_text()))?;
         output::talk(&format!("added {added} rows"));
+        warn::of_fewer_components(&model);
         inspect::print(&Opened::new(&path, model, before.note)?, self.json, false)
     }
 }

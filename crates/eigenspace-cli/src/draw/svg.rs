@@ -25,7 +25,8 @@ pub(super) fn write(scene: &Scene) -> String {
     out
 }
 
-/// Text that is safe between tags and inside quotes. Characters XML forbids become spaces.
+/// Text that is safe between tags and inside quotes. Characters that XML forbids, or that
+/// reverse the text after them, become spaces.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -36,7 +37,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\u{fffe}' | '\u{ffff}' => out.push(' '),
-            c if c.is_control() => out.push(' '),
+            c if !eigenspace::is_printable(c) => out.push(' '),
             c => out.push(c),
         }
     }

@@ -8,4 +8,5 @@ mod overwrite;
 mod paths;
 mod pictures;
 mod rows;
+mod terminal;
 mod world;

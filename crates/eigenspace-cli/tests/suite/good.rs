@@ -7,3 +7,4 @@ mod formats;
 mod help;
 mod models;
 mod settings;
+mod warnings;

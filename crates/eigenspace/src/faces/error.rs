@@ -1,5 +1,7 @@
 //! What a recogniser refuses.
 
+use crate::printable::printable;
+
 /// Why faces cannot be trained on, enrolled, forgotten or evaluated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,7 +26,10 @@ pub enum FaceError {
         picture: usize,
     },
     /// The same pixels a second time.
-    #[error("the picture `{picture}` of `{person}` is enrolled already, as `{as_picture}` of `{as_person}`")]
+    #[error(
+        "the picture `{picture}` of `{person}` is enrolled already, as `{as_picture}` of `{as_person}`",
+        person = printable(person), picture = printable(picture), as_person = printable(as_person), as_picture = printable(as_picture)
+    )]
     AlreadyEnrolled {
         /// Whose it is said to be.
         person: String,
@@ -36,7 +41,7 @@ pub enum FaceError {
         as_picture: String,
     },
     /// Another picture under a name that is taken.
-    #[error("`{person}` has another picture `{picture}` already")]
+    #[error("`{person}` has another picture `{picture}` already", person = printable(person), picture = printable(picture))]
     NameTaken {
         /// The person.
         person: String,
@@ -44,7 +49,7 @@ pub enum FaceError {
         picture: String,
     },
     /// Nobody of that name.
-    #[error("nobody is called `{person}`")]
+    #[error("nobody is called `{person}`", person = printable(person))]
     UnknownPerson {
         /// Who was asked for.
         person: String,
@@ -52,7 +57,7 @@ pub enum FaceError {
         people: Vec<String>,
     },
     /// No picture of that name.
-    #[error("`{person}` has no picture `{picture}`")]
+    #[error("`{person}` has no picture `{picture}`", person = printable(person), picture = printable(picture))]
     UnknownPicture {
         /// The person.
         person: String,
@@ -65,7 +70,7 @@ pub enum FaceError {
     #[error("nobody would be left")]
     NobodyLeft,
     /// A picture with a part that nobody knows any more.
-    #[error("directions were dropped, and what the picture `{picture}` of `{person}` had in them cannot be taken out")]
+    #[error("directions were dropped, and what the picture `{picture}` of `{person}` had in them cannot be taken out", person = printable(person), picture = printable(picture))]
     Dropped {
         /// The person.
         person: String,
@@ -78,6 +83,12 @@ pub enum FaceError {
         /// The name.
         name: String,
     },
+    /// A person called as pictures of nobody are.
+    #[error("invalid name of a person `{person}`: pictures of strangers are reported under it", person = printable(person))]
+    ReservedName {
+        /// The name.
+        person: String,
+    },
     /// A width and height that do not make the pixels.
     #[error("pictures of {}x{} do not have {features} pixels", size.0, size.1)]
     PictureSize {
@@ -87,7 +98,7 @@ pub enum FaceError {
         features: usize,
     },
     /// A setting whose text says nothing.
-    #[error("`{text}` is no {what}")]
+    #[error("`{text}` is no {what}", text = printable(text))]
     Setting {
         /// What it should have been.
         what: &'static str,
@@ -95,7 +106,7 @@ pub enum FaceError {
         text: String,
     },
     /// A protocol that needs more pictures of somebody.
-    #[error("`{person}` has {}, and the protocol {protocol} needs {needed}", pictures(*found))]
+    #[error("`{person}` has {}, and the protocol {protocol} needs {needed}", pictures(*found), person = printable(person))]
     TooFewPictures {
         /// The protocol.
         protocol: String,
@@ -127,6 +138,7 @@ impl FaceError {
                 "train again on the pictures that stay; without max_rank nothing is dropped, and everybody can be forgotten".into()
             }
             Self::ControlName { .. } => "names of people and pictures are one line of text; rename the folder or the file".into(),
+            Self::ReservedName { .. } => "choose another name for the person: rename the folder".into(),
             Self::PictureSize { .. } => "width times height, times 3 for colours, must be the number of pixels".into(),
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
             Self::TooFewPictures { .. } => "add pictures of them, leave them out, or train on fewer".into(),
@@ -159,6 +171,6 @@ fn pictures(count: usize) -> String {
 }
 
 fn some(names: &[String]) -> String {
-    let shown = names.iter().take(20).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
     if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
 }

@@ -244,6 +244,9 @@ pub(crate) fn in_all_directions(
     Ok((coordinates, q.iter().map(|q| q.sqrt()).collect()))
 }
 
+/// What a picture of nobody known is called; a person of that name could not be told from it.
+const RESERVED: [&str; 2] = ["unknown", "not a face"];
+
 /// Checks pictures against each other and those that are there; returns them in order, and the order.
 pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
     let pictures = faces.rows.nrows();
@@ -260,6 +263,9 @@ pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolle
         let (person, name) = (faces.people[i].clone(), faces.pictures[i].clone());
         if person.is_empty() || name.is_empty() {
             return Err(FaceError::NoName { picture: i }.into());
+        }
+        if RESERVED.iter().any(|word| person.trim().eq_ignore_ascii_case(word)) {
+            return Err(FaceError::ReservedName { person }.into());
         }
         if let Some(name) = [&person, &name].into_iter().find(|name| name.chars().any(char::is_control)) {
             return Err(FaceError::ControlName { name: name.clone() }.into());

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::printable::printable;
+
 /// Where a row stands in its source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
@@ -21,7 +23,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.line, &self.file) {
             (Some(line), _) => write!(f, "line {line}"),
-            (None, Some(file)) => write!(f, "row {} (`{file}`)", self.row),
+            (None, Some(file)) => write!(f, "row {} (`{}`)", self.row, printable(file)),
             (None, None) => write!(f, "row {}", self.row),
         }
     }
@@ -47,7 +49,7 @@ pub enum SourceError {
     #[error("there is nothing to read")]
     NoFiles,
     /// The bytes are not in the format that they should be in.
-    #[error("not a valid {format}: {problem}")]
+    #[error("not a valid {format}: {problem}", problem = printable(problem))]
     Malformed {
         /// The format.
         format: &'static str,
@@ -63,7 +65,7 @@ pub enum SourceError {
         found: u64,
     },
     /// Elements that are not real numbers.
-    #[error("its elements are {dtype}, expected real numbers")]
+    #[error("its elements are {dtype}, expected real numbers", dtype = printable(dtype))]
     ElementType {
         /// The type, as the format names it.
         dtype: String,
@@ -101,13 +103,13 @@ pub enum SourceError {
         mark: char,
     },
     /// Images in a format that is not read.
-    #[error("{format} images are not supported")]
+    #[error("{format} images are not supported", format = printable(format))]
     ImageFormat {
         /// The format.
         format: String,
     },
     /// Other column names than in the files before.
-    #[error("column {column} is called `{found}`, and `{expected}` in the files before")]
+    #[error("column {column} is called `{found}`, and `{expected}` in the files before", found = printable(found), expected = printable(expected))]
     ColumnName {
         /// Column, from 0.
         column: usize,
@@ -117,7 +119,7 @@ pub enum SourceError {
         found: String,
     },
     /// A column that was asked for and is not there.
-    #[error("there is no column `{column}`")]
+    #[error("there is no column `{column}`", column = printable(column))]
     NoColumn {
         /// What was asked for.
         column: String,
@@ -131,13 +133,13 @@ pub enum SourceError {
         available: Vec<String>,
     },
     /// A column was asked for twice.
-    #[error("the column `{column}` was asked for twice")]
+    #[error("the column `{column}` was asked for twice", column = printable(column))]
     ColumnTwice {
         /// The column.
         column: String,
     },
     /// An array that was asked for, or must be chosen.
-    #[error("there is no array `{key}`")]
+    #[error("there is no array `{key}`", key = printable(key))]
     NoArray {
         /// What was asked for.
         key: String,
@@ -151,7 +153,7 @@ pub enum SourceError {
         available: Vec<String>,
     },
     /// Text where a number should be.
-    #[error("line {line}, column {column}: `{text}` is not a number")]
+    #[error("line {line}, column {column}: `{text}` is not a number", column = printable(column), text = printable(text))]
     NotANumber {
         /// Line, from 1.
         line: u64,
@@ -161,7 +163,7 @@ pub enum SourceError {
         text: String,
     },
     /// A column whose type is not a number.
-    #[error("the column {column} holds {dtype}, expected numbers")]
+    #[error("the column {column} holds {dtype}, expected numbers", column = printable(column), dtype = printable(dtype))]
     ColumnType {
         /// The column.
         column: String,
@@ -169,7 +171,7 @@ pub enum SourceError {
         dtype: String,
     },
     /// A cell without a value.
-    #[error("{place}, column {column}: {}", missing(.place))]
+    #[error("{place}, column {column}: {}", missing(.place), column = printable(column))]
     Missing {
         /// The row.
         place: Place,
@@ -177,7 +179,7 @@ pub enum SourceError {
         column: String,
     },
     /// A value that is infinite, or too large.
-    #[error("{place}, column {column}: the value is {value:?}, expected a finite number below 1e140")]
+    #[error("{place}, column {column}: the value is {value:?}, expected a finite number below 1e140", column = printable(column))]
     Value {
         /// The row.
         place: Place,
@@ -256,7 +258,7 @@ impl SourceError {
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::ManyArrays { available } => format!("name one of them: {}", some(available)),
             Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", some(available)),
-            Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {column}, or use it as the label"),
+            Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
             Self::Missing { .. } => "missing cells can be filled, or their rows left out; the column can be left out too".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "a weight of 0 leaves the row out".into(),
@@ -281,7 +283,7 @@ fn quoted(mark: char) -> String {
 
 /// The first of a long list.
 fn some(names: &[String]) -> String {
-    let shown = names.iter().take(20).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
     if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
 }
 

@@ -1,5 +1,7 @@
 //! Bad input: the exact words, the hint, and nothing half done.
 
+use eigenspace::faces::FaceError;
+use eigenspace::source::SourceError;
 use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncation};
 use ndarray::{Array2, array};
 
@@ -130,5 +132,35 @@ fn enormous_settings_are_harmless() {
     }
     for features in [usize::MAX, 1 << 61] {
         let _ = FitOptions::new().components(3).plan(features).unwrap();
+    }
+}
+
+#[test]
+fn names_in_errors_cannot_give_orders_to_a_terminal() {
+    let evil = "a\u{1b}[2J\u{9b}m\u{202e}\nb".to_owned();
+    let shown = r"a\u001b[2J\u009bm\u202e\nb";
+    let list = vec![evil.clone()];
+    let sources = [
+        SourceError::NoColumn { column: evil.clone(), available: list.clone() },
+        SourceError::ColumnTwice { column: evil.clone() },
+        SourceError::NoArray { key: evil.clone(), available: list.clone() },
+        SourceError::NotANumber { line: 1, column: evil.clone(), text: evil.clone() },
+        SourceError::ColumnType { column: evil.clone(), dtype: evil.clone() },
+        SourceError::Malformed { format: "table", problem: evil.clone() },
+        SourceError::ElementType { dtype: evil.clone() },
+    ];
+    let mut errors: Vec<Error> =
+        sources.into_iter().map(|source| Error::Source { path: (&evil).into(), source }).collect();
+    errors.extend([
+        evil.parse::<Truncation>().unwrap_err(),
+        EigenspaceModel::load(&evil).unwrap_err(),
+        FaceError::UnknownPerson { person: evil.clone(), people: list }.into(),
+        FaceError::NameTaken { person: evil.clone(), picture: evil.clone() }.into(),
+    ]);
+    for error in errors {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let texts = [Some(error.to_string()), cause, error.hint()];
+        assert!(texts[0].as_ref().unwrap().contains(shown), "{texts:?}");
+        assert!(texts.iter().flatten().all(|text| text.chars().all(eigenspace::is_printable)), "{texts:?}");
     }
 }

@@ -76,7 +76,7 @@ fn limits_need_rows_and_a_sensible_confidence() {
     let model = EigenspaceModel::batch(Random::new(5).matrix(4, 6).view()).unwrap();
     assert!(matches!(model.limits(0.99), Err(Error::TooLittleWeight { needed: 4.0, weight: 4.0 })));
     let model = model.with_components(1).unwrap();
-    for confidence in [0.0, 1.0, -1.0, f64::NAN] {
+    for confidence in [0.0, 1.0, -1.0, f64::NAN, 1e-300, 1e-4, 1.0 - 1e-16, f64::INFINITY] {
         assert!(matches!(model.limits(confidence), Err(Error::InvalidConfidence { .. })));
     }
     let flat = EigenspaceModel::batch(array![[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [5.0, 5.0]].view()).unwrap();

@@ -221,13 +221,9 @@ fn settings_that_mean_nothing() {
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --unknown -3"), @"
     exit: 2
     ----- stderr -----
-    error: unexpected argument '-3' found
+    error: `-3` is no threshold
 
-      tip: to pass '-3' as a value, use '-- -3'
-
-    Usage: eigenspace faces recognize [OPTIONS] <RECOGNIZER> <PICTURES>...
-
-    For more information, try '--help'.
+    hint: a positive number, `learnt`, or `none`
     ");
     assert_snapshot!(folder.refused("faces train known --accept 2 -o s.safetensors"), @"
     exit: 2
@@ -448,4 +444,15 @@ fn nothing_and_too_much() {
     assert!(
         folder.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")
     );
+}
+
+#[test]
+fn a_person_cannot_be_called_as_strangers_are() {
+    for name in ["unknown", "Not a face"] {
+        let folder = Folder::new();
+        people::write(&folder, "people", 2, 1..=2);
+        folder.write(&format!("people/{name}/1.pgm"), people::picture(5, 1));
+        let said = folder.refused("faces train people -o m");
+        assert!(said.err.contains(&format!("invalid name of a person `{name}`")), "{said}");
+    }
 }

@@ -170,3 +170,41 @@ fn options_that_clap_refuses() {
     For more information, try '--help'.
     ");
 }
+
+#[test]
+fn options_that_would_be_ignored_are_refused() {
+    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
+    folder.write("w.csv", "1\n".repeat(20));
+    folder.done("fit t.csv -o m -q");
+    let reason = |line: &str| {
+        let said = folder.refused(line);
+        said.err.lines().next().unwrap().to_owned()
+    };
+    assert_snapshot!(reason("fit t.csv -o n --header --no-header"), @"error: the argument '--header' cannot be used with '--no-header'");
+    assert_snapshot!(reason("fit t.csv -o n --checkpoint c --every 0"), @"error: invalid value '0' for '--every <ROWS>': 0 is not in 1..18446744073709551615");
+    assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 was named twice");
+    assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: --row is for strip only");
+    assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: --confidence is for monitor only");
+    assert_snapshot!(reason("plot circle m t.csv -o s.svg"), @"error: cannot draw a circle plot with DATA: DATA is for scatter, strip, biplot, monitor only");
+    assert_snapshot!(reason("project m t.csv --label a -o z.npy"), @"error: cannot write labels to `z.npy`: a NumPy array holds only numbers");
+    assert_snapshot!(reason("project m t.csv --weights w.csv -o z.csv"), @"error: cannot use weights here: they do not change the coordinates of a row");
+    assert_snapshot!(reason("compare m m --within nan"), @"error: invalid value 'nan' for '--within <SINE>': expected a number that is 0 or more, such as 1e-6");
+    assert_snapshot!(reason("plot monitor m t.csv --confidence 1e-300 -o s.svg"), @"error: invalid confidence 1e-300: expected a share from 0.001 to 0.999999999");
+}
+
+#[test]
+fn a_negative_number_reaches_its_option() {
+    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
+    folder.done("fit t.csv -o m -q");
+    for (line, about) in [
+        ("fit t.csv -o n -k -1", "`-1` is no number of components"),
+        ("fit t.csv -o n --max-rank -3", "`-3` is no number of directions"),
+        ("fit t.csv -o n --forgetting -0.5", "this is -0.5"),
+        ("compare m m --within -1", "'-1' for '--within"),
+        ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),
+        ("inspect m --threads -2", "'-2' for '--threads"),
+    ] {
+        let said = folder.refused(line);
+        assert!(said.err.contains(about), "{line}\n{said}");
+    }
+}

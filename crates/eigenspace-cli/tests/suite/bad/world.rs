@@ -123,3 +123,28 @@ fn a_full_disk_stops_a_fit_at_its_checkpoint() {
     nothing_changed(&folder);
     assert!(!folder.exists("new.safetensors"));
 }
+
+#[test]
+fn too_little_memory_is_an_error_and_not_an_abort() {
+    let folder = Folder::new();
+    let rows: Vec<Vec<f64>> = (0..40).map(|i| (0..20_000).map(|j| f64::from((i * j) % 97)).collect()).collect();
+    folder.write("wide.npy", npy(&rows, "<f8", false));
+    folder.done("fit wide.npy -o m -q");
+    for line in [
+        "fit wide.npy -o o",
+        "fit wide.npy --engine scatter -o o",
+        "update m wide.npy -o o",
+        "merge m m -o o",
+        "split m m -o o",
+        "inspect m",
+        "project m wide.npy -o o.npy",
+    ] {
+        let mut bash = Command::new("bash");
+        let line = format!("ulimit -v 150000; \"$0\" {line} -q --threads 1");
+        bash.args(["-c", &line, env!("CARGO_BIN_EXE_eigenspace")]).current_dir(folder.path("."));
+        let said = finish(&mut bash, b"");
+        assert_eq!(said.code, Some(2), "{line}\n{said}");
+        assert!(said.err.starts_with("error: out of memory: this needs about "), "{line}\n{said}");
+    }
+    assert!(!folder.exists("o"));
+}

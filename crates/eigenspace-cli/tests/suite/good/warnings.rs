@@ -1,0 +1,38 @@
+//! Results that are not what was asked for, or cannot be relied on: the command says so.
+
+use insta::assert_snapshot;
+
+use crate::files::{csv, npy};
+use crate::oracle::table;
+use crate::support::Folder;
+
+#[test]
+fn fewer_components_than_requested_are_a_warning() {
+    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
+    let warning = |line: &str| {
+        let said = folder.run(line);
+        assert_eq!(said.code, Some(0), "{said}");
+        said.err.lines().find(|line| line.starts_with("warning: ")).unwrap_or("none").to_owned()
+    };
+    assert_snapshot!(warning("fit t.csv -k 50 -o m"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
+    assert_snapshot!(warning("update m t.csv"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
+    assert_snapshot!(warning("merge m m -k 7 -o n"), @"warning: 7 components were requested, but the model has 4: the rows have only 4 features");
+    assert_snapshot!(warning("fit t.csv -k 4 -o m"), @"none");
+    folder.write("few.csv", csv(&table(3, 4, 7)));
+    assert_snapshot!(warning("fit few.csv -k 4 -o m"), @"warning: 4 components were requested, but the model has 2: 3 rows span no more directions");
+    let line: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i), 2.0 * f64::from(i), 1.0]).collect();
+    folder.write("line.csv", csv(&line));
+    assert_snapshot!(warning("fit line.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 1: the data has only 1 direction above rounding");
+}
+
+#[test]
+fn a_useless_bound_comes_with_a_remedy() {
+    // All directions are equal, so what is dropped is as large as what is kept.
+    let cell = |i: usize, j: usize| if (i * 7) % 60 == j { 1.0 } else { 0.0 };
+    let rows: Vec<Vec<f64>> = (0..300).map(|i| (0..60).map(|j| cell(i, j)).collect()).collect();
+    let folder = Folder::with("t.npy", npy(&rows, "<f8", false));
+    folder.done("fit t.npy --engine factor --max-rank 2 -k 2 --block-rows 20 -o m -q");
+    let said = folder.done("inspect m");
+    assert!(said.contains("certificate  no useful bound: "), "{said}");
+    assert!(said.contains("remedy       fit again with --engine scatter: exact, in 1 MiB for 60 features\n"), "{said}");
+}
