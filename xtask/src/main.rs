@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod deny;
 mod error;
 mod fuzz;
 mod orl;
@@ -21,18 +22,24 @@ use step::Runner;
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 /// The chores that take arguments.
-const WITH_ARGUMENTS: [&str; 4] = [BENCH, SOAK, FUZZ, KILL];
+const WITH_ARGUMENTS: [&str; 5] = [BENCH, DENY, SOAK, FUZZ, KILL];
 const BENCH: &str = "bench";
+const DENY: &str = "deny";
 const SOAK: &str = "soak";
 const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 
-const COMMANDS: [Command; 13] = [
-    ("test", "everything below except report, bench, rates, soak, fuzz, kill and memory: the gate for a merge", test),
+const COMMANDS: [Command; 14] = [
+    ("test", "everything below except deny, report, bench, rates, soak, fuzz, kill and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
     ("orl", "make the ORL faces available and print their folder", orl),
+    (
+        DENY,
+        "licenses, sources and versions by cargo-deny, installed if missing; `-- advisories` needs a network",
+        deny::check,
+    ),
     ("report", "the report from its beginning: experiments, figures and PDF; some minutes", report::all),
     ("report --kept", "the report's figures and PDF, from the results that are kept", report::kept),
     (BENCH, "ours against other libraries; `-- W1 W5 --quick` chooses, `-- render` draws again", bench::run),

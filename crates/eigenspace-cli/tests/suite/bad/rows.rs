@@ -201,7 +201,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: could not read rows from `marks.csv`
       cause: line 2, column `b`: `-` is not a number
 
-    hint: if `-` stands for a missing value, add --na '-'; otherwise leave out the column `b` with --exclude
+    hint: if `-` stands for a missing value, add --na=-; otherwise leave out the column with --exclude b
     ");
     assert_snapshot!(folder.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
     exit: 2
