@@ -1,4 +1,4 @@
-"""Recognition by the command: every classifier of `eigenspace faces evaluate`, and people who come one by one."""
+"""Recognition by the command: every classifier of `eigenspace faces evaluate`, strangers, and people who come one by one."""
 
 import json
 import os
@@ -17,19 +17,23 @@ NAMES = {
 }
 
 
+DEFAULT = "svm"
+"""The classifier that a recognizer has unless it is told another."""
+
+
 def run():
     found = evaluate("--protocol", ",".join(PROTOCOLS), "--classifier", ";".join(NAMES))
     table = {
         protocol["protocol"]: {
             "splits": len(protocol["splits"]),
             "settings": [
-                {key: setting[key] for key in ("classifier", "k", "accuracy", "deviation")}
+                {key: setting[key] for key in ("classifier", "k", "accuracy", "deviation", "open")}
                 for setting in protocol["settings"]
             ],
         }
         for protocol in found["protocols"]
     }
-    steps = evaluate("--protocol", "incremental", "--classifier", "perceptron")["protocols"][0]["settings"][0]["steps"]
+    steps = evaluate("--protocol", "incremental", "--classifier", DEFAULT)["protocols"][0]["settings"][0]["steps"]
     return {"protocols": table, "steps": steps}
 
 
@@ -44,6 +48,16 @@ def evaluate(*options):
 
 def draw(results):
     return {}
+
+
+def strangers(results, protocol):
+    """Rates of the default classifier at its own threshold, with strangers outside the eigenspace."""
+    settings = results["protocols"][protocol]["settings"]
+    return next(setting["open"] for setting in settings if setting["classifier"] == DEFAULT)
+
+
+def interval(rate):
+    return f"{tex.percent(rate['low'])} to {tex.percent(rate['high'])}"
 
 
 def cell(results, protocol, classifier):
@@ -62,7 +76,18 @@ def tables(results):
 def numbers(results):
     protocols, last = results["protocols"], results["steps"][-1]
     best = max(protocols["random-5"]["settings"], key=lambda one: one["accuracy"])
+    five, nine = strangers(results, "random-5"), strangers(results, "random-9")
     return {
+        "default": NAMES[DEFAULT],
+        "strangers.enrolled": str(five["enrolled"]),
+        "strangers.outside": str(five["strangers"]),
+        "strangers.accepted": tex.percent(five["false_accepts"]["share"]),
+        "strangers.accepted.interval": interval(five["false_accepts"]),
+        "strangers.rejected": tex.percent(five["false_rejects"]["share"]),
+        "strangers.rejected.interval": interval(five["false_rejects"]),
+        "strangers.identified": tex.percent(five["identified"]["share"]),
+        "strangers.nine.accepted": tex.percent(nine["false_accepts"]["share"]),
+        "strangers.nine.rejected": tex.percent(nine["false_rejects"]["share"]),
         "draws": str(protocols["random-5"]["splits"]),
         "k": str(best["k"]),
         "best": NAMES[best["classifier"]],

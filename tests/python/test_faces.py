@@ -44,7 +44,8 @@ def faces() -> dict[str, np.ndarray]:
 def evaluation() -> dict[str, dict]:
     names = "knn svm svm-rbf perceptron"
     protocols = "first-5,random-5,random-9"
-    options = ["--protocol", protocols, "--classifier", names, "-k", K, "--seed", SEED]
+    options = ["--protocol", protocols, "--classifier", names, "--metric", "euclidean", "-k", K]
+    options += ["--seed", SEED]
     orl = os.environ["EIGENSPACE_ORL"]
     said = eigenspace("faces", "evaluate", orl, *options, "--json", "--quiet")
     return {protocol["protocol"]: protocol for protocol in json.loads(said)["protocols"]}

@@ -23,10 +23,8 @@ pub struct Outcome {
     pub picture: usize,
     /// Everybody, the best first, by name.
     pub ranking: Vec<String>,
-    /// The distance to the nearest picture of the best.
+    /// The distance from the nearest person.
     pub distance: f64,
-    /// The distance to the nearest picture of the best of all others: what a stranger with this face would have.
-    pub stranger_distance: f64,
     /// The number of the best person's nearest picture among all.
     pub nearest: usize,
 }
@@ -48,13 +46,13 @@ pub struct Evaluation {
 }
 
 /// Pictures as short rows with the same distances.
-fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>, Error> {
+pub(super) fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>, Error> {
     let rows = pixels.apply(faces.rows.to_owned());
     EigenspaceModel::batch(rows.view())?.project(rows.view())
 }
 
 /// Some of the pictures.
-fn chosen(rows: &Array2<f64>, faces: Faces<'_>, which: &[usize]) -> (Array2<f64>, Vec<String>, Vec<String>) {
+pub(super) fn chosen(rows: &Array2<f64>, faces: Faces<'_>, which: &[usize]) -> (Array2<f64>, Vec<String>, Vec<String>) {
     let names = |names: &[String]| which.iter().map(|&i| names[i].clone()).collect();
     (rows.select(Axis(0), which), names(faces.people), names(faces.pictures))
 }
@@ -99,17 +97,22 @@ fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[Face
     let (train, people, pictures) = chosen(rows, faces, &split.train);
     let theirs = Faces { rows: train.view(), people: &people, pictures: &pictures };
     let mut trials = Vec::new();
-    let mut trained: Option<Recognizer> = None;
+    let mut before: Option<Recognizer> = None;
     for options in options.iter().map(for_trials) {
-        let recognizer = match trained.take() {
-            Some(before) if before.options().max_rank == options.max_rank => before.with_options(options)?,
-            _ => Recognizer::train(theirs, options)?,
-        };
+        let recognizer = trained(before.take(), theirs, options)?;
         let outcomes = recognise(&recognizer, rows, faces, &split.train, &split.test)?;
         trials.push(Trial { split: split.clone(), outcomes });
-        trained = Some(recognizer);
+        before = Some(recognizer);
     }
     Ok(trials)
+}
+
+/// A recognizer of these faces, from the one of the same faces with the settings before.
+pub(super) fn trained(before: Option<Recognizer>, faces: Faces<'_>, options: FaceOptions) -> Result<Recognizer, Error> {
+    match before {
+        Some(before) if before.options().max_rank == options.max_rank => before.with_options(options),
+        _ => Recognizer::train(faces, options),
+    }
 }
 
 /// Recognises some pictures; `train` are the numbers of those that are enrolled.
@@ -124,16 +127,11 @@ fn recognise(
         train.iter().copied().find(|&i| faces.people[i] == person && faces.pictures[i] == picture).unwrap_or(0)
     };
     let found = recognizer.matcher()?.recognize(rows.select(Axis(0), test).view())?;
-    let outcome = |(&picture, found): (&usize, crate::faces::Recognition)| {
-        let own = &faces.people[picture];
-        let other = found.candidates.iter().find(|candidate| candidate.person != *own);
-        Outcome {
-            picture,
-            distance: found.candidates.first().map_or(f64::INFINITY, |best| best.distance),
-            stranger_distance: other.map_or(f64::INFINITY, |other| other.distance),
-            nearest: found.candidates.first().map_or(picture, |best| number(&best.person, &best.picture)),
-            ranking: found.candidates.into_iter().map(|candidate| candidate.person).collect(),
-        }
+    let outcome = |(&picture, found): (&usize, crate::faces::Recognition)| Outcome {
+        picture,
+        distance: found.distance,
+        nearest: found.candidates.first().map_or(picture, |best| number(&best.person, &best.picture)),
+        ranking: found.candidates.into_iter().map(|candidate| candidate.person).collect(),
     };
     Ok(test.iter().zip(found).map(outcome).collect())
 }

@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! z = V_k (x − μ),   Q = ‖x − μ − V_kᵀz‖²
-//! √Q > t_Q                                 no face
-//! d(z, nearest picture of the best) > t    unknown
-//! otherwise                                the person with the best score
+//! √Q > t_Q               not a face
+//! min_p d_p(z) > t       unknown              d_p: from the span of p's pictures (`span.rs`)
+//! otherwise              the person with the best score
 //! ```
+//!
+//! Whether a face is known and whose it is are two questions: the first is answered by the distance
+//! to the nearest person, whatever the classifier; the second by the classifier.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::block;
 use crate::element::Element;
@@ -15,6 +18,7 @@ use crate::error::Error;
 use crate::faces::Recognizer;
 use crate::faces::classify::{Gallery, Trained};
 use crate::faces::options::Metric;
+use crate::faces::span::Spans;
 use crate::faces::threshold::{self, Thresholds};
 use crate::model::EigenspaceModel;
 
@@ -41,9 +45,9 @@ pub struct Candidate {
     pub person: String,
     /// The classifier's score; larger is better, and what it measures depends on the classifier.
     pub score: f64,
-    /// The distance to the person's nearest picture, by the metric.
+    /// The distance from the span of the person's pictures, in features of the metric.
     pub distance: f64,
-    /// The name of that picture.
+    /// The name of the person's nearest picture.
     pub picture: String,
 }
 
@@ -67,7 +71,9 @@ pub struct Recognition {
     pub candidates: Vec<Candidate>,
     /// The nearest pictures, whoever they show.
     pub matches: Vec<Match>,
-    /// The distance to face space, √Q.
+    /// The distance from the nearest person; beyond [`Thresholds::unknown`] a face is unknown.
+    pub distance: f64,
+    /// The distance to face space, √Q; beyond [`Thresholds::not_a_face`] a picture is not a face.
     pub face_distance: f64,
 }
 
@@ -88,6 +94,7 @@ pub struct Matcher<'a> {
     person: Vec<usize>,
     features: Array2<f64>,
     deviations: Vec<f64>,
+    spans: Spans,
     trained: Trained,
     thresholds: Thresholds,
 }
@@ -98,27 +105,28 @@ impl Recognizer {
         let person = self.persons();
         let people = self.people();
         let k = self.model.n_components();
-        let deviations = deviations(&self.model, self.options.metric)?;
+        let deviations = deviations(&self.model, self.options.metric, self.pictures.len() / 2)?;
         let shown = self.coordinates.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..k)).to_owned();
         let features = self.options.metric.features(shown, &deviations);
         let gallery =
             Gallery { features: &features, person: &person, people: people.len(), metric: self.options.metric };
         let trained = Trained::new(&self.options, &gallery);
+        let spans = Spans::new(features.view(), &person, people.len())?;
         let thresholds = threshold::learn(self)?;
-        Ok(Matcher { recognizer: self, people, person, features, deviations, trained, thresholds })
+        Ok(Matcher { recognizer: self, people, person, features, deviations, spans, trained, thresholds })
     }
 }
 
-/// Standard deviations of the k coordinates, or of those that a metric divides by them; none for a model without directions.
-pub(crate) fn deviations(model: &EigenspaceModel, metric: Metric) -> Result<Vec<f64>, Error> {
+/// Standard deviations of the k coordinates, or of those that a metric divides by them, `most` of them; none for a
+/// model without directions.
+pub(crate) fn deviations(model: &EigenspaceModel, metric: Metric, most: usize) -> Result<Vec<f64>, Error> {
     if model.rank() == 0 {
         return Ok(Vec::new());
     }
     let mut deviations: Vec<f64> = model.explained_variance(1.0)?.iter().map(|variance| variance.sqrt()).collect();
     if metric.is_whitened() {
         let certain = deviations.iter().take_while(|deviation| **deviation > CERTAIN * deviations[0]).count();
-        let half = usize::try_from(model.count() / 2).unwrap_or(usize::MAX);
-        deviations.truncate(half.min(certain).max(1));
+        deviations.truncate(most.min(certain).max(1));
     }
     Ok(deviations)
 }
@@ -143,17 +151,18 @@ impl Matcher<'_> {
         let metric = self.recognizer.options.metric;
         let features = metric.features(coordinates, &self.deviations);
         let gallery = Gallery { features: &self.features, person: &self.person, people: self.people.len(), metric };
-        let found = features.rows().into_iter().zip(&q).map(|(x, q)| {
-            let distances: Vec<f64> = self.features.rows().into_iter().map(|row| metric.distance(x, row)).collect();
-            let scores = self.trained.scores(x, &distances, &gallery);
-            self.recognition(&scores, &distances, q.sqrt())
+        let spans = self.spans.distances(features.view())?;
+        let found = features.rows().into_iter().zip(spans.rows()).zip(&q).map(|((x, spans), q)| {
+            let near: Vec<f64> = self.features.rows().into_iter().map(|row| metric.distance(x, row)).collect();
+            let scores = self.trained.scores(x, &near, spans, &gallery);
+            self.recognition(&scores, &near, spans, q.sqrt())
         });
         Ok(found.collect())
     }
 
-    fn recognition(&self, scores: &[f64], distances: &[f64], face_distance: f64) -> Recognition {
+    fn recognition(&self, scores: &[f64], near: &[f64], spans: ArrayView1<'_, f64>, face_distance: f64) -> Recognition {
         let mut nearest = vec![(f64::INFINITY, 0); self.people.len()];
-        for (i, (&person, &distance)) in self.person.iter().zip(distances).enumerate() {
+        for (i, (&person, &distance)) in self.person.iter().zip(near).enumerate() {
             if distance < nearest[person].0 {
                 nearest[person] = (distance, i);
             }
@@ -163,23 +172,24 @@ impl Matcher<'_> {
         let candidate = |&p: &usize| Candidate {
             person: self.people[p].into(),
             score: scores[p],
-            distance: nearest[p].0,
+            distance: spans[p],
             picture: self.recognizer.pictures[nearest[p].1].name.clone(),
         };
         let candidates: Vec<Candidate> = order.iter().map(candidate).collect();
-        let mut near: Vec<usize> = (0..distances.len()).collect();
-        near.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        let mut by_distance: Vec<usize> = (0..near.len()).collect();
+        by_distance.sort_by(|&a, &b| near[a].total_cmp(&near[b]));
         let entry = |&i: &usize| {
             let picture = &self.recognizer.pictures[i];
-            Match { person: picture.person.clone(), picture: picture.name.clone(), distance: distances[i] }
+            Match { person: picture.person.clone(), picture: picture.name.clone(), distance: near[i] }
         };
-        let matches = near.iter().take(LISTED).map(entry).collect();
+        let matches = by_distance.iter().take(LISTED).map(entry).collect();
         let beyond = |threshold: Option<f64>, distance: f64| threshold.is_some_and(|threshold| distance > threshold);
+        let distance = spans.iter().copied().fold(f64::INFINITY, f64::min);
         let verdict = match candidates.first() {
             _ if beyond(self.thresholds.not_a_face, face_distance) => Verdict::NotAFace,
-            Some(best) if !beyond(self.thresholds.unknown, best.distance) => Verdict::Person(best.person.clone()),
+            Some(best) if !beyond(self.thresholds.unknown, distance) => Verdict::Person(best.person.clone()),
             _ => Verdict::Unknown,
         };
-        Recognition { verdict, candidates, matches, face_distance }
+        Recognition { verdict, candidates, matches, distance, face_distance }
     }
 }

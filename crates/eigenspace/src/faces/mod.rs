@@ -7,8 +7,8 @@
 //! | k | [`FaceOptions::components`] | how many of them are looked at |
 //!
 //! ```text
-//! picture x ─► z = V_k (x − μ) ─► classifier ─► a person      unknown if no picture of theirs is near
-//!                                                             no face if Q = ‖x − μ − V_kᵀz‖² is large
+//! picture x ─► z = V_k (x − μ) ─► classifier ─► a person      unknown if no person is near (`span.rs`)
+//!                                                             not a face if Q = ‖x − μ − V_kᵀz‖² is large
 //! enroll:  V' from V and the new pictures,   Z' = Z V V'ᵀ + 1 (μ − μ')ᵀV'ᵀ        (`carry.rs`)
 //! forget:  V' = V without their rows μ + zV,  the same for the others
 //! ```
@@ -24,7 +24,7 @@
 //! | train, enrol, forget | [`Recognizer::train`], [`enroll`](Recognizer::enroll), [`forget`](Recognizer::forget) |
 //! | recognise | [`Recognizer::matcher`], [`Matcher::recognize`] |
 //! | keep | [`Recognizer::save`], [`Recognizer::load`] |
-//! | measure | [`Protocol`], [`evaluate()`], [`psnr`], [`ssim`] |
+//! | measure | [`Protocol`], [`evaluate()`], with strangers [`evaluate_open`], [`psnr`], [`ssim`] |
 
 mod carry;
 mod classify;
@@ -34,10 +34,13 @@ mod evaluate;
 mod file;
 mod matcher;
 mod metric;
+mod open;
 mod options;
 mod protocol;
 mod quality;
 mod random;
+mod rate;
+mod span;
 mod summary;
 mod threshold;
 
@@ -56,10 +59,14 @@ use crate::truncation::Components;
 pub use error::FaceError;
 pub use evaluate::{Evaluation, Outcome, Step, Trial, evaluate, incremental};
 pub use matcher::{Candidate, Match, Matcher, Recognition, Verdict};
+pub use open::{
+    OpenEvaluation, OpenOutcome, OpenRates, OpenSplit, OpenTrial, Rejection, evaluate_open, with_strangers,
+};
 pub use options::{Classifier, FaceOptions, Metric, Pixels, Threshold};
 pub use protocol::{Protocol, Split};
 pub use quality::{add_noise, psnr, ssim};
-pub use summary::{Rejection, Summary};
+pub use rate::Rate;
+pub use summary::Summary;
 pub use threshold::Thresholds;
 
 /// Pictures, one per row, whose they are, and what each is called.

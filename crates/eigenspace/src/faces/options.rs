@@ -1,7 +1,7 @@
 //! Settings of a recogniser, and their texts: the same in its file and on a command line.
 //!
 //! ```text
-//! k = 40 components · cosine · 1 nearest neighbour · pixels as they are · thresholds that 95 % of faces pass
+//! k = 40 components · cosine · linear SVM · pixels as they are · thresholds that 95 % of new pictures of known people pass
 //! ```
 
 use std::fmt;
@@ -71,7 +71,7 @@ pub enum Pixels {
     Standardized,
 }
 
-/// The distance beyond which a picture is turned away.
+/// The distance beyond which a picture is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Threshold {
@@ -80,7 +80,7 @@ pub enum Threshold {
     Learnt,
     /// This one.
     Fixed(f64),
-    /// None is turned away.
+    /// None is rejected.
     None,
 }
 
@@ -105,11 +105,11 @@ pub struct FaceOptions {
     pub metric: Metric,
     /// What is done to pixels first.
     pub pixels: Pixels,
-    /// The distance to the nearest picture from which on a face is unknown.
+    /// The distance from the nearest person beyond which a face is unknown.
     pub unknown: Threshold,
-    /// The distance to face space from which on a picture is no face.
+    /// The distance to face space beyond which a picture is not a face.
     pub not_a_face: Threshold,
-    /// The share of faces that learnt thresholds let pass.
+    /// The share of new pictures of known people that learned thresholds accept.
     pub accept: f64,
     /// Orders the pictures for the perceptron.
     pub seed: u64,
@@ -126,7 +126,7 @@ impl Default for FaceOptions {
         Self {
             components: Components::Number(40),
             max_rank: None,
-            classifier: Classifier::Knn { k: 1 },
+            classifier: Classifier::LinearSvm { c: COST },
             metric: Metric::default(),
             pixels: Pixels::default(),
             unknown: Threshold::default(),

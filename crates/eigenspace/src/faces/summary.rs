@@ -3,7 +3,6 @@
 //! ```text
 //! accuracy = mean over trials of (right / tested),    deviation with the divisor (trials − 1)
 //! rank-j   = share of pictures whose person is among the first j
-//! reject   : a threshold t on the distance turns away known faces, and lets in strangers
 //! ```
 
 use crate::faces::evaluate::{Evaluation, Outcome};
@@ -23,19 +22,6 @@ pub struct Summary {
     pub ranks: Vec<f64>,
     /// Who was taken for whom, how often: the most frequent first. Only mistakes.
     pub confusions: Vec<(String, String, usize)>,
-}
-
-/// A threshold on the distance, and what it does.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rejection {
-    /// The threshold.
-    pub threshold: f64,
-    /// Share of known faces that it turns away.
-    pub rejected: f64,
-    /// Share of those let in that are recognised.
-    pub accuracy: f64,
-    /// Share of strangers let in: faces tried against everybody but themselves.
-    pub strangers: f64,
 }
 
 impl Evaluation {
@@ -83,26 +69,5 @@ impl Evaluation {
             ranks: (1..=ranks).map(|j| within(j) as f64 / (tested as f64).max(1.0)).collect(),
             confusions,
         }
-    }
-
-    /// What thresholds do that turn away these shares of the known faces.
-    pub fn rejections(&self, people: &[String], shares: &[f64]) -> Vec<Rejection> {
-        let mut distances: Vec<f64> = self.outcomes().map(|outcome| outcome.distance).collect();
-        distances.sort_by(f64::total_cmp);
-        let n = distances.len() as f64;
-        let of = |share: &f64| {
-            let kept = ((1.0 - share) * n).round() as usize;
-            let threshold = distances.get(kept.saturating_sub(1)).copied().unwrap_or(0.0);
-            let inside: Vec<&Outcome> = self.outcomes().filter(|outcome| outcome.distance <= threshold).collect();
-            let right = |o: &&&Outcome| o.ranking.first() == Some(&people[o.picture]);
-            let strangers = self.outcomes().filter(|outcome| outcome.stranger_distance <= threshold).count();
-            Rejection {
-                threshold,
-                rejected: 1.0 - inside.len() as f64 / n.max(1.0),
-                accuracy: inside.iter().filter(right).count() as f64 / (inside.len() as f64).max(1.0),
-                strangers: strangers as f64 / n.max(1.0),
-            }
-        };
-        shares.iter().map(of).collect()
     }
 }

@@ -1,15 +1,30 @@
-//! From which distance on a picture is turned away, learnt from the enrolled pictures alone.
+//! From which distance on a picture is rejected, learned from the enrolled pictures alone.
 //!
 //! ```text
-//! t    the quantile of  d(z_i, nearest other picture of the same person),   picture i left out
-//! t_Q  the quantile of  √Q of a picture,                                    its person left out
+//! t(m)  the quantile of  min_p d_p(z_i)   picture i left out, so that m pictures of its person remain
+//! t     = t(m₁) (t(m₁) / t(m₂))^e         e = ln(n / m₁) / ln(m₁ / m₂),   m₂ < m₁ < n
+//! t_Q   the quantile of  √Q_i             everybody in i's group left out
 //! ```
 //!
-//! An enrolled picture is nearer to the model than a new one, for the model was made of it. So a fifth of the pictures is left out at a
-//! time, the model of the others is made, and the distances of those left out are taken. For t_Q whole people are left out: somebody else's face is still a face. All of it happens in coordinates: while no direction was dropped they are the pictures,
-//! turned, so no picture is needed; where some was, the distance of a picture from them is added to Q.
-//! With one picture of each person nothing is known of how pictures of one person differ, and nobody is called unknown; with fewer than three people t_Q is learnt as t is. Where the components fill the space, √Q is
-//! rounding, and there is no t_Q.
+//! **What t aims at.** Of new pictures of enrolled people, a share of 1 − `accept` (5 %) is to be
+//! rejected. That rate hardly depends on how many people are enrolled. The share of strangers that is
+//! accepted does: each further person is one more that a stranger may resemble. No threshold holds
+//! both rates, so this one holds the first, and [`Recognizer::strangers_accepted`] estimates the second.
+//!
+//! **How it is learned.** An enrolled picture is nearer to the model than a new one, because the model
+//! was made of it. So a fifth of the pictures is left out at a time, the model of the others is made,
+//! and the distance that decides about a picture, the one to the nearest person, whoever that is, is
+//! taken of those left out. They are compared with fewer pictures than a new one would be, and lie
+//! further away for it. So two fifths are left out as well, and the quantiles are extrapolated by a
+//! power law to the number of pictures that are enrolled. With two pictures of each person there is
+//! nothing to extrapolate from, and fewer known people are rejected than `accept` says; with one
+//! nothing is known of how pictures of one person differ, and nobody is called unknown.
+//!
+//! For t_Q whole people are left out: somebody else's face is still a face. With fewer than three
+//! people pictures are. Where the components fill the space, √Q is rounding, and there is no t_Q.
+//!
+//! All of it happens in coordinates: while no direction was dropped they are the pictures, turned, so
+//! no picture is needed; where some was, the distance of a picture from them is added to Q.
 
 use ndarray::{ArrayView1, Axis};
 use rayon::prelude::*;
@@ -18,6 +33,7 @@ use crate::error::Error;
 use crate::faces::Recognizer;
 use crate::faces::matcher::deviations;
 use crate::faces::options::Threshold;
+use crate::faces::span::Spans;
 use crate::model::EigenspaceModel;
 
 /// Parts that are left out in turn.
@@ -27,41 +43,98 @@ const MANY: usize = 3;
 /// √Q up to this share of the size of the pictures is rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// Distances beyond which pictures are turned away; `None` turns none away.
+/// Distances beyond which pictures are rejected; `None` rejects none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Thresholds {
-    /// To the nearest picture of the person found, by the metric.
+    /// To the nearest person: from the span of their pictures, in features of the metric.
     pub unknown: Option<f64>,
     /// To face space, √Q.
     pub not_a_face: Option<f64>,
 }
 
+impl Thresholds {
+    /// Whether a picture at these distances passes both.
+    fn accept(&self, distance: f64, outside: f64) -> bool {
+        let within = |threshold: Option<f64>, distance: f64| threshold.is_none_or(|threshold| distance <= threshold);
+        within(self.unknown, distance) && within(self.not_a_face, outside)
+    }
+}
+
 /// The thresholds that the settings ask for.
 pub(crate) fn learn(recognizer: &Recognizer) -> Result<Thresholds, Error> {
     let options = recognizer.options();
+    let pick = |threshold: Threshold, learned: &dyn Fn() -> Result<Option<f64>, Error>| match threshold {
+        Threshold::None => Ok::<_, Error>(None),
+        Threshold::Fixed(value) => Ok(Some(value)),
+        Threshold::Learnt => learned(),
+    };
+    let unknown = pick(options.unknown, &|| unknown(recognizer))?;
+    let not_a_face = pick(options.not_a_face, &|| not_a_face(recognizer))?;
+    Ok(Thresholds { unknown, not_a_face })
+}
+
+fn unknown(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
     let person = recognizer.persons();
-    let people = recognizer.people().len();
-    // The n-th picture of a person is in part n mod FOLDS.
-    let mut seen = vec![0; people];
-    let by_picture: Vec<usize> = person
+    let (folds, parts) = by_picture(&person);
+    let known = |pictures: Vec<LeftOut>| pictures.into_iter().filter(|picture| picture.own > 0).collect::<Vec<_>>();
+    let one = known(left_out(recognizer, &person, &parts, folds, 1)?);
+    let two = known(left_out(recognizer, &person, &parts, folds, 2)?);
+    let accept = recognizer.options.accept;
+    let quantile_of =
+        |pictures: &[LeftOut]| quantile(pictures.iter().map(|picture| picture.distance).collect(), accept);
+    let Some(threshold) = quantile_of(&one) else { return Ok(None) };
+    // The same pictures with one part of the others left out and with two.
+    let both: Vec<LeftOut> =
+        one.into_iter().filter(|a| two.binary_search_by_key(&a.picture, |b| b.picture).is_ok()).collect();
+    let (Some(more), Some(fewer)) = (quantile_of(&both), quantile_of(&two)) else { return Ok(Some(threshold)) };
+    let total = |pictures: &[LeftOut]| pictures.iter().map(|picture| picture.own as f64).sum::<f64>();
+    let count = |p: usize| person.iter().filter(|&&other| other == p).count() as f64;
+    let enrolled: f64 = both.iter().map(|picture| count(person[picture.picture])).sum();
+    let exponent = (enrolled / total(&both)).ln() / (total(&both) / total(&two)).ln();
+    let shrink = if fewer > more && exponent.is_finite() { (more / fewer).powf(exponent) } else { 1.0 };
+    Ok(Some(threshold * shrink))
+}
+
+fn not_a_face(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
+    let person = recognizer.persons();
+    let (folds, parts) = if recognizer.people().len() >= MANY { by_person(&person) } else { by_picture(&person) };
+    let outside = left_out(recognizer, &person, &parts, folds, 1)?.iter().map(|picture| picture.outside).collect();
+    let rounding = ROUNDING * size(recognizer);
+    Ok(quantile(outside, recognizer.options.accept).filter(|threshold| *threshold > rounding))
+}
+
+impl Recognizer {
+    /// The share of strangers that these thresholds would accept, estimated by leaving a fifth of the people
+    /// out at a time; nothing for fewer than three people.
+    pub fn strangers_accepted(&self, thresholds: Thresholds) -> Result<Option<f64>, Error> {
+        let person = self.persons();
+        if self.people().len() < MANY {
+            return Ok(None);
+        }
+        let (folds, parts) = by_person(&person);
+        let strangers = left_out(self, &person, &parts, folds, 1)?;
+        let accepted = strangers.iter().filter(|picture| thresholds.accept(picture.distance, picture.outside)).count();
+        Ok((!strangers.is_empty()).then(|| accepted as f64 / strangers.len() as f64))
+    }
+}
+
+/// The n-th picture of a person is in part n mod the number of parts.
+fn by_picture(person: &[usize]) -> (usize, Vec<usize>) {
+    let mut seen = vec![0; person.len()];
+    let place: Vec<usize> = person
         .iter()
         .map(|&p| {
             seen[p] += 1;
-            (seen[p] - 1) % FOLDS
+            seen[p] - 1
         })
         .collect();
-    let by_person: Vec<usize> = person.iter().map(|p| p % FOLDS).collect();
-    let pick = |threshold: Threshold, learnt: &dyn Fn() -> Result<Vec<f64>, Error>| match threshold {
-        Threshold::None => Ok::<_, Error>(None),
-        Threshold::Fixed(value) => Ok(Some(value)),
-        Threshold::Learnt => Ok(quantile(learnt()?, options.accept)),
-    };
-    let unknown = pick(options.unknown, &|| Ok(left_out(recognizer, &person, &by_picture)?.own))?;
-    let folds = if people >= MANY { &by_person } else { &by_picture };
-    let not_a_face = pick(options.not_a_face, &|| Ok(left_out(recognizer, &person, folds)?.outside))?;
-    let rounding = ROUNDING * size(recognizer);
-    let not_a_face = not_a_face.filter(|t| *t > rounding || options.not_a_face != Threshold::Learnt);
-    Ok(Thresholds { unknown, not_a_face })
+    let folds = seen.iter().copied().max().unwrap_or(0).min(FOLDS);
+    (folds, place.iter().map(|place| place % folds).collect())
+}
+
+/// All pictures of a person are in one part.
+fn by_person(person: &[usize]) -> (usize, Vec<usize>) {
+    (FOLDS, person.iter().map(|p| p % FOLDS).collect())
 }
 
 /// The length of the longest enrolled picture, at most.
@@ -70,50 +143,59 @@ fn size(recognizer: &Recognizer) -> f64 {
     length(recognizer.model.mean()) + recognizer.coordinates.rows().into_iter().map(length).fold(0.0, f64::max)
 }
 
-/// Distances of pictures that were left out.
-#[derive(Default)]
-struct Distances {
-    /// To the nearest picture of the same person.
-    own: Vec<f64>,
+/// What is known of a picture that was left out.
+struct LeftOut {
+    picture: usize,
+    /// Pictures of the same person that were not.
+    own: usize,
+    /// To the nearest person.
+    distance: f64,
     /// To face space.
-    outside: Vec<f64>,
+    outside: f64,
 }
 
-fn left_out(recognizer: &Recognizer, person: &[usize], folds: &[usize]) -> Result<Distances, Error> {
-    let parts: Vec<Distances> = (0..FOLDS)
-        .into_par_iter()
-        .map(|fold| one_part(recognizer, person, folds, fold))
-        .collect::<Result<_, Error>>()?;
-    let mut all = Distances::default();
-    for part in parts {
-        all.own.extend(part.own);
-        all.outside.extend(part.outside);
-    }
+/// Every picture, its part left out and the `parts_out` − 1 parts that follow; in the order of the pictures.
+fn left_out(
+    recognizer: &Recognizer,
+    person: &[usize],
+    parts: &[usize],
+    folds: usize,
+    parts_out: usize,
+) -> Result<Vec<LeftOut>, Error> {
+    let one_part = |part: usize| {
+        let of = |chosen: &dyn Fn(usize) -> bool| (0..parts.len()).filter(|&i| chosen(parts[i])).collect::<Vec<_>>();
+        let stays = |other: usize| (other + folds - part) % folds >= parts_out;
+        compare(recognizer, person, &of(&|other| other == part), &of(&stays))
+    };
+    let found: Vec<Vec<LeftOut>> = (0..folds).into_par_iter().map(one_part).collect::<Result<_, Error>>()?;
+    let mut all: Vec<LeftOut> = found.into_iter().flatten().collect();
+    all.sort_unstable_by_key(|picture| picture.picture);
     Ok(all)
 }
 
-fn one_part(recognizer: &Recognizer, person: &[usize], folds: &[usize], fold: usize) -> Result<Distances, Error> {
-    let (out, rest): (Vec<usize>, Vec<usize>) = (0..person.len()).partition(|&i| folds[i] == fold);
-    let mut distances = Distances::default();
+/// Pictures `out` in the eigenspace of the pictures `rest`.
+fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usize]) -> Result<Vec<LeftOut>, Error> {
     if out.is_empty() || rest.len() < 2 || recognizer.coordinates.ncols() == 0 {
-        return Ok(distances);
+        return Ok(Vec::new());
     }
-    let (new, old) = (recognizer.coordinates.select(Axis(0), &out), recognizer.coordinates.select(Axis(0), &rest));
+    let [new, old] = [out, rest].map(|chosen| recognizer.coordinates.select(Axis(0), chosen));
     let model = EigenspaceModel::batch(old.view())?.with_components(recognizer.options.components)?;
     let (q, new) = model.distances(new.view())?;
     let old = model.project(old.view())?;
     let metric = recognizer.options.metric;
-    let deviations = deviations(&model, metric)?;
-    let (new, old) = (metric.features(new, &deviations), metric.features(old, &deviations));
-    for (i, x) in out.iter().zip(new.rows()) {
-        let same = rest.iter().zip(old.rows()).filter(|(j, _)| person[**j] == person[*i]);
-        if let Some(nearest) = same.map(|(_, row)| metric.distance(x, row)).reduce(f64::min) {
-            distances.own.push(nearest);
-        }
-    }
-    let dropped = out.iter().map(|&i| recognizer.pictures[i].outside.powi(2));
-    distances.outside.extend(q.iter().zip(dropped).map(|(q, dropped)| (q + dropped).sqrt()));
-    Ok(distances)
+    // As many features as all pictures have, so that distances can be compared.
+    let deviations = deviations(&model, metric, person.len() / 2)?;
+    let [new, old] = [new, old].map(|rows| metric.features(rows, &deviations));
+    let whose: Vec<usize> = rest.iter().map(|&i| person[i]).collect();
+    let spans = Spans::new(old.view(), &whose, recognizer.people().len())?;
+    let distances = spans.distances(new.view())?;
+    let found = out.iter().zip(distances.rows()).zip(&q).map(|((&picture, distances), q)| LeftOut {
+        picture,
+        own: whose.iter().filter(|&&p| p == person[picture]).count(),
+        distance: distances.iter().copied().fold(f64::INFINITY, f64::min),
+        outside: (q + recognizer.pictures[picture].outside.powi(2)).sqrt(),
+    });
+    Ok(found.collect())
 }
 
 /// The smallest value that this share does not exceed.

@@ -6,6 +6,7 @@ mod file;
 mod orl;
 mod refused;
 mod sequences;
+mod strangers;
 mod thresholds;
 
 use eigenspace::faces::{FaceOptions, Faces, Recognizer, Threshold};

@@ -1,4 +1,4 @@
-//! `eigenspace faces evaluate`: how well faces are recognised that were not learnt.
+//! `eigenspace faces evaluate`: how well faces are recognized that were not learned, and what strangers meet.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -6,11 +6,13 @@ use std::sync::Mutex;
 use anyhow::Context;
 use clap::{Args, ValueHint};
 use eigenspace::Error;
-use eigenspace::faces::{self, Classifier, Evaluation, FaceOptions, Metric, Pixels, Protocol, Split, Step, Summary};
+use eigenspace::faces::{
+    self, Classifier, Evaluation, FaceOptions, Metric, OpenEvaluation, Pixels, Protocol, Split, Step, Summary,
+};
 use serde_json::{Value, json};
 
 use crate::commands::faces::read::{self, People};
-use crate::commands::faces::{pictures, quality};
+use crate::commands::faces::{pictures, quality, strangers};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{number, percent, table};
@@ -18,7 +20,7 @@ use crate::{args, output};
 
 /// Ranks that are told.
 const RANKS: usize = 5;
-/// Shares of known faces that are turned away in a reject curve.
+/// Shares of known faces that are rejected in a reject curve.
 const REJECTED: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
 /// The same, for the drawing.
 const DRAWN: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
@@ -35,7 +37,11 @@ const LISTED: usize = 5;
   leave-one-out  every picture is recognised by a recogniser of all others
   incremental    people arrive one by one, with 5 pictures each (incremental-N: N)
 
-The eigenspace is made of the pictures to learn alone. Deviations have the divisor (repeats - 1).")]
+The eigenspace is made of the pictures to learn alone. Deviations have the divisor (repeats - 1).
+
+For first-N and random-N, strangers are measured too: a quarter of the people at a time is left out of the
+eigenspace and of the recognizer altogether, and the thresholds that it learns are applied to their pictures and
+to new pictures of the people who are enrolled. Intervals are 95 % confidence intervals over people.")]
 pub(crate) struct Evaluate {
     /// Folders that hold a folder of pictures for each person.
     #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
@@ -55,7 +61,7 @@ pub(crate) struct Evaluate {
     classifier: Vec<String>,
 
     /// Metrics to try each with.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "euclidean")]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "cosine")]
     metric: Vec<String>,
 
     /// Numbers of components to try each with.
@@ -86,6 +92,10 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25")]
     denoising: Option<f64>,
 
+    /// The share of new pictures of known people that learned thresholds accept.
+    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().accept)]
+    accept: f64,
+
     /// Draw curves and the worst mistakes into this folder.
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
@@ -100,6 +110,8 @@ pub(super) struct Found {
     pub(super) options: FaceOptions,
     evaluation: Evaluation,
     pub(super) summary: Summary,
+    /// With strangers, where there are any.
+    pub(super) open: Option<OpenEvaluation>,
 }
 
 impl Evaluate {
@@ -165,6 +177,7 @@ impl Evaluate {
                         metric: metric.parse::<Metric>()?,
                         classifier: classifier.parse::<Classifier>()?,
                         pixels,
+                        accept: self.accept,
                         seed: self.seed,
                         ..FaceOptions::default()
                     });
@@ -181,13 +194,20 @@ impl Evaluate {
         splits: &[Split],
         settings: &[FaceOptions],
     ) -> anyhow::Result<Value> {
-        let progress = Mutex::new(Progress::of("trials", &protocol.to_string(), 0, Some(splits.len() as u64)));
+        // Every split of leave-one-out recognizes one picture, which says nothing of thresholds.
+        let open_splits = match protocol {
+            Protocol::LeaveOneOut => Vec::new(),
+            _ => faces::with_strangers(splits, &read.people, self.seed),
+        };
+        let trials = (splits.len() + open_splits.len()) as u64;
+        let progress = Mutex::new(Progress::of("trials", &protocol.to_string(), 0, Some(trials)));
         let done = || {
             if let Ok(mut progress) = progress.lock() {
                 progress.add(1);
             }
         };
         let evaluations = faces::evaluate(read.faces(), splits, settings, &done)?;
+        let open = faces::evaluate_open(read.faces(), &open_splits, settings, &done)?;
         if let Ok(progress) = progress.into_inner() {
             progress.finish();
         }
@@ -195,16 +215,19 @@ impl Evaluate {
             .iter()
             .cloned()
             .zip(evaluations)
-            .map(|(options, evaluation)| {
+            .zip(open)
+            .map(|((options, evaluation), open)| {
                 let summary = evaluation.summary(&read.people, RANKS);
-                Found { options, evaluation, summary }
+                Found { options, evaluation, summary, open: (!open.trials.is_empty()).then_some(open) }
             })
             .collect();
         let best = results.iter().reduce(|a, b| if b.summary.accuracy > a.summary.accuracy { b } else { a });
         if let (Some(folder), Some(best)) = (&self.output, best) {
             pictures::write(folder, &format!("{protocol}-ranks"), &pictures::ranks(&results))?;
-            let curve = best.evaluation.rejections(&read.people, &DRAWN);
-            pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
+            if let Some(open) = &best.open {
+                let curve = open.rejections(&read.people, &DRAWN);
+                pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
+            }
             if let Some(drawing) = pictures::mistakes(read, &best.evaluation) {
                 pictures::write(folder, &format!("{protocol}-mistakes"), &drawing)?;
             }
@@ -296,6 +319,7 @@ fn say(
     let rows: Vec<Vec<String>> = results.iter().map(row).collect();
     let headings = ["classifier", "metric", "k", "accuracy", "deviation", "rank 2", "rank 3", "rank 4", "rank 5"];
     text += &table(&headings, &rows);
+    text += &strangers::text(read, results);
     if let Some(best) = best {
         text += &of_the_best(read, best);
     }
@@ -346,7 +370,7 @@ pub(super) fn components(options: &FaceOptions) -> String {
 
 /// Mistakes and rejections of the best setting.
 fn of_the_best(read: &People, best: &Found) -> String {
-    let Found { options, evaluation, summary } = best;
+    let Found { options, summary, open, .. } = best;
     let mut text = format!(
         "\nBest: {}, {}, k = {}: {} of {} right.\n",
         options.classifier,
@@ -360,12 +384,13 @@ fn of_the_best(read: &People, best: &Found) -> String {
         let list: Vec<String> = most.map(|(who, whom, times)| format!("{who} for {whom} ({times})")).collect();
         text += &format!("Most often taken for another: {}.\n", list.join(", "));
     }
+    let Some(open) = open else { return text + "\n" };
     let row = |r: &faces::Rejection| {
         vec![percent(r.rejected), number(r.threshold), percent(r.accuracy), percent(r.strangers)]
     };
-    let rows: Vec<Vec<String>> = evaluation.rejections(&read.people, &REJECTED).iter().map(row).collect();
-    text += "\n";
-    text += &table(&["turned away", "threshold", "accuracy of the others", "strangers let in"], &rows);
+    let rows: Vec<Vec<String>> = open.rejections(&read.people, &REJECTED).iter().map(row).collect();
+    text += "\nWith other thresholds (--unknown):\n\n";
+    text += &table(&["known rejected", "threshold", "accuracy of the others", "strangers accepted"], &rows);
     text += "\n";
     text
 }
@@ -381,7 +406,7 @@ fn split_of(read: &People, split: &Split) -> Value {
 fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Found]) -> Value {
     let name = |i: usize| format!("{}/{}", read.people[i], read.names[i]);
     let result = |result: &Found| {
-        let Found { options, evaluation, summary } = result;
+        let Found { options, evaluation, summary, open } = result;
         let trial = |trial: &faces::Trial| {
             let right = trial.outcomes.iter().filter(|o| o.ranking.first() == Some(&read.people[o.picture])).count();
             let mistakes: Vec<Value> = trial
@@ -392,9 +417,9 @@ fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Fou
                 .collect();
             json!({ "accuracy": right as f64 / (trial.outcomes.len() as f64).max(1.0), "mistakes": mistakes })
         };
-        let rejections: Vec<Value> = evaluation
-            .rejections(&read.people, &REJECTED)
+        let rejections: Vec<Value> = open
             .iter()
+            .flat_map(|open| open.rejections(&read.people, &REJECTED))
             .map(|r| json!({ "threshold": r.threshold, "rejected": r.rejected, "accuracy": r.accuracy, "strangers": r.strangers }))
             .collect();
         json!({
@@ -408,6 +433,7 @@ fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Fou
             "correct": summary.correct,
             "ranks": summary.ranks,
             "confusions": summary.confusions.iter().map(|(a, b, n)| json!([a, b, n])).collect::<Vec<_>>(),
+            "open": open.as_ref().map(|open| strangers::described(read, open)),
             "rejections": rejections,
             "trials": evaluation.trials.iter().map(trial).collect::<Vec<_>>(),
         })

@@ -8,6 +8,7 @@ pub(crate) mod read;
 mod recognize;
 mod report;
 mod settings;
+mod strangers;
 
 use clap::{Args, Subcommand};
 

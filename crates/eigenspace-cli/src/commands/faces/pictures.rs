@@ -131,7 +131,7 @@ fn name_of(found: &Found, all: &[Found]) -> String {
     name
 }
 
-/// What turning away does to the faces that stay, and to strangers.
+/// What a threshold does to known people and to strangers.
 pub(super) fn rejections(curve: &[Rejection]) -> Drawing {
     let line = |name: &str, value: fn(&Rejection) -> f64, dashed| Series {
         name: name.into(),
@@ -139,10 +139,10 @@ pub(super) fn rejections(curve: &[Rejection]) -> Drawing {
         dashed,
     };
     let series = [
-        line("known, recognised", |point| point.accuracy, false),
-        line("strangers let in", |point| point.strangers, true),
+        line("known, named right", |point| point.accuracy, false),
+        line("strangers accepted", |point| point.strangers, true),
     ];
-    let titles = ("known faces turned away, %", "share, %");
+    let titles = ("known people rejected, %", "share, %");
     draw::lines(&Lines { series: &series, x_title: titles.0, y_title: titles.1, ..Lines::default() })
 }
 

@@ -16,7 +16,8 @@ use crate::{output, rows};
 /// Tell whom pictures show.
 #[derive(Args)]
 #[command(
-    after_help = "A picture that is far from every face is called `not a face`, one that is far from every known face `unknown`."
+    after_help = "A picture that is far from every face is called `not a face`, one that is far from every known person \
+`unknown`. `distance` is that from the nearest person: from the span of their pictures."
 )]
 pub(crate) struct Recognize {
     /// The recogniser.
@@ -99,7 +100,7 @@ fn cells(path: &Path, found: &Recognition, matches: usize) -> Vec<String> {
         path.display().to_string(),
         verdict(found).to_owned(),
         best.map_or_else(String::new, |best| number(best.score)),
-        best.map_or_else(String::new, |best| number(best.distance)),
+        number(found.distance),
         number(found.face_distance),
         near.collect::<Vec<_>>().join(" "),
     ]
@@ -117,6 +118,7 @@ fn described(path: &Path, found: &Recognition, matches: usize) -> Value {
             Verdict::Unknown => "unknown",
             Verdict::NotAFace => "not a face",
         },
+        "distance": found.distance,
         "face_distance": found.face_distance,
         "candidates": found.candidates.iter().take(matches.max(1)).map(candidate).collect::<Vec<_>>(),
         "matches": found.matches.iter().take(matches).map(near).collect::<Vec<_>>(),

@@ -11,8 +11,9 @@ use crate::table::{count, facts, number, percent, table};
 /// Prints a recogniser that has been made or changed.
 pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyhow::Result<()> {
     let thresholds = recognizer.matcher()?.thresholds();
+    let strangers = recognizer.strangers_accepted(thresholds)?;
     if as_json {
-        return output::data(&serde_json::to_string_pretty(&description(path, recognizer, thresholds))?);
+        return output::data(&serde_json::to_string_pretty(&description(path, recognizer, thresholds, strangers))?);
     }
     let (model, options) = (recognizer.model(), recognizer.options());
     let certificate = model.certificate();
@@ -37,9 +38,15 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
         ("captured", format!("{} of the variance", percent(captured))),
         ("certificate", exact),
         ("classifier", format!("{}, {} distance, {} pixels", options.classifier, options.metric, options.pixels)),
-        ("unknown", threshold(options.unknown, thresholds.unknown, "from the nearest picture")),
+        ("unknown", threshold(options.unknown, thresholds.unknown, "from the nearest person")),
         ("not a face", not_a_face),
+        ("strangers", strangers.map_or_else(|| "not estimated: fewer than 3 people".into(), accepted)),
     ]))
+}
+
+/// The share of strangers that pass both thresholds, in words.
+fn accepted(share: f64) -> String {
+    format!("about {:.0} % accepted, estimated by leaving people out", 100.0 * share)
 }
 
 fn threshold(setting: Threshold, value: Option<f64>, from: &str) -> String {
@@ -51,7 +58,7 @@ fn threshold(setting: Threshold, value: Option<f64>, from: &str) -> String {
     }
 }
 
-fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds) -> Value {
+fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, strangers: Option<f64>) -> Value {
     let (model, options) = (recognizer.model(), recognizer.options());
     let certificate = model.certificate();
     json!({
@@ -66,6 +73,7 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds) -> 
         "pixels": options.pixels.to_string(),
         "unknown": thresholds.unknown,
         "not_a_face": thresholds.not_a_face,
+        "strangers_accepted": strangers,
         "exact": certificate.is_exact(),
         "relative_error_bound": certificate.relative_error_bound(),
         "worst_distance": recognizer.worst_distance(),

@@ -22,15 +22,15 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 
-    /// The distance to the nearest picture from which on a face is unknown: a number, `learnt` or `none`.
+    /// The distance from the nearest person beyond which a face is unknown: a number, `learnt` or `none`.
     #[arg(long, value_name = "DISTANCE")]
     unknown: Option<String>,
 
-    /// The distance to face space from which on a picture is no face: a number, `learnt` or `none`.
+    /// The distance to face space beyond which a picture is not a face: a number, `learnt` or `none`.
     #[arg(long, value_name = "DISTANCE")]
     not_a_face: Option<String>,
 
-    /// The share of faces that learnt thresholds let pass; 0.95 for a new recogniser.
+    /// The share of new pictures of known people that learned thresholds accept; 0.95 for a new recognizer.
     #[arg(long, value_name = "SHARE")]
     accept: Option<f64>,
 

@@ -177,9 +177,10 @@ fn one_picture_of_each_and_one_person_only() {
     components   2 shown, 2 kept
     captured     100.00 % of the variance
     certificate  exact: nothing was dropped
-    classifier   knn, cosine distance, raw pixels
+    classifier   svm, cosine distance, raw pixels
     unknown      never: too few pictures to learn from
     not a face   beyond 397.745 from face space, learnt
+    strangers    about 100 % accepted, estimated by leaving people out
     ");
     assert_snapshot!(folder.refused("faces evaluate single --protocol first-1"), @"
     exit: 2

@@ -31,9 +31,10 @@ fn a_recogniser_is_trained_and_recognises_new_pictures() {
     components   5 shown, 15 kept
     captured     95.69 % of the variance
     certificate  exact: nothing was dropped
-    classifier   knn, cosine distance, raw pixels
-    unknown      beyond 0.0240433 from the nearest picture, learnt
+    classifier   svm, cosine distance, raw pixels
+    unknown      beyond 0.145047 from the nearest person, learnt
     not a face   beyond 355.825 from face space, learnt
+    strangers    about 0 % accepted, estimated by leaving people out
     ");
     let found = folder.json("faces recognize r.safetensors new --json --unknown none --not-a-face none");
     for (picture, person) in verdicts(&found) {
@@ -42,8 +43,8 @@ fn a_recogniser_is_trained_and_recognises_new_pictures() {
     assert_eq!(verdicts(&found).len(), 8);
     assert_snapshot!(folder.done("faces recognize r.safetensors new/ada/5.pgm known/ben/2.pgm --unknown none --not-a-face none"), @"
             picture  person    score   distance  to face space                closest matches
-      new/ada/5.pgm     ada  1.98388  0.0163849        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
-    known/ben/2.pgm     ben  2.00000          0        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
+      new/ada/5.pgm     ada  3.25184  0.0942226        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
+    known/ben/2.pgm     ben  3.25232  0.0283962        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
     ");
     assert_snapshot!(folder.done("faces list r.safetensors --pictures"), @"
     person  pictures                    names
@@ -185,7 +186,19 @@ fn an_evaluation_with_a_seed_says_the_same_again() {
         assert_eq!(setting["correct"].as_u64().unwrap() as usize + mistakes, 12);
         assert_eq!(setting["ranks"].as_array().unwrap().len(), 5);
         assert_eq!(setting["ranks"][3], 1.0, "there are four people");
+        let open = &setting["open"];
+        assert_eq!((&open["enrolled"], &open["strangers"], &open["trials"]), (&3.into(), &1.into(), &4.into()));
+        let count = |name: &str, what: &str| open[name][what].as_u64().unwrap();
+        // Everybody is a stranger once, with three new pictures, and known three times.
+        assert_eq!((count("false_accepts", "tested"), count("false_rejects", "tested")), (12, 36));
+        let known = ["identified", "misidentified", "false_rejects"].map(|name| count(name, "count"));
+        assert_eq!(known.iter().sum::<u64>(), 36);
+        for name in ["false_accepts", "false_rejects", "identified"] {
+            let [low, share, high] = ["low", "share", "high"].map(|what| open[name][what].as_f64().unwrap());
+            assert!(low <= share && share <= high && low < high, "{open}");
+        }
     }
+    assert!(protocols[2]["settings"][0]["open"].is_null(), "one picture at a time says nothing of thresholds");
     let steps = protocols[3]["settings"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 4);
     assert!(steps.iter().all(|step| step["differing"] == 0 && step["difference"].as_f64().unwrap() < 1e-9));
@@ -198,9 +211,14 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
     let out = folder.done(
         "faces evaluate known --protocol first-3,incremental-3 -k 5 --classifier knn;centroid --compression --denoising 10 -o drawn -q",
     );
-    for word in
-        ["first-3: 12 pictures learnt, 12 recognised", "turned away", "incremental-3", "compression", "denoising"]
-    {
+    for word in [
+        "first-3: 12 pictures learnt, 12 recognised",
+        "With strangers: 3 people enrolled, 1 outside, 4 times",
+        "strangers accepted",
+        "incremental-3",
+        "compression",
+        "denoising",
+    ] {
         assert!(out.contains(word), "{word}:\n{out}");
     }
     for name in ["first-3-ranks", "first-3-reject", "incremental-3", "compression-psnr", "compression-ssim"] {

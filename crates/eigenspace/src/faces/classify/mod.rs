@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `knn.rs` | votes among the nearest pictures, and how near the nearest is |
 //! | `centroid.rs` | − distance to the person's mean |
-//! | `subspace.rs` | − distance to the span of the person's pictures |
+//! | `../span.rs` | − distance to the span of the person's pictures |
 //! | `svm.rs`, `smo.rs` | pairs won, and by how much |
 //! | `perceptron.rs` | wᵀx + b |
 //!
@@ -19,7 +19,6 @@ mod centroid;
 mod knn;
 mod perceptron;
 mod smo;
-mod subspace;
 mod svm;
 
 use ndarray::{Array2, ArrayView1};
@@ -65,7 +64,7 @@ impl Gallery<'_> {
 pub(crate) enum Trained {
     Knn(knn::Knn),
     Centroid(centroid::Centroid),
-    Subspace(subspace::Subspace),
+    Subspace,
     Svm(svm::Svm),
     Perceptron(perceptron::Perceptron),
 }
@@ -76,7 +75,7 @@ impl Trained {
         match options.classifier {
             Classifier::Knn { k } => Self::Knn(knn::Knn { k }),
             Classifier::Centroid => Self::Centroid(centroid::Centroid::new(gallery)),
-            Classifier::Subspace => Self::Subspace(subspace::Subspace::new(gallery)),
+            Classifier::Subspace => Self::Subspace,
             Classifier::LinearSvm { c } => Self::Svm(svm::Svm::new(gallery, Kernel::Linear, c, unit)),
             Classifier::RbfSvm { c, gamma } => {
                 let gamma = gamma.unwrap_or(1.0 / gallery.features.ncols().max(1) as f64);
@@ -88,12 +87,19 @@ impl Trained {
         }
     }
 
-    /// A score for every person; `distances` are those to every picture of the gallery.
-    pub(crate) fn scores(&self, x: ArrayView1<'_, f64>, distances: &[f64], gallery: &Gallery<'_>) -> Vec<f64> {
+    /// A score for every person; `near` are the distances to every picture of the gallery, and `spans` those
+    /// to the span of every person's pictures.
+    pub(crate) fn scores(
+        &self,
+        x: ArrayView1<'_, f64>,
+        near: &[f64],
+        spans: ArrayView1<'_, f64>,
+        gallery: &Gallery<'_>,
+    ) -> Vec<f64> {
         match self {
-            Self::Knn(knn) => knn.scores(distances, gallery),
+            Self::Knn(knn) => knn.scores(near, gallery),
             Self::Centroid(centroid) => centroid.scores(x),
-            Self::Subspace(subspace) => subspace.scores(x),
+            Self::Subspace => spans.iter().map(|distance| -distance).collect(),
             Self::Svm(svm) => svm.scores(x),
             Self::Perceptron(perceptron) => perceptron.scores(x),
         }

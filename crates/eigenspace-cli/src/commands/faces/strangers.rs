@@ -1,0 +1,56 @@
+//! What strangers and known people meet at the learned thresholds, for people and for programs.
+
+use eigenspace::faces::{OpenEvaluation, OpenRates, OpenSplit, Rate};
+use serde_json::{Value, json};
+
+use crate::commands::faces::evaluate::{Found, components};
+use crate::commands::faces::read::People;
+use crate::table::table;
+
+/// What the learned thresholds do to strangers and to known people, for every setting.
+pub(super) fn text(read: &People, results: &[Found]) -> String {
+    let Some(first) = results.iter().find_map(|result| result.open.as_ref()) else { return String::new() };
+    let (enrolled, outside) = sizes(read, &first.trials[0].split);
+    let mut text = format!(
+        "\nWith strangers: {enrolled} people enrolled, {outside} outside, {} times; 95 % intervals over people.\n\n",
+        first.trials.len()
+    );
+    let row = |result: &Found| {
+        let Found { options, open, .. } = result;
+        let rates = open.as_ref()?.rates(&read.people);
+        let mut cells = vec![options.classifier.to_string(), options.metric.to_string(), components(options)];
+        cells.extend([rates.false_accepts, rates.false_rejects, rates.identified].iter().map(rate));
+        Some(cells)
+    };
+    let rows: Vec<Vec<String>> = results.iter().filter_map(row).collect();
+    text += &table(&["classifier", "metric", "k", "strangers accepted", "known rejected", "known identified"], &rows);
+    text
+}
+
+/// People enrolled, and strangers.
+fn sizes(read: &People, split: &OpenSplit) -> (usize, usize) {
+    let people = |list: &[usize]| list.iter().map(|&i| &read.people[i]).collect::<std::collections::HashSet<_>>().len();
+    (people(&split.train), people(&split.strangers))
+}
+
+fn rate(rate: &Rate) -> String {
+    let ends = [rate.low, rate.high].map(|end| format!("{:.1}", 100.0 * end));
+    format!("{:.1} % ({} of {}; {} to {})", 100.0 * rate.share(), rate.count, rate.tested, ends[0], ends[1])
+}
+
+/// For programs.
+pub(super) fn described(read: &People, open: &OpenEvaluation) -> Value {
+    let rate = |rate: &Rate| json!({ "count": rate.count, "tested": rate.tested, "share": rate.share(), "low": rate.low, "high": rate.high });
+    let OpenRates { false_accepts, false_rejects, identified, misidentified } = open.rates(&read.people);
+    let (enrolled, strangers) = sizes(read, &open.trials[0].split);
+    json!({
+        "trials": open.trials.len(),
+        "enrolled": enrolled,
+        "strangers": strangers,
+        "false_accepts": rate(&false_accepts),
+        "false_rejects": rate(&false_rejects),
+        "identified": rate(&identified),
+        "misidentified": rate(&misidentified),
+        "thresholds": open.trials.iter().map(|trial| trial.thresholds.unknown).collect::<Vec<_>>(),
+    })
+}

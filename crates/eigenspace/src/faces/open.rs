@@ -1,0 +1,249 @@
+//! How known people and strangers fare at the thresholds of a recognizer.
+//!
+//! ```text
+//! people ─┬─ enrolled ─┬─ pictures to learn ─► eigenspace, classifier, thresholds
+//!         │            └─ other pictures    ─► identified, misidentified, or rejected
+//!         └─ strangers ── other pictures    ─► accepted, or rejected
+//! ```
+//!
+//! A stranger is in no row that the eigenspace was fitted on: only then is the share of strangers
+//! accepted the one that a recognizer in use would have. A quarter of the people are strangers at a time,
+//! and everybody is a stranger equally often. The thresholds are those that the recognizer learns from
+//! its enrolled pictures, or those that the settings fix.
+
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
+
+use crate::error::Error;
+use crate::faces::evaluate::{chosen, isometric, trained};
+use crate::faces::matcher::Verdict;
+use crate::faces::options::{FaceOptions, Pixels, Threshold};
+use crate::faces::random::Random;
+use crate::faces::rate::Rate;
+use crate::faces::threshold::{self, Thresholds};
+use crate::faces::{Faces, Recognizer, Split};
+
+/// Groups of people that are strangers in turn.
+const GROUPS: usize = 4;
+
+/// Pictures to learn, other pictures of the same people, and pictures of strangers, by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSplit {
+    /// To learn.
+    pub train: Vec<usize>,
+    /// To recognize: of people who are enrolled.
+    pub known: Vec<usize>,
+    /// To reject: of people who are not.
+    pub strangers: Vec<usize>,
+}
+
+/// What became of one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenOutcome {
+    /// Its number among all pictures.
+    pub picture: usize,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Whom the classifier would name, whatever the distance.
+    pub best: String,
+    /// The distance from the nearest person; infinite if the picture was found not to be a face.
+    pub distance: f64,
+}
+
+/// One division of people and pictures, and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenTrial {
+    /// The division.
+    pub split: OpenSplit,
+    /// The thresholds in use.
+    pub thresholds: Thresholds,
+    /// One for each picture of an enrolled person.
+    pub known: Vec<OpenOutcome>,
+    /// One for each picture of a stranger.
+    pub strangers: Vec<OpenOutcome>,
+}
+
+/// All trials of a protocol, with strangers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenEvaluation {
+    /// One for each split.
+    pub trials: Vec<OpenTrial>,
+}
+
+/// What thresholds do to known people and to strangers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpenRates {
+    /// Pictures of strangers that were taken for somebody.
+    pub false_accepts: Rate,
+    /// Pictures of enrolled people that were called unknown or not a face.
+    pub false_rejects: Rate,
+    /// Pictures of enrolled people that were accepted under the right name.
+    pub identified: Rate,
+    /// Pictures of enrolled people that were accepted under a wrong name.
+    pub misidentified: Rate,
+}
+
+/// A threshold on the distance from the nearest person, and what it does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rejection {
+    /// The threshold.
+    pub threshold: f64,
+    /// Share of pictures of known people that are rejected.
+    pub rejected: f64,
+    /// Share of the others that are named right.
+    pub accuracy: f64,
+    /// Share of pictures of strangers that are accepted.
+    pub strangers: f64,
+}
+
+/// The splits with a quarter of the people as strangers, each quarter in turn; at least one round. The same
+/// seed draws the same.
+pub fn with_strangers(splits: &[Split], people: &[String], seed: u64) -> Vec<OpenSplit> {
+    let mut names: Vec<&String> = Vec::new();
+    for person in people {
+        if !names.contains(&person) {
+            names.push(person);
+        }
+    }
+    let groups = GROUPS.min(names.len());
+    if splits.is_empty() || groups < 2 {
+        return Vec::new();
+    }
+    let mut random = Random::new(seed);
+    let mut open = Vec::new();
+    for round in 0..splits.len().div_ceil(groups) {
+        random.shuffle(&mut names);
+        for group in 0..groups {
+            let split = &splits[(round * groups + group) % splits.len()];
+            let away: Vec<&String> = names.iter().copied().skip(group).step_by(groups).collect();
+            let is_stranger = |&i: &usize| away.contains(&&people[i]);
+            let (strangers, known) = split.test.iter().copied().partition(is_stranger);
+            let train = split.train.iter().copied().filter(|i| !is_stranger(i)).collect();
+            open.push(OpenSplit { train, known, strangers });
+        }
+    }
+    open
+}
+
+/// Runs every split with every setting; `done` is told after each. The settings must agree in what is done to pixels.
+pub fn evaluate_open(
+    faces: Faces<'_>,
+    splits: &[OpenSplit],
+    options: &[FaceOptions],
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<OpenEvaluation>, Error> {
+    let pixels = options.first().map_or(Pixels::Raw, |options| options.pixels);
+    let rows = isometric(faces, pixels)?;
+    let all: Vec<Vec<OpenTrial>> = splits
+        .par_iter()
+        .map(|split| {
+            let trials = of_split(&rows, faces, split, options);
+            done();
+            trials
+        })
+        .collect::<Result<_, Error>>()?;
+    let mut evaluations = vec![OpenEvaluation { trials: Vec::with_capacity(splits.len()) }; options.len()];
+    for trials in all {
+        evaluations.iter_mut().zip(trials).for_each(|(evaluation, trial)| evaluation.trials.push(trial));
+    }
+    Ok(evaluations)
+}
+
+/// The model is made once for all settings, and thresholds once for all classifiers.
+fn of_split(
+    rows: &Array2<f64>,
+    faces: Faces<'_>,
+    split: &OpenSplit,
+    options: &[FaceOptions],
+) -> Result<Vec<OpenTrial>, Error> {
+    let (train, people, pictures) = chosen(rows, faces, &split.train);
+    let theirs = Faces { rows: train.view(), people: &people, pictures: &pictures };
+    let mut trials = Vec::new();
+    let mut before: Option<Recognizer> = None;
+    let mut learned: Vec<(FaceOptions, Thresholds)> = Vec::new();
+    for options in options {
+        let options = FaceOptions { pixels: Pixels::Raw, size: None, ..options.clone() };
+        let recognizer = trained(before.take(), theirs, options.clone())?;
+        let any_classifier = FaceOptions { classifier: FaceOptions::default().classifier, ..options.clone() };
+        let thresholds = match learned.iter().find(|(options, _)| *options == any_classifier) {
+            Some((_, thresholds)) => *thresholds,
+            None => threshold::learn(&recognizer)?,
+        };
+        learned.push((any_classifier, thresholds));
+        let fixed = |threshold: Option<f64>| threshold.map_or(Threshold::None, Threshold::Fixed);
+        let (unknown, not_a_face) = (fixed(thresholds.unknown), fixed(thresholds.not_a_face));
+        let ready = recognizer.with_options(FaceOptions { unknown, not_a_face, ..options })?;
+        let [known, strangers] = [&split.known, &split.strangers].map(|test| recognize(&ready, rows, test));
+        trials.push(OpenTrial { split: split.clone(), thresholds, known: known?, strangers: strangers? });
+        before = Some(recognizer);
+    }
+    Ok(trials)
+}
+
+fn recognize(recognizer: &Recognizer, rows: &Array2<f64>, test: &[usize]) -> Result<Vec<OpenOutcome>, Error> {
+    let found = recognizer.matcher()?.recognize(rows.select(Axis(0), test).view())?;
+    let outcome = |(&picture, found): (&usize, crate::faces::Recognition)| OpenOutcome {
+        picture,
+        distance: if found.verdict == Verdict::NotAFace { f64::INFINITY } else { found.distance },
+        best: found.candidates.first().map_or_else(String::new, |best| best.person.clone()),
+        verdict: found.verdict,
+    };
+    Ok(test.iter().zip(found).map(outcome).collect())
+}
+
+impl OpenEvaluation {
+    fn known(&self) -> impl Iterator<Item = &OpenOutcome> {
+        self.trials.iter().flat_map(|trial| &trial.known)
+    }
+
+    fn strangers(&self) -> impl Iterator<Item = &OpenOutcome> {
+        self.trials.iter().flat_map(|trial| &trial.strangers)
+    }
+
+    /// What the thresholds did, in all trials together; `people` are those of all pictures.
+    pub fn rates(&self, people: &[String]) -> OpenRates {
+        fn rate<'a>(
+            outcomes: impl Iterator<Item = &'a OpenOutcome>,
+            people: &'a [String],
+            counts: impl Fn(&OpenOutcome, &str) -> bool,
+        ) -> Rate {
+            Rate::of(outcomes.map(|outcome| {
+                let person = people[outcome.picture].as_str();
+                (person, outcome.picture, counts(outcome, person))
+            }))
+        }
+        let named = |outcome: &OpenOutcome, person: &str| match &outcome.verdict {
+            Verdict::Person(found) => Some(found == person),
+            Verdict::Unknown | Verdict::NotAFace => None,
+        };
+        OpenRates {
+            false_accepts: rate(self.strangers(), people, |outcome, person| named(outcome, person).is_some()),
+            false_rejects: rate(self.known(), people, |outcome, person| named(outcome, person).is_none()),
+            identified: rate(self.known(), people, |outcome, person| named(outcome, person) == Some(true)),
+            misidentified: rate(self.known(), people, |outcome, person| named(outcome, person) == Some(false)),
+        }
+    }
+
+    /// What thresholds do that reject these shares of the pictures of known people.
+    pub fn rejections(&self, people: &[String], shares: &[f64]) -> Vec<Rejection> {
+        let mut distances: Vec<f64> = self.known().map(|outcome| outcome.distance).collect();
+        distances.sort_by(f64::total_cmp);
+        let (known, strangers) = (distances.len() as f64, self.strangers().count() as f64);
+        // What is not a face is rejected by every threshold.
+        distances.retain(|distance| distance.is_finite());
+        let of = |share: &f64| {
+            let kept = (((1.0 - share) * known).round() as usize).clamp(1, distances.len().max(1));
+            let threshold = distances.get(kept - 1).copied().unwrap_or(0.0);
+            let inside: Vec<&OpenOutcome> = self.known().filter(|outcome| outcome.distance <= threshold).collect();
+            let right = inside.iter().filter(|outcome| outcome.best == people[outcome.picture]).count();
+            let accepted = self.strangers().filter(|outcome| outcome.distance <= threshold).count();
+            Rejection {
+                threshold,
+                rejected: 1.0 - inside.len() as f64 / known.max(1.0),
+                accuracy: right as f64 / (inside.len() as f64).max(1.0),
+                strangers: accepted as f64 / strangers.max(1.0),
+            }
+        };
+        shares.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! A share of pictures, and how well it is known.
+//!
+//! ```text
+//! p = Σ e_i / Σ t_i                    e_i errors among t_i tests of person i
+//! v = P / (P − 1) Σ (e_i − p t_i)² / (Σ t_i)²
+//! n = min(p (1 − p) / v, pictures)     the number of independent tests that would know p as well
+//! Wilson's interval of p and n, 95 %
+//! ```
+//!
+//! Pictures of one person fail together, and repeated splits test the same picture again. Counting every
+//! test as independent would make the interval far too narrow; so people are the unit, as clusters are in
+//! a survey (Korn & Graubard, *Survey Methodology* 24(2), 1998, whose effective sample size this is, with
+//! Wilson's interval in place of Clopper and Pearson's). Where every test or none is an error, v says
+//! nothing, and every person counts as one test.
+
+use std::collections::{HashMap, HashSet};
+
+/// The standard normal quantile of 97.5 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// A share of tests, with its 95 % confidence interval over people.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Tests that count.
+    pub count: usize,
+    /// All tests; a picture may be in several.
+    pub tested: usize,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+impl Rate {
+    /// The share itself; 0 if nothing was tested.
+    pub fn share(&self) -> f64 {
+        self.count as f64 / (self.tested as f64).max(1.0)
+    }
+
+    /// The rate of tests, each with its person, its picture and whether it counts.
+    pub(crate) fn of<'a>(tests: impl Iterator<Item = (&'a str, usize, bool)>) -> Self {
+        let mut people: HashMap<&str, (f64, f64)> = HashMap::new();
+        let mut pictures = HashSet::new();
+        let (mut count, mut tested) = (0, 0);
+        for (person, picture, counts) in tests {
+            let own = people.entry(person).or_default();
+            own.0 += f64::from(u8::from(counts));
+            own.1 += 1.0;
+            pictures.insert(picture);
+            count += usize::from(counts);
+            tested += 1;
+        }
+        if tested == 0 {
+            return Self { count, tested, low: 0.0, high: 1.0 };
+        }
+        let (p, clusters) = (count as f64 / tested as f64, people.len() as f64);
+        let squares: f64 = people.values().map(|(errors, tests)| (errors - p * tests).powi(2)).sum();
+        let variance = clusters / (clusters - 1.0).max(1.0) * squares / (tested as f64).powi(2);
+        let effective = if count == 0 || count == tested || people.len() == 1 {
+            clusters
+        } else {
+            (p * (1.0 - p) / variance).min(pictures.len() as f64).max(1.0)
+        };
+        let (low, high) = wilson(p, effective);
+        Self { count, tested, low, high }
+    }
+}
+
+/// Wilson's interval of a share p of n tests.
+fn wilson(p: f64, n: f64) -> (f64, f64) {
+    let shrink = 1.0 + Z * Z / n;
+    let center = (p + Z * Z / (2.0 * n)) / shrink;
+    let half = Z / shrink * (p * (1.0 - p) / n + (Z / (2.0 * n)).powi(2)).sqrt();
+    ((center - half).max(0.0), (center + half).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rate, wilson};
+
+    /// Values of `statsmodels.stats.proportion.proportion_confint(method="wilson")`.
+    #[test]
+    fn the_interval_is_that_of_wilson() {
+        for (p, n, low, high) in [(0.0, 10.0, 0.0, 0.277_532_8), (0.3, 10.0, 0.107_789_1, 0.603_221_9)] {
+            let found = wilson(p, n);
+            assert!((found.0 - low).abs() < 1e-6 && (found.1 - high).abs() < 1e-6, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn people_who_always_fail_together_count_once() {
+        // Ten people with twenty tests each; three of the people always fail.
+        let names: Vec<String> = (0..10).map(|i| format!("p{i}")).collect();
+        let tests = || (0..200).map(|i| (names[i / 20].as_str(), i, i / 20 < 3));
+        let rate = Rate::of(tests());
+        assert_eq!((rate.count, rate.tested), (60, 200));
+        // As good as nine independent tests: the divisor of a variance of ten people.
+        let (low, high) = wilson(0.3, 9.0);
+        assert!((rate.low - low).abs() < 1e-12 && (rate.high - high).abs() < 1e-12);
+        // The same number of errors, shared evenly, is known better, but no better than so many pictures allow.
+        let even = Rate::of((0..200).map(|i| (names[i / 20].as_str(), i, i % 20 < 6)));
+        let (low, high) = wilson(0.3, 200.0);
+        assert!((even.low - low).abs() < 1e-12 && (even.high - high).abs() < 1e-12);
+        let again = Rate::of(tests().chain(tests()));
+        assert!((again.low - rate.low).abs() < 1e-12, "testing the same pictures again says nothing new");
+    }
+
+    #[test]
+    fn without_an_error_every_person_counts_once() {
+        let rate = Rate::of((0..50).map(|i| (["a", "b", "c", "d", "e"][i / 10], i, false)));
+        let (low, high) = wilson(0.0, 5.0);
+        assert_eq!((rate.share(), rate.low, rate.high), (0.0, low, high));
+        assert_eq!(Rate::of(std::iter::empty()), Rate { count: 0, tested: 0, low: 0.0, high: 1.0 });
+    }
+}
