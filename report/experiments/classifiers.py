@@ -1,4 +1,4 @@
-"""Recognition by the command: every classifier of `eigenspace faces evaluate`, strangers, and people who come one by one."""
+"""Recognition by the command: classifiers, strangers, and people who come one by one."""
 
 import json
 import os
@@ -17,6 +17,7 @@ NAMES = {
 }
 
 
+OPEN = ("enrolled", "strangers", "false_accepts", "false_rejects", "identified")
 DEFAULT = "svm"
 """The classifier that a recognizer has unless it is told another."""
 
@@ -27,7 +28,8 @@ def run():
         protocol["protocol"]: {
             "splits": len(protocol["splits"]),
             "settings": [
-                {key: setting[key] for key in ("classifier", "k", "accuracy", "deviation", "open")}
+                {key: setting[key] for key in ("classifier", "k", "accuracy", "deviation")}
+                | {"open": {name: setting["open"][name] for name in OPEN}}
                 for setting in protocol["settings"]
             ],
         }
@@ -78,7 +80,6 @@ def numbers(results):
     best = max(protocols["random-5"]["settings"], key=lambda one: one["accuracy"])
     five, nine = strangers(results, "random-5"), strangers(results, "random-9")
     return {
-        "default": NAMES[DEFAULT],
         "strangers.enrolled": str(five["enrolled"]),
         "strangers.outside": str(five["strangers"]),
         "strangers.accepted": tex.percent(five["false_accepts"]["share"]),
