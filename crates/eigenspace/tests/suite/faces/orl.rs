@@ -104,6 +104,6 @@ fn the_default_threshold_rejects_and_accepts_as_is_stated() {
         assert!(rejects.low < 0.05 && 0.05 < rejects.high, "{pictures}: {rejects:?}");
         assert!(accepts.low < strangers && strangers < accepts.high, "{pictures}: {accepts:?}");
         // The interval is narrow enough to show something.
-        assert!(rejects.high - rejects.low < 0.06 && accepts.high < 0.55, "{pictures}: {rates:?}");
+        assert!(rejects.high - rejects.low < 0.09 && accepts.high < 0.55, "{pictures}: {rates:?}");
     }
 }

@@ -12,15 +12,16 @@ use crate::support::Random;
 /// What the default threshold aims at: known people who are rejected.
 const AIM: f64 = 0.05;
 
-/// Faces that differ most in a few directions, in which pictures of one person differ most too.
-fn folk(seed: u64, people: usize, pictures: usize) -> Album {
+/// Faces that differ most in a few directions, in which pictures of one person differ most too: people by 30,
+/// pictures of one person by `varied`.
+fn folk(seed: u64, people: usize, pictures: usize, varied: f64) -> Album {
     const LATENT: usize = 40;
     let basis = Random::new(77).matrix(LATENT, 150);
     let mut random = Random::new(seed);
     let size = |j: usize| 1.0 / (1.0 + j as f64 / 8.0).sqrt();
     let own = Array2::from_shape_fn((people, LATENT), |(_, j)| 30.0 * size(j) * random.normal());
     let all = Array2::from_shape_fn((people * pictures, LATENT), |(i, j)| {
-        own[[i / pictures, j]] + 22.0 * size(j) * random.normal()
+        own[[i / pictures, j]] + varied * size(j) * random.normal()
     });
     let rows = all.dot(&basis) + random.matrix(people * pictures, 150);
     let name = |i: usize| (format!("p{}", i / pictures), format!("{}.pgm", i % pictures));
@@ -43,7 +44,7 @@ fn known_people_are_rejected_as_often_as_is_stated() {
     for metric in [Metric::Cosine, Metric::Euclidean] {
         let (mut rejected, mut tested) = (0, 0);
         for seed in 0..ALBUMS {
-            let album = folk(seed, 32, 10);
+            let album = folk(seed, 32, 10, 22.0);
             let options = FaceOptions { metric, ..options.clone() };
             let rates = open(&album, Protocol::First(5), 1, seed, options).rates(&album.people);
             rejected += rates.false_rejects.count;
@@ -61,7 +62,7 @@ fn known_people_are_rejected_as_often_as_is_stated() {
 
 #[test]
 fn strangers_are_outside_of_the_eigenspace_and_everybody_is_one() {
-    let album = folk(1, 10, 6);
+    let album = folk(1, 10, 6, 22.0);
     let splits = Protocol::Random(4).splits(&album.people, 3, 9).unwrap();
     let open = with_strangers(&splits, &album.people, 9);
     assert_eq!(open.len(), 4, "a round of four quarters");
@@ -87,9 +88,9 @@ fn strangers_are_outside_of_the_eigenspace_and_everybody_is_one() {
 
 #[test]
 fn rates_are_those_of_recognizers_trained_on_the_pictures() {
-    let album = folk(3, 12, 7);
+    let album = folk(3, 12, 7, 45.0);
     for classifier in CLASSIFIERS {
-        let options = FaceOptions { classifier: classifier.parse().unwrap(), accept: 0.8, ..FaceOptions::default() };
+        let options = FaceOptions { classifier: classifier.parse().unwrap(), accept: 0.9, ..FaceOptions::default() };
         let splits = with_strangers(&Protocol::First(4).splits(&album.people, 1, 0).unwrap(), &album.people, 5);
         let evaluation = &evaluate_open(album.all(), &splits, std::slice::from_ref(&options), &|| {}).unwrap()[0];
         let (mut accepted, mut rejected, mut right) = (0, 0, 0);
@@ -119,16 +120,17 @@ fn rates_are_those_of_recognizers_trained_on_the_pictures() {
 
 #[test]
 fn rejecting_more_known_people_accepts_fewer_strangers() {
-    let album = folk(2, 16, 8);
+    let album = folk(2, 16, 8, 45.0);
     let evaluation = open(&album, Protocol::First(4), 1, 2, FaceOptions::default());
     let curve = evaluation.rejections(&album.people, &[0.1, 0.25, 0.5]);
     assert!(curve.windows(2).all(|pair| pair[1].threshold < pair[0].threshold));
     assert!(curve.windows(2).all(|pair| pair[1].strangers <= pair[0].strangers));
     let outcomes = || evaluation.trials.iter().flat_map(|trial| &trial.strangers);
     let accepted = outcomes().filter(|outcome| outcome.distance <= curve[0].threshold).count();
+    assert!(accepted > 0, "where no stranger is accepted this shows nothing");
     assert_eq!(curve[0].strangers, accepted as f64 / outcomes().count() as f64);
     for (point, share) in curve.iter().zip([0.1, 0.25, 0.5]) {
-        assert!((point.rejected - share).abs() < 1e-9, "{point:?}");
+        assert!((point.rejected - share).abs() < 1.0 / 192.0, "{point:?}");
     }
 }
 
@@ -136,7 +138,7 @@ fn rejecting_more_known_people_accepts_fewer_strangers() {
 fn the_estimate_at_training_is_near_the_rate_of_true_strangers() {
     let (mut estimated, mut measured) = (0.0, 0.0);
     for seed in 0..8 {
-        let album = folk(seed, 60, 5);
+        let album = folk(seed, 60, 5, 22.0);
         let enrolled = album.some(&(0..200).collect::<Vec<_>>());
         let recognizer = Recognizer::train(enrolled.all(), FaceOptions { accept: 0.99, ..FaceOptions::default() });
         let recognizer = recognizer.unwrap();
