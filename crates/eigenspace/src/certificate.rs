@@ -24,6 +24,8 @@
 //! identity from M moves no eigenvector, and (lost − surplus)/2 · I centers E, so that half the
 //! width is enough: the angle bound here is less than half of the usual one.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bound::{UNIT, largest};
 use crate::model::EigenspaceModel;
 
@@ -55,7 +57,7 @@ const EXACT: f64 = 1e-10;
 /// assert!(low == 0.0 && high >= 2.0);
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Of truncations and splits.
     lost: f64,
