@@ -3,7 +3,10 @@
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
+use crate::errors::FormatError;
+use crate::memory::{affordable, matrix};
 use crate::options::whole;
 
 /// How far a model can be from the batch model of the same rows.
@@ -49,12 +52,13 @@ impl Certificate {
     }
 
     /// The interval of each eigenvalue of the true scatter, largest first: an array of (low, high).
-    fn eigenvalue_bounds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    fn eigenvalue_bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        affordable(py, matrix(self.rank, 2))?;
         let mut bounds = Array2::zeros((self.rank, 2));
         for (i, mut row) in bounds.rows_mut().into_iter().enumerate() {
             (row[0], row[1]) = self.inner.eigenvalue_bounds(i);
         }
-        bounds.into_pyarray(py)
+        Ok(bounds.into_pyarray(py))
     }
 
     /// Upper bound on the sine of the largest angle between the first k directions and the true ones.
@@ -65,6 +69,32 @@ impl Certificate {
     /// The interval that holds the true share of the variance in the best k directions.
     fn captured_bounds(&self, k: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         Ok(self.inner.captured_bounds(whole(k, "k")?))
+    }
+
+    /// The certificate of these bytes, which a pickle holds.
+    #[staticmethod]
+    fn _from_bytes(data: &[u8]) -> PyResult<Self> {
+        let (inner, rank) = postcard::from_bytes(data)
+            .map_err(|error| FormatError::new_err(format!("cannot read the pickled certificate: {error}")))?;
+        Ok(Self { inner, rank })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let this = slf.get();
+        let bytes = postcard::to_allocvec(&(&this.inner, this.rank))
+            .map_err(|error| FormatError::new_err(format!("cannot write the certificate: {error}")))?;
+        Ok((slf.get_type().getattr("_from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
+    }
+
+    /// A certificate cannot change, so it is its own copy.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// The same for a deep copy.
+    fn __deepcopy__(slf: Py<Self>, memo: &Bound<'_, PyAny>) -> Py<Self> {
+        let _ = memo;
+        slf
     }
 
     fn __repr__(&self) -> String {

@@ -8,7 +8,8 @@
 //! | any other | `EigenspaceError`, a `ValueError` |
 //! | a panic, which is a bug of ours | `InternalError`, a `RuntimeError` |
 //!
-//! What to do about it is a note of the exception, and its attribute `hint`.
+//! What to do about it is a note of the exception, and its attribute `hint`, which is `None` where there is nothing to
+//! advise.
 
 use std::error::Error as _;
 
@@ -34,7 +35,15 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
         Error::NotAPart { .. } | Error::SplitTooLarge { .. } => NotAPartError::new_err(words),
         _ => EigenspaceError::new_err(words),
     };
-    with_hint(py, exception, error.hint())
+    with_hint(py, exception, error.hint().as_deref())
+}
+
+/// Gives each class a `hint`, so that every exception has one.
+pub(crate) fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for class in ["EigenspaceError", "InternalError"] {
+        module.getattr(class)?.setattr("hint", module.py().None())?;
+    }
+    Ok(())
 }
 
 /// The error and its causes in one line.
@@ -52,10 +61,16 @@ fn words(error: &Error) -> String {
     words
 }
 
-fn with_hint(py: Python<'_>, exception: PyErr, hint: Option<String>) -> PyErr {
+/// An exception for what is refused here, before the library sees it.
+pub(crate) fn refusal(py: Python<'_>, words: impl Into<String>, hint: &str) -> PyErr {
+    with_hint(py, EigenspaceError::new_err(words.into()), Some(hint))
+}
+
+/// The same exception with advice: an attribute for programs, a note for people.
+pub(crate) fn with_hint(py: Python<'_>, exception: PyErr, hint: Option<&str>) -> PyErr {
     let value = exception.value(py);
     // An exception without its hint still says what is wrong.
-    let _ = value.setattr("hint", hint.as_deref());
+    let _ = value.setattr("hint", hint);
     if let Some(hint) = hint {
         let _ = value.call_method1("add_note", (format!("hint: {hint}"),));
     }
@@ -67,5 +82,5 @@ pub(crate) fn bug(payload: &(dyn std::any::Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
     let text = text.unwrap_or_else(|| "of an unknown kind".into());
-    InternalError::new_err(format!("eigenspace made a mistake, please report it with the data: {text}"))
+    InternalError::new_err(format!("internal error in eigenspace; please report this with the data: {text}"))
 }

@@ -13,6 +13,7 @@ mod certificate;
 mod compute;
 mod errors;
 mod measures;
+mod memory;
 mod model;
 mod options;
 mod rows;
@@ -36,4 +37,14 @@ mod _core {
     use crate::scaled::Scaled;
     #[pymodule_export]
     use crate::stream::Stream;
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::errors::prepare(module)
+    }
 }

@@ -4,7 +4,8 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::compute::compute;
-use crate::rows::{affordable, copies, matrix};
+use crate::memory::decomposition;
+use crate::rows::matrix;
 
 /// The principal angles between the spans of the rows of two matrices, smallest first.
 #[pyfunction]
@@ -15,8 +16,8 @@ pub(crate) fn principal_angles<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (a, b) = (matrix(a)?, matrix(b)?);
     let (a, b) = (a.as_array(), b.as_array());
-    affordable(py, copies(a.nrows().max(b.nrows()), a.ncols()))?;
-    Ok(compute(py, || eigenspace::principal_angles(a, b))?.into_pyarray(py))
+    let cells = decomposition(a.nrows().saturating_add(b.nrows()), a.ncols());
+    Ok(compute(py, cells, || eigenspace::principal_angles(a, b))?.into_pyarray(py))
 }
 
 /// The sine of the largest principal angle.
@@ -28,6 +29,6 @@ pub(crate) fn subspace_distance(
 ) -> PyResult<f64> {
     let (a, b) = (matrix(a)?, matrix(b)?);
     let (a, b) = (a.as_array(), b.as_array());
-    affordable(py, copies(a.nrows().max(b.nrows()), a.ncols()))?;
-    compute(py, || eigenspace::subspace_distance(a, b))
+    let cells = decomposition(a.nrows().saturating_add(b.nrows()), a.ncols());
+    compute(py, cells, || eigenspace::subspace_distance(a, b))
 }

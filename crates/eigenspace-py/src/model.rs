@@ -10,8 +10,10 @@ use pyo3::types::PyBytes;
 
 use crate::certificate::Certificate;
 use crate::compute::compute;
+use crate::errors::refusal;
+use crate::memory::{self, affordable, decomposition};
 use crate::options::{self, Shown};
-use crate::rows::{Rows, View, affordable, checked, copies, counted_from, matrix, weights};
+use crate::rows::{Rows, View, checked, counted_from, matrix, weights};
 use crate::scaled::Scaled;
 
 /// A PCA model that can absorb rows, merge, split, and say how exact it is.
@@ -33,7 +35,15 @@ impl From<EigenspaceModel> for Model {
     }
 }
 
-/// The bytes of a model, and the note that came with it.
+/// Bytes as Python has them; without memory for the copy it is a `MemoryError`.
+pub(crate) fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |copy| {
+        copy.copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
+/// A model, and the note that came with it.
 type WithNote = (Model, String);
 
 #[pymethods]
@@ -42,8 +52,10 @@ impl Model {
     #[staticmethod]
     fn empty(py: Python<'_>, features: &Bound<'_, PyAny>) -> PyResult<Self> {
         let features = options::whole(features, "the number of features")?;
-        affordable(py, features.saturating_mul(4))?;
-        compute(py, || if features == 0 { Err(Error::NoFeatures) } else { Ok(EigenspaceModel::empty(features).into()) })
+        let cells = memory::matrix(features, 4);
+        compute(py, cells, || {
+            if features == 0 { Err(Error::NoFeatures) } else { Ok(EigenspaceModel::empty(features).into()) }
+        })
     }
 
     /// Batch PCA of rows that are all there.
@@ -61,33 +73,38 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        affordable(py, copies(block.nrows(), block.ncols()))?;
-        Ok(compute(py, || EigenspaceModel::batch_by(block, method, truncation))?.into())
+        let cells = decomposition(block.nrows(), block.ncols());
+        Ok(compute(py, cells, || EigenspaceModel::batch_by(block, method, truncation))?.into())
     }
 
     /// The model of these bytes, and their note.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<WithNote> {
-        let (model, note) = compute(py, || EigenspaceModel::from_bytes_with_note(data))?;
+        let (model, note) =
+            compute(py, memory::model_of_bytes(data.len() as u64), || EigenspaceModel::from_bytes_with_note(data))?;
         Ok((model.into(), note))
     }
 
     /// The model of a file, and its note.
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<WithNote> {
-        let (model, note) = compute(py, || EigenspaceModel::load_with_note(path))?;
+        // A file that cannot be asked for its length is refused by name when it is read.
+        let length = std::fs::metadata(&path).map_or(0, |file| file.len());
+        let (model, note) = compute(py, memory::model_of_bytes(length), || EigenspaceModel::load_with_note(path))?;
         Ok((model.into(), note))
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>, note: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = compute(py, || Ok(self.inner.to_bytes_with_note(note)))?;
-        Ok(PyBytes::new(py, &bytes))
+        let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
+        let bytes = compute(py, cells, || Ok(self.inner.to_bytes_with_note(note)))?;
+        to_python(py, &bytes)
     }
 
     /// Writes the model file, whole or not at all.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf, note: &str) -> PyResult<()> {
-        compute(py, || self.inner.save_with_note(path, note))
+        let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
+        compute(py, cells, || self.inner.save_with_note(path, note))
     }
 
     /// The model of the rows before and these.
@@ -103,8 +120,8 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        affordable(py, copies(block.nrows(), block.ncols()))?;
-        Ok(compute(py, || self.inner.update(block, truncation))?.into())
+        let cells = decomposition(block.nrows().saturating_add(self.inner.rank()), block.ncols());
+        Ok(compute(py, cells, || self.inner.update(block, truncation))?.into())
     }
 
     /// The model of the rows before without these.
@@ -117,14 +134,18 @@ impl Model {
     ) -> PyResult<Self> {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
-        Ok(compute(py, || self.inner.remove(view.block(weights.as_deref())))?.into())
+        let block = view.block(weights.as_deref());
+        let rank = block.nrows().min(block.ncols());
+        let cells = decomposition(block.nrows(), block.ncols()).saturating_add(memory::split(&self.inner, rank));
+        Ok(compute(py, cells, || self.inner.remove(block))?.into())
     }
 
     /// The model of the rows of both.
     #[pyo3(signature = (other, truncation="none"))]
     fn merge(&self, py: Python<'_>, other: &Self, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
-        Ok(compute(py, || self.inner.merge(&other.inner, truncation))?.into())
+        let cells = memory::merge(&[&self.inner, &other.inner]);
+        Ok(compute(py, cells, || self.inner.merge(&other.inner, truncation))?.into())
     }
 
     /// The model of the rows of all, merged as a tree.
@@ -133,30 +154,32 @@ impl Model {
     fn merge_all(py: Python<'_>, models: Vec<PyRef<'_, Self>>, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
         let models: Vec<&EigenspaceModel> = models.iter().map(|model| &*model.inner).collect();
-        Ok(compute(py, || EigenspaceModel::merge_all(models, truncation))?.into())
+        let cells = memory::merge(&models);
+        Ok(compute(py, cells, || EigenspaceModel::merge_all(models, truncation))?.into())
     }
 
     /// The model of the rows of the whole that are not in the part.
     fn split(&self, py: Python<'_>, part: &Self) -> PyResult<Self> {
-        Ok(compute(py, || self.inner.split(&part.inner))?.into())
+        let cells = memory::split(&self.inner, part.inner.rank());
+        Ok(compute(py, cells, || self.inner.split(&part.inner))?.into())
     }
 
     /// The same model with fewer directions.
     fn truncate(&self, py: Python<'_>, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
-        Ok(compute(py, || self.inner.truncate(truncation))?.into())
+        Ok(compute(py, memory::model(&self.inner).saturating_mul(2), || self.inner.truncate(truncation))?.into())
     }
 
     /// The same model in which every row so far weighs this factor as much.
     fn forget(&self, py: Python<'_>, factor: f64) -> PyResult<Self> {
-        Ok(compute(py, || self.inner.forget(factor))?.into())
+        Ok(compute(py, memory::model(&self.inner).saturating_mul(2), || self.inner.forget(factor))?.into())
     }
 
     /// The same model showing another number of components.
     #[pyo3(signature = (components))]
     fn with_components(&self, py: Python<'_>, components: Option<Shown>) -> PyResult<Self> {
         let components = options::components(components);
-        Ok(compute(py, || self.inner.with_components(components))?.into())
+        Ok(compute(py, memory::model(&self.inner), || self.inner.with_components(components))?.into())
     }
 
     #[getter]
@@ -200,13 +223,15 @@ impl Model {
         self.inner.imputed()
     }
 
-    fn mean<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.inner.mean().to_pyarray(py)
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        affordable(py, self.inner.features())?;
+        Ok(self.inner.mean().to_pyarray(py))
     }
 
     /// All directions that are kept.
-    fn basis<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        self.inner.basis().to_pyarray(py)
+    fn basis<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        affordable(py, memory::model(&self.inner))?;
+        Ok(self.inner.basis().to_pyarray(py))
     }
 
     /// All singular values that are kept.
@@ -214,8 +239,9 @@ impl Model {
         self.inner.singular_values().to_pyarray(py)
     }
 
-    fn feature_scatter<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.inner.feature_scatter().to_pyarray(py)
+    fn feature_scatter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        affordable(py, self.inner.features())?;
+        Ok(self.inner.feature_scatter().to_pyarray(py))
     }
 
     fn explained_variance<'py>(&self, py: Python<'py>, ddof: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
@@ -231,6 +257,7 @@ impl Model {
     }
 
     fn feature_variance<'py>(&self, py: Python<'py>, ddof: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        affordable(py, memory::matrix(self.inner.features(), 2))?;
         Ok(checked(py, self.inner.feature_variance(ddof))?.into_pyarray(py))
     }
 
@@ -239,13 +266,11 @@ impl Model {
     }
 
     fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        affordable(py, self.inner.features().saturating_mul(self.inner.features()).saturating_mul(3))?;
-        Ok(compute(py, || self.inner.covariance())?.into_pyarray(py))
+        Ok(compute(py, memory::covariance(&self.inner), || self.inner.covariance())?.into_pyarray(py))
     }
 
     fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        affordable(py, self.inner.features().saturating_mul(self.inner.features()).saturating_mul(3))?;
-        Ok(compute(py, || self.inner.precision())?.into_pyarray(py))
+        Ok(compute(py, memory::covariance(&self.inner), || self.inner.precision())?.into_pyarray(py))
     }
 
     fn variance_along(&self, py: Python<'_>, direction: &Bound<'_, PyArray1<f64>>, ddof: f64) -> PyResult<f64> {
@@ -258,11 +283,17 @@ impl Model {
     fn project<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, first: usize) -> PyResult<Bound<'py, PyAny>> {
         let rows = Rows::of(rows)?;
         let moved = |error| counted_from(first, error);
-        Ok(match checked(py, rows.view())? {
-            View::F64(rows) => compute(py, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
-            View::F32(rows) => compute(py, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
+        let view = checked(py, rows.view())?;
+        let cells = memory::projection(view.block(None).nrows(), &self.inner);
+        Ok(match view {
+            View::F64(rows) => {
+                compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
+            View::F32(rows) => {
+                compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
             View::Sparse(rows) => {
-                compute(py, || self.inner.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
+                compute(py, cells, || self.inner.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
             }
         })
     }
@@ -271,11 +302,13 @@ impl Model {
     fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = Rows::of(coordinates)?;
         let view = checked(py, coordinates.view())?;
-        affordable(py, view.block(None).nrows().saturating_add(8).saturating_mul(self.inner.features()))?;
+        let cells = memory::reconstruction(view.block(None).nrows(), &self.inner);
         Ok(match view {
-            View::F64(rows) => compute(py, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
-            View::F32(rows) => compute(py, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
-            View::Sparse(_) => return Err(crate::errors::EigenspaceError::new_err("coordinates are not sparse")),
+            View::F64(rows) => compute(py, cells, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
+            View::F32(rows) => compute(py, cells, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
+            View::Sparse(_) => {
+                return Err(refusal(py, "cannot reconstruct rows from sparse coordinates", "call toarray() first"));
+            }
         })
     }
 
@@ -286,8 +319,12 @@ impl Model {
         rows: &Bound<'py, PyArray2<f64>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = matrix(rows)?;
-        let mut filled: Array2<f64> = rows.as_array().to_owned();
-        compute(py, || self.inner.fill_missing(filled.view_mut()))?;
+        let view = rows.as_array();
+        let k = self.inner.n_components();
+        let cells = memory::matrix(view.nrows().saturating_mul(2).saturating_add(k), view.ncols());
+        affordable(py, cells.saturating_add(memory::matrix(k, k).saturating_mul(2)))?;
+        let mut filled: Array2<f64> = view.to_owned();
+        compute(py, 0, || self.inner.fill_missing(filled.view_mut()))?;
         Ok(filled.into_pyarray(py))
     }
 
@@ -295,7 +332,8 @@ impl Model {
     fn hotelling<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyArray2<f64>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = matrix(rows)?;
         let rows = rows.as_array();
-        Ok(compute(py, || self.inner.hotelling(rows))?.into_pyarray(py))
+        let cells = memory::projection(rows.nrows(), &self.inner);
+        Ok(compute(py, cells, || self.inner.hotelling(rows))?.into_pyarray(py))
     }
 
     /// Q, the squared distance of each row to the subspace.
@@ -306,7 +344,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = matrix(rows)?;
         let rows = rows.as_array();
-        Ok(compute(py, || self.inner.squared_distance(rows))?.into_pyarray(py))
+        let cells = memory::projection(rows.nrows(), &self.inner).saturating_mul(2);
+        Ok(compute(py, cells, || self.inner.squared_distance(rows))?.into_pyarray(py))
     }
 
     /// The limits of T² and Q that this share of good rows stays below.
@@ -319,12 +358,13 @@ impl Model {
         Certificate { inner: self.inner.certificate(), rank: self.inner.rank() }
     }
 
-    fn orthogonality_loss(&self) -> f64 {
-        self.inner.orthogonality_loss()
+    fn orthogonality_loss(&self, py: Python<'_>) -> PyResult<f64> {
+        compute(py, decomposition(self.inner.rank(), self.inner.rank()), || Ok(self.inner.orthogonality_loss()))
     }
 
     /// The model of the standardised rows.
     fn standardize(&self, py: Python<'_>) -> PyResult<Scaled> {
-        Ok(compute(py, || self.inner.standardize())?.into())
+        let cells = decomposition(self.inner.rank(), self.inner.features()).saturating_add(memory::model(&self.inner));
+        Ok(compute(py, cells, || self.inner.standardize())?.into())
     }
 }

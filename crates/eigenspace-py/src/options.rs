@@ -4,7 +4,7 @@ use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::errors::EigenspaceError;
+use crate::errors::refusal;
 use crate::rows::checked;
 
 /// A whole number from Python, of any size: a negative one is refused by its name, a very large one is the largest.
@@ -13,7 +13,8 @@ pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
         Ok(number) => Ok(number),
         Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
             if number.lt(0)? {
-                return Err(EigenspaceError::new_err(format!("{name} is {number}, and it cannot be negative")));
+                let words = format!("{name} is {number}: expected 0 or more");
+                return Err(refusal(number.py(), words, "pass a whole number that is not negative"));
             }
             Ok(usize::MAX)
         }

@@ -12,7 +12,8 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArra
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::{EigenspaceError, raise};
+use crate::errors::{raise, refusal};
+use crate::memory::affordable;
 
 /// Rows that were passed, borrowed for the time of a call.
 pub(crate) enum Rows<'py> {
@@ -41,11 +42,11 @@ impl<'py> Rows<'py> {
             return Ok(Self::F32(array.try_readonly()?));
         }
         if let Ok((features, offsets, columns, values)) = argument.extract() {
-            return Ok(Self::Sparse(Csr::new(features, &offsets, &columns, &values)?));
+            return Ok(Self::Sparse(Csr::new(argument.py(), features, &offsets, &columns, &values)?));
         }
         let kind = argument.get_type();
         Err(PyTypeError::new_err(format!(
-            "rows must be a 2-d array of float64 or float32, or sparse, and this is {kind}"
+            "invalid rows: expected a 2-d array of float64 or float32, or sparse rows, found {kind}"
         )))
     }
 
@@ -86,16 +87,20 @@ impl<'a> View<'a> {
 
 impl Csr {
     fn new(
+        py: Python<'_>,
         features: usize,
         offsets: &PyReadonlyArray1<'_, i64>,
         columns: &PyReadonlyArray1<'_, i64>,
         values: &PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
+        affordable(py, offsets.len().saturating_add(columns.len()).saturating_add(values.len()))?;
         let whole = |numbers: &PyReadonlyArray1<'_, i64>| -> PyResult<Vec<usize>> {
             let numbers = numbers.as_array();
             let negative = |&number: &i64| {
-                usize::try_from(number)
-                    .map_err(|_| EigenspaceError::new_err(format!("sparse rows have no index or offset {number}")))
+                usize::try_from(number).map_err(|_| {
+                    let words = format!("invalid index or offset {number} of sparse rows: expected 0 or more");
+                    refusal(py, words, "build the matrix anew, for example with scipy.sparse.csr_array(X)")
+                })
             };
             numbers.iter().map(negative).collect()
         };
@@ -110,7 +115,12 @@ impl Csr {
 
 /// The weights of an argument: one number for each row.
 pub(crate) fn weights(argument: Option<&Bound<'_, PyArray1<f64>>>) -> PyResult<Option<Vec<f64>>> {
-    argument.map(|array| Ok(array.try_readonly()?.as_array().iter().copied().collect())).transpose()
+    argument
+        .map(|array| {
+            affordable(array.py(), array.len())?;
+            Ok(array.try_readonly()?.as_array().iter().copied().collect())
+        })
+        .transpose()
 }
 
 /// A matrix of `float64`, borrowed.
@@ -127,27 +137,7 @@ fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
     if regular && aligned {
         return Ok(());
     }
-    Err(EigenspaceError::new_err("the cells of the array are not aligned; pass a copy of it"))
-}
-
-/// Cells that a decomposition of dense rows takes at most at a time: two copies of them, and vectors as long as a row.
-pub(crate) fn copies(rows: usize, features: usize) -> usize {
-    rows.saturating_add(8).saturating_mul(features).saturating_mul(2)
-}
-
-/// Refuses more cells than memory can hold, before they are asked for: a failed allocation would end the interpreter.
-pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
-    let mut probe: Vec<f64> = Vec::new();
-    match probe.try_reserve_exact(cells) {
-        Ok(()) => Ok(()),
-        Err(_) => {
-            let mib = cells as f64 * 8.0 / (1_u64 << 20) as f64;
-            let size = if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.0} GiB", mib / 1024.0) };
-            let error = pyo3::exceptions::PyMemoryError::new_err(format!("this would take {size} of memory"));
-            error.add_note(py, "hint: work on blocks of rows, with fewer components or a max_rank")?;
-            Err(error)
-        }
-    }
+    Err(refusal(array.py(), "the cells of the array are not aligned", "pass a copy of the array"))
 }
 
 /// The same error when the rows are a piece of more, which begins at `first`.

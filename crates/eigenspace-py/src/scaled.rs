@@ -4,9 +4,10 @@ use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
 
 use crate::compute::compute;
-use crate::errors::EigenspaceError;
+use crate::errors::refusal;
+use crate::memory::{self, affordable};
 use crate::model::Model;
-use crate::rows::{Rows, View, affordable, checked, counted_from};
+use crate::rows::{Rows, View, checked, counted_from};
 
 /// A model in other units.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -21,8 +22,9 @@ impl From<eigenspace::Scaled> for Scaled {
 #[pymethods]
 impl Scaled {
     /// The model of the scaled rows.
-    fn model(&self) -> Model {
-        self.0.model().clone().into()
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        affordable(py, memory::model(self.0.model()))?;
+        Ok(self.0.model().clone().into())
     }
 
     /// What each feature is multiplied by.
@@ -35,11 +37,13 @@ impl Scaled {
     fn project<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, first: usize) -> PyResult<Bound<'py, PyAny>> {
         let rows = Rows::of(rows)?;
         let moved = |error| counted_from(first, error);
-        Ok(match checked(py, rows.view())? {
-            View::F64(rows) => compute(py, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
-            View::F32(rows) => compute(py, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
+        let view = checked(py, rows.view())?;
+        let cells = memory::projection(view.block(None).nrows(), self.0.model());
+        Ok(match view {
+            View::F64(rows) => compute(py, cells, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
+            View::F32(rows) => compute(py, cells, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             View::Sparse(rows) => {
-                compute(py, || self.0.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
+                compute(py, cells, || self.0.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
             }
         })
     }
@@ -48,11 +52,13 @@ impl Scaled {
     fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = Rows::of(coordinates)?;
         let view = checked(py, coordinates.view())?;
-        affordable(py, view.block(None).nrows().saturating_add(8).saturating_mul(self.0.scales().len()))?;
+        let cells = memory::reconstruction(view.block(None).nrows(), self.0.model());
         Ok(match view {
-            View::F64(rows) => compute(py, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
-            View::F32(rows) => compute(py, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
-            View::Sparse(_) => return Err(EigenspaceError::new_err("coordinates are not sparse")),
+            View::F64(rows) => compute(py, cells, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
+            View::F32(rows) => compute(py, cells, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
+            View::Sparse(_) => {
+                return Err(refusal(py, "cannot reconstruct rows from sparse coordinates", "call toarray() first"));
+            }
         })
     }
 }

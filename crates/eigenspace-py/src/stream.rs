@@ -1,27 +1,27 @@
 //! The streaming engine: rows in, models out.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use eigenspace::{EigenspaceStream, Error};
+use eigenspace::{EigenspaceStream, Engine, Error};
 use numpy::PyArray1;
+use parking_lot::{Mutex, MutexGuard};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::compute::{compute, compute_here, pool};
-use crate::model::Model;
+use crate::compute::{compute, compute_here};
+use crate::memory::{self, affordable, decomposition};
+use crate::model::{Model, to_python};
 use crate::options::Settings;
-use crate::rows::{Rows, View, affordable, checked, copies, counted_from, weights};
+use crate::rows::{Rows, View, checked, counted_from, weights};
 
 /// More dense rows than this are never held at a time when memory is short.
 const MOST_ROWS: usize = 512;
+/// How long to wait for another thread before looking whether a signal has come.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Rows in, models out. Threads may share one: each call waits for the one before.
 #[pyclass(frozen, module = "eigenspace._core")]
-pub(crate) struct Stream {
-    /// Who comes next; without it a thread that adds row after row would always be first.
-    turn: Mutex<()>,
-    inner: Mutex<EigenspaceStream>,
-}
+pub(crate) struct Stream(Mutex<EigenspaceStream>);
 
 #[pymethods]
 impl Stream {
@@ -29,7 +29,7 @@ impl Stream {
     #[new]
     fn new(py: Python<'_>, features: usize, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
-        affordable(py, copies(0, features))?;
+        affordable(py, decomposition(0, features))?;
         Ok(Self::from(checked(py, options.stream(features))?))
     }
 
@@ -37,20 +37,27 @@ impl Stream {
     #[staticmethod]
     fn resume(py: Python<'_>, model: &Model, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
-        Ok(Self::from(compute(py, || options.resume(&model.inner))?))
+        let features = model.inner.features();
+        let scatter = checked(py, options.plan(features))?.engine == Engine::Scatter;
+        let scatter = if scatter { memory::matrix(features, features).saturating_mul(3) } else { 0 };
+        let cells = memory::model(&model.inner).saturating_mul(3).saturating_add(scatter);
+        Ok(Self::from(compute(py, cells, || options.resume(&model.inner))?))
     }
 
     /// The stream of a checkpoint, which must have been made with these settings.
     #[staticmethod]
     fn restore(py: Python<'_>, checkpoint: &[u8], settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
-        Ok(Self::from(compute(py, || EigenspaceStream::restore(checkpoint, &options))?.0))
+        let cells = memory::model_of_bytes(checkpoint.len() as u64);
+        Ok(Self::from(compute(py, cells, || EigenspaceStream::restore(checkpoint, &options))?.0))
     }
 
     /// All of its state, to go on later with the same bytes as result.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.with(py, |stream| Ok(stream.checkpoint("")))?;
-        Ok(PyBytes::new(py, &bytes))
+        // A copy of the state, its bytes while they grow, and those with their sum.
+        let held = |stream: &EigenspaceStream| memory::stream(stream).saturating_mul(5);
+        let bytes = self.with(py, held, |stream| Ok(stream.checkpoint("")))?;
+        to_python(py, &bytes)
     }
 
     /// The same rows, with other settings from now on.
@@ -58,7 +65,8 @@ impl Stream {
         let settings = Settings::of(settings)?;
         let components = settings.components();
         let options = settings.options(py)?;
-        let changed = self.with(py, |stream| {
+        let held = |stream: &EigenspaceStream| stream.cells_to_read().saturating_add(memory::stream(stream));
+        let changed = self.with(py, held, |stream| {
             // Another number of components is only looked at; anything else begins anew from the model.
             if stream.options().clone().components(components) != options {
                 return options.resume(&*stream.model()?);
@@ -72,7 +80,9 @@ impl Stream {
 
     /// The same stream once more, to go two ways.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(Self::from(compute_here(py, || Ok(self.hold().clone()))?))
+        let stream = self.hold(py)?;
+        let stream = &*stream;
+        Ok(Self::from(compute_here(py, memory::stream(stream), || Ok(stream.clone()))?))
     }
 
     /// Absorbs rows, all or none. Errors count rows from `first`.
@@ -89,69 +99,72 @@ impl Stream {
         let block = view.block(weights.as_deref());
         // Sparse rows wait as they are; of dense ones no more are held than wait for a compression.
         let waiting = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
-        let grown = compute_here(py, || Ok(self.hold().cells_to_update(&block)))?;
-        affordable(py, copies(waiting, block.ncols()).saturating_add(grown))?;
-        let pool = pool()?;
-        compute_here(py, || {
-            let mut stream = self.hold();
-            let stream = &mut *stream;
-            let only_copies = stream.only_copies(&block);
-            let mut work = || stream.update(block).map_err(|error| counted_from(first, error));
-            // A copy is done before another thread would wake up.
-            if only_copies { work() } else { pool.install(work) }
-        })
+        let mut stream = self.hold(py)?;
+        let stream = &mut *stream;
+        // A signal that has come is heard before anything changes.
+        py.check_signals()?;
+        let grown = stream.cells_to_update(&block);
+        let cells = decomposition(waiting, block.ncols()).saturating_add(grown);
+        let only_copies = stream.only_copies(&block);
+        let more = if only_copies { 0 } else { memory::compression(stream) };
+        let work = || stream.update(block).map_err(|error| counted_from(first, error));
+        // A copy is done before another thread would wake up.
+        if only_copies { compute_here(py, cells, work) } else { compute(py, cells.saturating_add(more), work) }
     }
 
     /// The model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
-        self.readable(py)?;
-        Ok(self.with(py, |stream| stream.model())?.into())
+        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.model())?.into())
     }
 
     /// A model that is good for looking at its components, and cheaper.
     fn shown(&self, py: Python<'_>) -> PyResult<Model> {
-        self.readable(py)?;
-        Ok(self.with(py, |stream| stream.shown())?.into())
+        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.shown())?.into())
     }
 
     /// Rows absorbed.
     #[getter]
     fn count(&self, py: Python<'_>) -> PyResult<u64> {
-        compute_here(py, || Ok(self.hold().count()))
+        Ok(self.hold(py)?.count())
+    }
+
+    /// What is kept between blocks: "scatter" or "factor".
+    #[getter]
+    fn engine(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(if self.hold(py)?.plan().engine == Engine::Scatter { "scatter" } else { "factor" })
     }
 }
 
 impl From<EigenspaceStream> for Stream {
     fn from(stream: EigenspaceStream) -> Self {
-        Self { turn: Mutex::new(()), inner: Mutex::new(stream) }
+        Self(Mutex::new(stream))
     }
 }
 
 impl Stream {
-    /// Works on the stream in the pool, when its turn has come. The interpreter is free while it waits: whoever
-    /// has the stream may need it to go on.
+    /// Works on the stream in the pool, when its turn has come, with memory for as many numbers as `held` says.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
+        held: impl FnOnce(&EigenspaceStream) -> usize,
         work: impl FnOnce(&EigenspaceStream) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let pool = pool()?;
-        compute_here(py, || {
-            let stream = self.hold();
-            let stream = &*stream;
-            pool.install(|| work(stream))
-        })
+        let stream = self.hold(py)?;
+        let stream = &*stream;
+        compute(py, held(stream), || work(stream))
     }
 
-    /// Waits for the threads that came before; never to be called with the interpreter, nor in the pool, whose
-    /// threads may begin other work while they wait.
-    fn hold(&self) -> MutexGuard<'_, EigenspaceStream> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Refuses a reading for which there is no memory.
-    fn readable(&self, py: Python<'_>) -> PyResult<()> {
-        affordable(py, compute_here(py, || Ok(self.hold().cells_to_read()))?)
+    /// Waits for the threads that came before. The interpreter is free meanwhile, for whoever has the stream may need
+    /// it to go on, and signals are heard.
+    fn hold(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, EigenspaceStream>> {
+        loop {
+            if let Some(stream) = self.0.try_lock() {
+                return Ok(stream);
+            }
+            if let Some(stream) = py.detach(|| self.0.try_lock_for(PATIENCE)) {
+                return Ok(stream);
+            }
+            py.check_signals()?;
+        }
     }
 }

@@ -9,8 +9,9 @@ ESTIMATORS = [
     IncrementalPCA(),
     IncrementalPCA(n_components=2),
     IncrementalPCA(n_components=0.9, whiten=True),
-    IncrementalPCA(n_components=1, max_rank=1, batch_size=3),
-    IncrementalPCA(n_components=1, truncation="fd:3"),
+    IncrementalPCA(n_components=1, max_rank=1, batch_size=3, engine="factor"),
+    IncrementalPCA(n_components=1, truncation="fd:3", engine="factor"),
+    IncrementalPCA(n_components=1, engine="scatter"),
     IncrementalPCA(n_components=2, standardize=True),
     IncrementalPCA(n_components=2, missing="impute"),
     IncrementalPCA(n_components=2, missing="skip"),
@@ -20,6 +21,7 @@ ESTIMATORS = [
     PCA(n_components=2, whiten=True),
     PCA(n_components=0.9, standardize=True),
     PCA(n_components=1, method="svd"),
+    PCA(n_components=2, svd_solver="randomized", random_state=0),
 ]
 
 # Arrays of other libraries are not claimed to be taken where they are, and the check skips itself.

@@ -3,29 +3,36 @@
 ===========================  =========================================================================
 :class:`IncrementalPCA`      scikit-learn's estimator, for rows that keep coming, in blocks of any size
 :class:`PCA`                 the same for rows that are all there
-:class:`EigenspaceModel`     what an estimator has learnt: add, merge, split, save
+:class:`EigenspaceModel`     what an estimator has learned: add, merge, split, save
 :func:`subspace_distance`    the sine of the largest angle between two subspaces
 :mod:`eigenspace.plot`       pictures (needs matplotlib)
 ===========================  =========================================================================
 """
 
-from importlib.metadata import version as _version
+from __future__ import annotations
 
-from ._batch import PCA
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
 from ._core import (
     Certificate,
     EigenspaceError,
     FormatError,
     InternalError,
     NotAPartError,
+    __version__,
     set_threads,
     threads,
 )
-from ._incremental import IncrementalPCA
 from ._measures import principal_angles, reconstruction_error, subspace_distance
 from ._model import EigenspaceModel
 
-__version__ = _version("eigenspace")
+if TYPE_CHECKING:
+    from ._batch import PCA
+    from ._incremental import IncrementalPCA
+
+_ESTIMATORS = {"IncrementalPCA": "._incremental", "PCA": "._batch"}
+"""Where the estimators are. They are scikit-learn's, whose import takes a while: it waits until one is asked for."""
 
 __all__ = [
     "PCA",
@@ -36,9 +43,22 @@ __all__ = [
     "IncrementalPCA",
     "InternalError",
     "NotAPartError",
+    "__version__",
     "principal_angles",
     "reconstruction_error",
     "set_threads",
     "subspace_distance",
     "threads",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    estimator = getattr(_import_module(_ESTIMATORS[name], __name__), name)
+    globals()[name] = estimator
+    return estimator
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._core import Stream
+from ._core import Model, Stream
+from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
-from ._interrupt import interruptibly
+from ._interrupt import decomposition, interruptibly
+from ._minka import dimension
 from ._model import EigenspaceModel, settings
 from ._rows import is_sparse, pieces_of, weights_of
 from ._seen import Seen
@@ -18,14 +21,19 @@ from ._view import View
 WIDE = 1024
 """Features from which a decomposition costs more than looking at the rows."""
 
+MLE = "mle"
+SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+"""scikit-learn's words for the way to the answer."""
+
 
 class PCA(Estimator):
     """PCA of rows that are all there.
 
     Parameters
     ----------
-    n_components : int, float or None
-        Components to show: a number, a share of the variance such as 0.95, or all.
+    n_components : int, float, 'mle' or None
+        Components to show: a number, a share of the variance such as 0.95, the number with the largest evidence by
+        Minka's method ('mle', for at least as many rows as features), or all.
     whiten : bool
         Whether coordinates are divided by their standard deviation.
     copy : bool
@@ -35,6 +43,11 @@ class PCA(Estimator):
         'gram' (eigenproblem of the rows, for fewer rows than features). All give the same answer, and none is random.
     standardize : bool
         Whether features are divided by their standard deviation (correlation PCA).
+    svd_solver : str
+        For scikit-learn's sake, any of its words: the answer is always that of a full decomposition. The way it is
+        found is ``method``.
+    tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
+        For scikit-learn's sake: settings of solvers that approximate or are random, and none here is.
 
     Attributes
     ----------
@@ -52,48 +65,86 @@ class PCA(Estimator):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         whiten: bool = False,
         copy: bool = True,
         method: str = "auto",
         standardize: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
         self.copy = copy
         self.method = method
         self.standardize = standardize
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> PCA:
         """Fits to these rows."""
+        if self.svd_solver not in SOLVERS:
+            words = f"invalid svd_solver {self.svd_solver!r}: expected one of {', '.join(SOLVERS)}"
+            raise refusal(words, "leave it out: it has no effect on the answer")
         with self._all_or_nothing():
             X = self._checked(X, reset=True, least=1)
-            shown = self._components(X.shape[1])
             rows, features = X.shape
+            shown = self._components(features)
             wide = features > WIDE and 2 * rows <= features and not is_sparse(X)
             if wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
-                self._fitted = self._held(X, shown, sample_weight)
+                view = self._held(X, shown, sample_weight)
             else:
-                model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method).with_components(shown)
+                model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method)._core
                 if model.count == 0:
                     raise nothing_to_fit(rows)
-                narrow = X.dtype == np.float32
-                self._fitted = View(model._core, shown, standardize=self.standardize, narrow=narrow)
-            self.n_samples_ = self._fitted.raw.count
+                shown = self._likeliest(model) if self.n_components == MLE else shown
+                model = model.with_components(shown)
+                view = View(model, shown, standardize=self.standardize, narrow=X.dtype == np.float32)
+            self._fitted = view
+            self.n_samples_ = view.raw.count
+            self._warn_if_fewer(view)
         return self
+
+    def _components(self, features: int) -> int | float | None:
+        if isinstance(self.n_components, str) and self.n_components == MLE:
+            return None
+        return super()._components(features)
+
+    def _likeliest(self, model: Model) -> int:
+        """The number of components with the largest evidence."""
+        rows, features = model.count, model.features
+        if rows < features:
+            words = f"n_components='mle' is only supported if n_samples >= n_features: {rows} rows, {features} features"
+            raise refusal(words, "pass a number, or a share of the variance such as 0.95")
+        if model.weight <= 1:
+            return 1
+        if self.standardize:
+            model = model.standardize().model()
+        variances = np.zeros(features)
+        variances[: model.rank] = model.singular_values() ** 2 / (model.weight - 1)
+        return dimension(variances, model.weight)
 
     def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:
         """The view of few wide rows: they are held as they are until somebody asks for all of their directions."""
         chosen = settings(shown, "all", engine="factor") | {"block_rows": max(X.shape[0], 1)}
         weights = weights_of(sample_weight, X.shape[0])
-        stream = Stream(X.shape[1], chosen)
-        for start, end, rows in pieces_of(X):
-            stream.update(rows, None if weights is None else weights[start:end], start)
+        rows, features = X.shape
+        stream = Stream(features, chosen)
+        for start, end, piece in pieces_of(X):
+            part = None if weights is None else weights[start:end]
+            interruptibly(partial(stream.update, piece, part, start), decomposition(end - start, features))
         if stream.count == 0:
-            raise nothing_to_fit(X.shape[0])
-        seen = Seen(stream, chosen, narrow=X.dtype == np.float32)
-        return interruptibly(lambda: seen.view(standardize=False), X.size)
+            raise nothing_to_fit(rows)
+        return Seen(stream, features, chosen, narrow=X.dtype == np.float32).view(standardize=False)
 
     def _view(self) -> View:
         view: View | None = getattr(self, "_fitted", None)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Certificate, EigenspaceError
+from ._errors import refusal
+from ._lock import lock_of
 from ._model import EigenspaceModel, components_of
 from ._note import note_of
 from ._rows import array_of, unmasked
@@ -21,6 +23,7 @@ from ._sklearn import (
     validated,
 )
 from ._view import View
+from ._warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +31,7 @@ Floats = NDArray[np.float64]
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Attributes are computed when they are asked for, from what has been seen so far."""
 
-    n_components: int | float | None
+    n_components: int | float | str | None
     whiten: bool
     missing: str = "refuse"
     n_features_in_: int
@@ -57,7 +60,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def singular_values_(self) -> Floats:
-        """The singular values of the centred rows."""
+        """The singular values of the centered rows."""
         return self._view().singular_values
 
     @property
@@ -72,7 +75,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def scale_(self) -> Floats:
-        """What each feature is divided by: its standard deviation when standardised, otherwise 1."""
+        """What each feature is divided by: its standard deviation when standardized, otherwise 1."""
         return self._view().scale
 
     @property
@@ -112,11 +115,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         view = self._view()
         Z = array_of(X, "the coordinates")
         if Z.shape[1] != view.shown:
-            raise EigenspaceError(f"the coordinates have {Z.shape[1]} columns, there are {view.shown} components")
+            words = f"the coordinates have {Z.shape[1]} columns, there are {view.shown} components"
+            raise refusal(words, "pass coordinates as transform gives them")
         return view.reconstruct(Z, whiten=self.whiten)
 
     def get_covariance(self) -> Floats:
-        """The covariance of the features as the model knows it (of standardised rows, when standardised)."""
+        """The covariance of the features as the model knows it (of standardized rows, when standardized)."""
         return self._view().covariance()
 
     def get_precision(self) -> Floats:
@@ -134,11 +138,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return float(np.nanmean(self.score_samples(X)))  # rows that are skipped have none
 
     def hotelling(self, X: Any) -> Floats:
-        """T² of each row: how unusual it is inside the subspace (of standardised rows, when standardised)."""
+        """T² of each row: how unusual it is inside the subspace (of standardized rows, when standardized)."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[0]
 
     def squared_distance(self, X: Any) -> Floats:
-        """Q of each row: its squared distance to the subspace (of standardised rows, when standardised)."""
+        """Q of each row: its squared distance to the subspace (of standardized rows, when standardized)."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
@@ -152,23 +156,43 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return X  # nothing that could be found wrong here
         return array_of(validated(self, unmasked(X), reset=reset, least=least))
 
+    def _warn_if_fewer(self, view: View) -> None:
+        """Says once of a view that it has fewer components than were asked for, and why."""
+        asked = view.n_components
+        if view.told or not isinstance(asked, int) or view.real >= asked:
+            return
+        view.told = True
+        rows = view.raw.count
+        if rows <= asked:
+            why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
+        elif view.raw.certificate().is_exact:
+            why = f"above rounding, the {rows} rows vary in no more directions"
+        else:
+            why = "no more directions were kept; certificate_ bounds what the others can hold"
+        rest = view.shown - view.real
+        others = f" The last {rest} of components_ have a variance of 0." if rest else ""
+        warn(f"{asked} components were asked for and {view.real} came out: {why}.{others}")
+
     def _components(self, features: int) -> int | float | None:
         """The setting, once it is found good."""
         n_components = components_of(self.n_components)
         if isinstance(n_components, int) and n_components > features:
-            raise EigenspaceError(f"n_components={n_components} is more than the {features} features of the rows")
+            words = f"n_components={n_components} is more than the {features} features of the rows"
+            raise refusal(words, f"pass {features} or fewer, or None for all")
         return n_components
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Whatever goes wrong inside, an interruption included, the estimator is what it was before."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        """One thread at a time; whatever goes wrong inside, an interruption included, nothing has changed."""
+        with lock_of(self):
+            before = dict(self.__dict__)
+            try:
+                yield
+            except BaseException:
+                for name in self.__dict__.keys() - before.keys():
+                    del self.__dict__[name]
+                self.__dict__.update(before)
+                raise
 
     def __sklearn_is_fitted__(self) -> bool:
         try:
@@ -187,4 +211,5 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 def nothing_to_fit(n: int) -> EigenspaceError:
     """For rows none of which takes part."""
-    return EigenspaceError(f"none of the {n} rows takes part: each has a weight of zero, or a missing cell")
+    words = f"none of the {n} rows takes part: each has a weight of zero, or a missing cell"
+    return refusal(words, "pass rows with a positive weight and without missing cells, or missing='impute'")

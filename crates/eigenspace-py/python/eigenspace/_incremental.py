@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._core import EigenspaceError, Stream
+from ._core import Stream
+from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
+from ._interrupt import LONG, decomposition, interruptibly
+from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
 from ._note import is_standardized
 from ._rows import array_of, piece_rows, pieces_of, weights_of, whole_of
 from ._seen import Seen
 from ._view import View
+from ._warn import warn
 
 
 class IncrementalPCA(Estimator):
@@ -21,7 +26,7 @@ class IncrementalPCA(Estimator):
 
     A drop-in for scikit-learn's class of the same name. Until more rows have come than fit the budget (``max_rank``)
     nothing is dropped and the result equals batch PCA to rounding, however the rows were cut; after that
-    ``certificate_`` says how far off it can be. With up to 1,024 features nothing is ever dropped.
+    ``certificate_`` says how far off it can be. With up to 1,024 features nothing is ever dropped (see ``engine``).
 
     Parameters
     ----------
@@ -36,15 +41,19 @@ class IncrementalPCA(Estimator):
         Rows taken at a time by ``fit``. It makes no difference to the result, unless blocks are forgotten.
     max_rank : int, 'all' or None
         Directions kept from block to block; by default 2 n_components + 32. ``max_rank=n_components`` is the cheapest.
+        It is for the factor engine; a warning says when it has no effect.
     truncation : str
         Which directions are dropped: 'none', 'rank:100', 'energy:0.99', 'tolerance:1e-6' or 'fd:100'
-        (Frequent Directions, with a guarantee on any input).
+        (Frequent Directions, with a guarantee on any input). For the factor engine, as ``max_rank``.
     standardize : bool
         Whether features are divided by their standard deviation (correlation PCA). The deviations follow the rows.
     forgetting : float, str or None
         How old rows lose weight: 0.99 for each row after them, 'block:0.9' for each block, 'half-life:500' rows.
     missing : str
         What is done with cells that are not a number: 'refuse', 'skip' their rows, or 'impute' from the model.
+    engine : str
+        What is kept between blocks: 'scatter' (the matrix of all products of two features: nothing is ever dropped),
+        'factor' (at most ``max_rank`` directions), or 'auto' (scatter for up to 1,024 features, otherwise factor).
 
     Attributes
     ----------
@@ -83,6 +92,7 @@ class IncrementalPCA(Estimator):
         standardize: bool = False,
         forgetting: float | str | None = None,
         missing: str = "refuse",
+        engine: str = "auto",
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -93,12 +103,13 @@ class IncrementalPCA(Estimator):
         self.standardize = standardize
         self.forgetting = forgetting
         self.missing = missing
+        self.engine = engine
 
     @classmethod
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
         """An estimator that goes on from a model, for example a saved one.
 
-        It shows as many components as the model, and is standardised if the command that wrote the model was told so.
+        It shows as many components as the model, and is standardized if the command that wrote the model was told so.
 
         >>> import numpy as np
         >>> from eigenspace import EigenspaceModel, IncrementalPCA
@@ -114,9 +125,24 @@ class IncrementalPCA(Estimator):
         if model.feature_names is not None:
             estimator.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
         estimator.batch_size_ = estimator._batch_size(model.n_features)
-        estimator._seen = Seen(Stream.resume(model._core, chosen), chosen, narrow=False)
-        estimator.n_samples_seen_ = model.count
+        stream = interruptibly(
+            lambda: Stream.resume(model._core, chosen), decomposition(model._core.rank, model.n_features)
+        )
+        estimator._warn_if_ignored(stream, model.n_features)
+        estimator._seen = Seen(stream, model.n_features, chosen, narrow=False)
         return estimator
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows absorbed so far."""
+        seen: Seen | None = getattr(self, "_seen", None)
+        if seen is None:
+            raise self._not_fitted()
+        return seen.stream.count
+
+    @n_samples_seen_.setter
+    def n_samples_seen_(self, count: float) -> None:
+        """For programs that set what scikit-learn keeps there: the rows are counted, not set."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> IncrementalPCA:
         """Fits to these rows alone; what was seen before is forgotten.
@@ -124,9 +150,8 @@ class IncrementalPCA(Estimator):
         X is an array of any layout, a memory-mapped one, a data frame, or a sparse matrix, which is not made dense.
         """
         with self._all_or_nothing():
-            self.__dict__.pop("_seen", None)
             X = self._checked(X, reset=True, least=1)
-            self._absorb(X, sample_weight, whole=False)
+            self._seen = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
                 raise nothing_to_fit(X.shape[0])
             return self
@@ -135,45 +160,75 @@ class IncrementalPCA(Estimator):
         self, X: Any, y: Any = None, check_input: bool = True, sample_weight: ArrayLike | None = None
     ) -> IncrementalPCA:
         """Adds rows: any number, from the first call on."""
-        first = not hasattr(self, "_seen")
         with self._all_or_nothing():
-            X = self._checked(X, reset=first) if check_input or first else array_of(X)
-            return self._absorb(X, sample_weight, whole=True)
+            seen: Seen | None = getattr(self, "_seen", None)
+            X = self._checked(X, reset=seen is None) if check_input or seen is None else array_of(X)
+            self._seen = self._absorbed(seen, X, sample_weight, whole=True)
+            return self
 
-    def _absorb(self, X: Any, sample_weight: ArrayLike | None, *, whole: bool) -> IncrementalPCA:
-        """Adds checked rows, all or none; they are one block if they are the whole of a call."""
+    def _absorbed(self, seen: Seen | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool) -> Seen:
+        """What was seen and checked rows, all or none; they are one block if they are the whole of a call."""
         n, features = X.shape
         weights = weights_of(sample_weight, n)
         chosen = self._settings(features)
         self.batch_size_ = self._batch_size(features)
-        seen: Seen | None = getattr(self, "_seen", None)
-        if seen is None:
-            stream = Stream(features, chosen)
-        else:
-            stream = seen.stream if seen.settings == chosen else seen.stream.with_settings(chosen)
         size = piece_rows(X)
         if str(self.forgetting).startswith("block:"):
             size = max(n, 1) if whole else self.batch_size_
-        if seen is not None and stream is seen.stream and n > size:
-            stream = stream.copy()
+        cost = decomposition(min(n, size), features)
+        if seen is None:
+            stream = Stream(features, chosen)
+            self._warn_if_ignored(stream, features)
+        elif seen.settings != chosen:
+            held = decomposition(min(seen.stream.count, seen.held), features)
+            stream = interruptibly(lambda: seen.stream.with_settings(chosen), held)
+            self._warn_if_ignored(stream, features)
+        elif n > size or cost >= LONG:
+            stream = seen.stream.copy()  # so that an interruption leaves the other as it is
+        else:
+            stream = seen.stream
         for start, end, rows in pieces_of(X, size):
-            stream.update(rows, None if weights is None else weights[start:end], start)
-        self._seen = Seen(stream, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
-        self.n_samples_seen_ = stream.count
-        return self
+            part = None if weights is None else weights[start:end]
+            interruptibly(partial(stream.update, rows, part, start), cost)
+        return Seen(stream, features, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
 
     def _view(self) -> View:
         seen: Seen | None = getattr(self, "_seen", None)
         if seen is None or seen.stream.count == 0:
             raise self._not_fitted()
-        return seen.view(self.standardize)
+        view = seen.view(self.standardize)
+        self._warn_if_fewer(view)
+        return view
+
+    def _warn_if_ignored(self, stream: Stream, features: int) -> None:
+        """The scatter engine drops nothing, so settings of what to drop have no effect."""
+        if stream.engine != "scatter":
+            return
+        rank = rank_of(self.max_rank)
+        ignored = [f"max_rank={self.max_rank}"] if rank is not None and rank < features else []
+        if self.truncation not in (None, "none"):
+            ignored.append(f"truncation={self.truncation!r}")
+        if ignored:
+            have = "have" if len(ignored) > 1 else "has"
+            warn(
+                f"{' and '.join(ignored)} {have} no effect: the scatter engine, which 'auto' takes for up to 1,024 "
+                "features, never drops a direction. Pass engine='factor' to limit the rank."
+            )
 
     def _settings(self, features: int) -> dict[str, Any]:
         n_components = self._components(features)
         max_rank = rank_of(self.max_rank)
         if isinstance(n_components, int) and max_rank is not None and max_rank < n_components:
-            raise EigenspaceError(f"max_rank={self.max_rank} keeps fewer directions than n_components={n_components}")
-        return settings(n_components, self.max_rank, self.truncation, forgetting=self.forgetting, missing=self.missing)
+            words = f"max_rank={self.max_rank} keeps fewer directions than n_components={n_components}"
+            raise refusal(words, f"pass max_rank={n_components} or more, or fewer components")
+        return settings(
+            n_components,
+            self.max_rank,
+            self.truncation,
+            engine=self.engine,
+            forgetting=self.forgetting,
+            missing=self.missing,
+        )
 
     def _batch_size(self, features: int) -> int:
         if self.batch_size is None:
@@ -182,8 +237,10 @@ class IncrementalPCA(Estimator):
 
     def __copy__(self) -> IncrementalPCA:
         """A copy that goes its own way."""
-        twin = type(self).__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        if hasattr(self, "_seen"):
-            twin._seen = Seen(self._seen.stream.copy(), self._seen.settings, self._seen.narrow)
-        return twin
+        with lock_of(self):
+            twin = type(self).__new__(type(self))
+            twin.__dict__.update(self.__dict__)
+            if hasattr(self, "_seen"):
+                seen = self._seen
+                twin._seen = Seen(seen.stream.copy(), seen.features, seen.settings, seen.narrow)
+            return twin

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of one long decomposition."""
+"""Ctrl-C in the middle of one long computation."""
 
 from __future__ import annotations
 
@@ -8,18 +8,31 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-LONG = 1 << 23
-"""Cells from which a decomposition is long enough to be interrupted."""
+LONG = 1 << 27
+"""Multiplications from which a computation can be interrupted: a tenth of a second where they are slow."""
+
+READ_AT_MOST = 1024
+"""Rows and directions, more or less, that a stream of many features holds."""
 
 
-def interruptibly(work: Callable[[], Result], cells: int) -> Result:
-    """The result of a call that can be interrupted by hand.
+def decomposition(rows: int, features: int) -> int:
+    """Multiplications of a decomposition."""
+    return rows * features * min(rows, features)
+
+
+def writing(cells: int) -> int:
+    """What turning numbers into bytes with a checksum costs, or the reverse, in multiplications."""
+    return 32 * cells
+
+
+def interruptibly(work: Callable[[], Result], cost: int) -> Result:
+    """The result of a call that costs about so many multiplications, and can be interrupted by hand.
 
     Signals are heard by the main thread alone, and only between two steps of Python. So the work goes on in another
     thread while this one waits. When it is interrupted the exception comes at once; what was begun ends by itself and
-    is forgotten.
+    is forgotten. It must therefore change nothing that somebody else can see.
     """
-    if cells < LONG or threading.current_thread() is not threading.main_thread():
+    if cost < LONG or threading.current_thread() is not threading.main_thread():
         return work()
     outcome: list[tuple[Any, BaseException | None]] = []
 
@@ -30,8 +43,12 @@ def interruptibly(work: Callable[[], Result], cells: int) -> Result:
             outcome.append((None, error))
 
     thread = threading.Thread(target=run, daemon=True, name="eigenspace")
-    thread.start()
-    thread.join()
+    try:
+        thread.start()
+    except RuntimeError:  # the system has no thread to give
+        return work()
+    while not outcome:
+        thread.join(0.1)  # in steps: not every system lets a signal end the wait
     result, error = outcome[0]
     if error is not None:
         raise error

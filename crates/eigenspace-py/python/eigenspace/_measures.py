@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._core import EigenspaceError
+from ._errors import refusal, with_hint
+from ._interrupt import decomposition, interruptibly
 from ._model import EigenspaceModel
 from ._rows import array_of, is_sparse, pieces_of, rows_of
 
@@ -18,7 +19,8 @@ def principal_angles(A: Any, B: Any) -> NDArray[np.float64]:
 
     A and B are matrices whose rows span the subspaces, or fitted estimators, or models.
     """
-    return _core.principal_angles(_directions(A, "A"), _directions(B, "B"))
+    a, b = _directions(A, "A"), _directions(B, "B")
+    return interruptibly(lambda: _core.principal_angles(a, b), decomposition(len(a) + len(b), a.shape[1]))
 
 
 def subspace_distance(A: Any, B: Any) -> float:
@@ -26,7 +28,8 @@ def subspace_distance(A: Any, B: Any) -> float:
 
     A and B are matrices whose rows span the subspaces, or fitted estimators, or models.
     """
-    return _core.subspace_distance(_directions(A, "A"), _directions(B, "B"))
+    a, b = _directions(A, "A"), _directions(B, "B")
+    return interruptibly(lambda: _core.subspace_distance(a, b), decomposition(len(a) + len(b), a.shape[1]))
 
 
 def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> float:
@@ -39,14 +42,17 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
     kind : 'frobenius' for the root of the sum of squares, 'rmse' for the root of their mean
     """
     if kind not in ("frobenius", "rmse"):
-        raise EigenspaceError(f"`{kind}` is no kind of error: expected 'frobenius' or 'rmse'")
+        words = f"invalid kind of error `{kind}`: expected 'frobenius' or 'rmse'"
+        raise refusal(words, "leave kind out for the root of the sum of squares")
     if hasattr(X, "inverse_transform"):
-        raise TypeError("the rows come first, and the model that reconstructs them second")
+        error = TypeError("the rows come first, and the model that reconstructs them second")
+        raise with_hint(error, "swap the two arguments")
     X = array_of(X)
     if not hasattr(other, "inverse_transform"):
         other = array_of(other, "the reconstruction")
         if other.shape != X.shape:
-            raise EigenspaceError(f"the rows have shape {X.shape}, the reconstruction has {other.shape}")
+            hint = "pass the reconstruction of these rows, or the model that makes it"
+            raise refusal(f"the rows have shape {X.shape}, the reconstruction has {other.shape}", hint)
     total, largest = 0.0, 0.0
     for start, end, _ in pieces_of(X):
         rows = X[start:end].toarray() if is_sparse(X) else np.asarray(X[start:end])
@@ -61,9 +67,8 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
             if len(bad):
                 row, column = bad[0]
                 value = table[row, column]
-                raise EigenspaceError(
-                    f"row {start + row}, column {column} of {name}: the value is {value}, expected a finite number"
-                )
+                words = f"row {start + row}, column {column} of {name}: the value is {value}, expected a finite number"
+                raise refusal(words, "leave out such rows, or fill their cells with model.fill_missing")
         lost = np.abs(rows - again)
         most = float(lost.max(initial=0.0))
         if most > largest:  # squares are taken of what is at most 1, so that they do not overflow

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _html
-from ._core import Certificate, EigenspaceError, Model, NotAPartError, Stream
-from ._interrupt import interruptibly
+from ._core import Certificate, Model, NotAPartError, Stream
+from ._errors import refusal, with_hint
+from ._interrupt import decomposition, interruptibly, writing
 from ._note import check_names, check_same_columns, columns_of, names_of, note_of
 from ._rows import (
     array_of,
@@ -23,6 +25,7 @@ from ._rows import (
     weights_of,
     whole_of,
 )
+from ._warn import warn
 
 Floats = NDArray[np.float64]
 
@@ -83,11 +86,14 @@ class EigenspaceModel:
         fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
         if method == "auto" and fits and (is_sparse(X) or cells > TALL_CELLS):
             stream = Stream(X.shape[1], settings(engine="scatter"))
+            cost = X.shape[1] ** 3
             for start, end, rows in pieces_of(X):
-                stream.update(rows, None if weights is None else weights[start:end], start)
-            return cls._of(stream.model().truncate(rule), note)
+                part = None if weights is None else weights[start:end]
+                interruptibly(partial(stream.update, rows, part, start), cost)
+            return cls._of(interruptibly(lambda: stream.model().truncate(rule), cost), note)
         rows = rows_of(X)
-        return cls._of(interruptibly(lambda: Model.batch(rows, weights, method, rule), cells), note)
+        work = partial(Model.batch, rows, weights, method, rule)
+        return cls._of(interruptibly(work, decomposition(*X.shape)), note)
 
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
@@ -95,7 +101,9 @@ class EigenspaceModel:
         models = [model_of(model, "a model to merge") for model in models]
         for model in models[1:]:
             check_same_columns(models[0]._note, model._note, model.n_features)
-        core = Model.merge_all([model._core for model in models], _rule(max_rank))
+        cores, rule = [model._core for model in models], _rule(max_rank)
+        cost = len(cores) * max((_cost(core.rank * 2, core) for core in cores), default=0)
+        core = interruptibly(lambda: Model.merge_all(cores, rule), cost)
         return cls._of(core, models[0]._note)  # an empty list was refused
 
     def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
@@ -103,17 +111,20 @@ class EigenspaceModel:
         X = self._rows(X)
         weights = weights_of(weights, X.shape[0])
         rows, rule = rows_of(X), _rule(max_rank)
-        return self._with(interruptibly(lambda: self._core.update(rows, weights, rule), X.shape[0] * X.shape[1]))
+        cost = _cost(X.shape[0] + self.rank, self._core)
+        return self._with(interruptibly(lambda: self._core.update(rows, weights, rule), cost))
 
     def merge(self, other: EigenspaceModel, max_rank: int | None = None) -> EigenspaceModel:
         """The model of the rows of both."""
         check_same_columns(self._note, model_of(other, "other")._note, self.n_features)
-        return self._with(self._core.merge(other._core, _rule(max_rank)))
+        rule, cost = _rule(max_rank), _cost(self.rank + other.rank, self._core)
+        return self._with(interruptibly(lambda: self._core.merge(other._core, rule), cost))
 
     def split(self, part: EigenspaceModel) -> EigenspaceModel:
         """The model of the rows that are not in the part, which must have been in this one."""
         check_same_columns(self._note, model_of(part, "part")._note, self.n_features)
-        return self._with(self._core.split(part._core))
+        cost = _cost(self.rank + part.rank, self._core)
+        return self._with(interruptibly(lambda: self._core.split(part._core), cost))
 
     def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
         """The model of the rows before without these."""
@@ -121,22 +132,28 @@ class EigenspaceModel:
         weights = weights_of(weights, X.shape[0])
         n = X.shape[0] if weights is None else int(np.count_nonzero(weights))
         if n > self.count:
-            raise NotAPartError(f"cannot remove {n} rows from a model of {self.count}")
-        rows = rows_of(X)
-        return self._with(interruptibly(lambda: self._core.remove(rows, weights), X.shape[0] * X.shape[1]))
+            error = NotAPartError(f"cannot remove {n} rows from a model of {self.count}")
+            raise with_hint(error, "remove only rows that were added before")
+        rows, cost = rows_of(X), _cost(X.shape[0] + self.rank, self._core)
+        return self._with(interruptibly(lambda: self._core.remove(rows, weights), cost))
 
     def truncate(self, max_rank: int | str) -> EigenspaceModel:
         """The same model with fewer directions: a number, or a rule such as 'energy:0.99'."""
         rule = max_rank if isinstance(max_rank, str) else _rule(max_rank)
-        return self._with(self._core.truncate(rule))
+        return self._with(interruptibly(lambda: self._core.truncate(rule), self.rank * self.n_features))
 
     def forget(self, factor: float) -> EigenspaceModel:
         """The same model in which every row so far weighs this factor as much."""
-        return self._with(self._core.forget(factor))
+        return self._with(interruptibly(lambda: self._core.forget(factor), self.rank * self.n_features))
 
     def with_components(self, n_components: int | float | None) -> EigenspaceModel:
         """The same model showing another number of components: a number, a share such as 0.95, or all (None)."""
-        return self._with(self._core.with_components(components_of(n_components)))
+        asked = components_of(n_components)
+        model = self._with(interruptibly(lambda: self._core.with_components(asked), self.rank * self.n_features))
+        if isinstance(asked, int) and model.n_components < asked and self.count > 0:
+            kept = "the model keeps no more directions"
+            warn(f"{asked} components were asked for and {model.n_components} came out: {kept}.")
+        return model
 
     def _rows(self, X: Any) -> Any:
         """A checked array of rows, whose columns are the model's if both have names."""
@@ -201,7 +218,7 @@ class EigenspaceModel:
 
     @property
     def singular_values(self) -> Floats:
-        """The singular values of the centred rows along the directions shown."""
+        """The singular values of the centered rows along the directions shown."""
         return self._core.singular_values()[: self.n_components]
 
     @property
@@ -255,16 +272,17 @@ class EigenspaceModel:
         """The variance of the rows along a direction of any length."""
         direction = numbers_of(np.asarray(direction), "the direction")
         if direction.ndim != 1:
-            raise EigenspaceError(f"the direction has {direction.ndim} dimensions, expected a number for each feature")
+            words = f"the direction has {direction.ndim} dimensions, expected a number for each feature"
+            raise refusal(words, "pass one row, such as model.components[0]")
         return self._core.variance_along(np.array(direction, dtype=np.float64), ddof)
 
     def covariance(self) -> Floats:
         """The covariance of the features as the model knows it, with noise along what is not shown."""
-        return self._core.covariance()
+        return interruptibly(self._core.covariance, self.n_features**2 * self.n_components)
 
     def precision(self) -> Floats:
         """The inverse of the covariance."""
-        return self._core.precision()
+        return interruptibly(self._core.precision, self.n_features**2 * self.n_components)
 
     def certificate(self) -> Certificate:
         """How exact the model is."""
@@ -272,7 +290,7 @@ class EigenspaceModel:
 
     def orthogonality_loss(self) -> float:
         """The largest entry of ``abs(V @ V.T - I)``."""
-        return self._core.orthogonality_loss()
+        return interruptibly(self._core.orthogonality_loss, self.rank**2 * self.n_features)
 
     def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
         """The coordinates of rows, in the precision of the rows."""
@@ -281,7 +299,8 @@ class EigenspaceModel:
             (X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64
         )
         for start, end, rows in pieces_of(X):
-            coordinates[start:end] = self._core.project(rows, start)
+            cost = (end - start) * self.n_features * self.n_components
+            coordinates[start:end] = interruptibly(partial(self._core.project, rows, start), cost)
         if whiten:
             coordinates /= np.sqrt(self.explained_variance()).astype(coordinates.dtype)
         return coordinates
@@ -292,9 +311,8 @@ class EigenspaceModel:
         if not whiten:
             return reconstructed(self._core.reconstruct, Z, self.n_features)
         if Z.shape[1] > self.n_components:
-            raise EigenspaceError(
-                f"the coordinates have {Z.shape[1]} columns, there are {self.n_components} components"
-            )
+            words = f"the coordinates have {Z.shape[1]} columns, there are {self.n_components} components"
+            raise refusal(words, "pass coordinates as transform gives them")
         deviation = np.sqrt(self.explained_variance())[: Z.shape[1]]
         return reconstructed(lambda Z: self._core.reconstruct(Z * deviation.astype(Z.dtype)), Z, self.n_features)
 
@@ -312,7 +330,8 @@ class EigenspaceModel:
             measure(np.empty(X.shape))  # the width is looked at all the same
         values = np.empty(X.shape[0])
         for start, end, rows in dense_pieces_of(X):
-            values[start:end] = measure(rows)
+            cost = (end - start) * self.n_features * self.n_components
+            values[start:end] = interruptibly(partial(measure, rows), cost)
         return values
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
@@ -326,26 +345,33 @@ class EigenspaceModel:
             return self._core.fill_missing(np.empty(X.shape))
         filled = np.empty(X.shape)
         for start, end, rows in dense_pieces_of(X):
-            filled[start:end] = self._core.fill_missing(rows)
+            cost = (end - start) * self.n_components**2 * (self.n_features + self.n_components)
+            filled[start:end] = interruptibly(partial(self._core.fill_missing, rows), cost)
         return filled
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
-        return self._core.to_bytes(self._note)
+        return interruptibly(lambda: self._core.to_bytes(self._note), writing(self.rank * self.n_features))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> EigenspaceModel:
         """The model of these bytes."""
-        return cls._of(*Model.from_bytes(bytes(memoryview(data))))
+        copy = bytes(memoryview(data))
+        return cls._of(*interruptibly(lambda: Model.from_bytes(copy), writing(len(copy) // 8)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (safetensors), whole or not at all."""
+        """Writes the model file (safetensors), whole or not at all. Ctrl-C is heard when it is written."""
         self._core.save(os.fspath(path), self._note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EigenspaceModel:
         """The model of a file."""
-        return cls._of(*Model.load(os.fspath(path)))
+        path = os.fspath(path)
+        try:
+            size = os.path.getsize(path)
+        except (OSError, TypeError, ValueError):
+            size = 0  # the native part says what is wrong
+        return cls._of(*interruptibly(lambda: Model.load(path), writing(size // 8)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
@@ -374,15 +400,21 @@ class EigenspaceModel:
 def reconstructed(reconstruct: Callable[[NDArray[Any]], NDArray[Any]], Z: Any, features: int) -> NDArray[Any]:
     """The rows of coordinates, in the precision of the coordinates."""
     Z = Z.toarray() if is_sparse(Z) else Z
-    return interruptibly(lambda: reconstruct(rows_of(Z)), Z.shape[0] * features)
+    return interruptibly(lambda: reconstruct(rows_of(Z)), Z.shape[0] * Z.shape[1] * features)
 
 
 def model_of(model: Any, name: str) -> EigenspaceModel:
     """A model, or the estimator's where one was passed in its place."""
     if not isinstance(model, EigenspaceModel):
-        hint = "; pass its model_" if hasattr(model, "model_") else ""
-        raise TypeError(f"{name} must be an EigenspaceModel, and this is {type(model).__name__}{hint}")
+        error = TypeError(f"{name} must be an EigenspaceModel, and this is {type(model).__name__}")
+        ours = hasattr(model, "model_")
+        raise with_hint(error, "pass its model_" if ours else "make one with EigenspaceModel.from_rows")
     return model
+
+
+def _cost(rows: int, core: Model) -> int:
+    """Multiplications of a decomposition of rows as wide as the model's."""
+    return decomposition(rows, core.features)
 
 
 def _rule(max_rank: int | None) -> str:
@@ -399,7 +431,9 @@ def components_of(n_components: Any) -> int | float | None:
         return whole_of(n_components, "n_components")
     except TypeError:
         what = "a whole number, a share of variance such as 0.95, or None"
-        raise TypeError(f"n_components={n_components!r} must be {what}") from None
+        error = TypeError(f"n_components={n_components!r} must be {what}")
+        mle = isinstance(n_components, str) and n_components == "mle"
+        raise with_hint(error, "'mle' is for eigenspace.PCA" if mle else "pass None for all components") from None
 
 
 def settings(
@@ -431,5 +465,5 @@ def rank_of(max_rank: Any) -> int | None:
     if isinstance(max_rank, str):
         if max_rank == "all":
             return most
-        raise EigenspaceError(f"max_rank={max_rank!r} must be a whole number, 'all' or None")
+        raise refusal(f"max_rank={max_rank!r} must be a whole number, 'all' or None", "pass 'all' to drop nothing")
     return min(whole_of(max_rank, "max_rank"), most)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ._core import EigenspaceError
+from ._errors import refusal
 
 
 def note_of(columns: Sequence[str] | None, *, standardize: bool) -> str:
@@ -36,7 +36,8 @@ def check_same_columns(left: str, right: str, features: int) -> None:
     if one is None or two is None or one == two:
         return
     j = next(j for j in range(features) if one[j] != two[j])
-    raise EigenspaceError(f"column {j} is `{one[j]}` in one and `{two[j]}` in the other")
+    hint = "reorder or select the columns so that both are the same"
+    raise refusal(f"column {j} is `{one[j]}` in one and `{two[j]}` in the other", hint)
 
 
 def names_of(X: Any) -> list[str] | None:

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import EigenspaceError
+from ._errors import refusal, with_hint
 
 CELLS = 1 << 22
 """Cells read at a time, 32 MiB of float64: memory stays small and Ctrl-C is heard between two pieces."""
+
+NUMBERS = "leave out columns that are not numbers, or encode them as numbers"
 
 
 def is_sparse(X: Any) -> bool:
@@ -30,8 +32,8 @@ def array_of(X: Any, name: str = "X") -> Any:
     X = X.tocsr() if is_sparse(X) else np.asarray(unmasked(X))
     X = numbers_of(X, name)
     if X.ndim != 2:
-        row = "; one row is X.reshape(1, -1)" if X.ndim == 1 else ""
-        raise EigenspaceError(f"{name} has {X.ndim} dimensions, expected a row for each observation{row}")
+        hint = "one row is X.reshape(1, -1)" if X.ndim == 1 else "pass a table with one row for each observation"
+        raise refusal(f"{name} has {X.ndim} dimensions, expected 2: a row for each observation", hint)
     return X
 
 
@@ -41,11 +43,12 @@ def numbers_of(X: Any, name: str) -> Any:
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            raise EigenspaceError(f"{name} holds something that is not a number: {error}") from None
+            raise refusal(f"{name} holds something that is not a number: {error}", NUMBERS) from None
     if X.dtype.kind == "c":
-        raise EigenspaceError(f"{name} is complex, and PCA is for real numbers. Complex data not supported")
+        words = f"{name} is complex, and PCA is for real numbers. Complex data not supported"
+        raise refusal(words, "pass the real and the imaginary part as features of their own")
     if X.dtype.kind not in "fiub":
-        raise EigenspaceError(f"{name} has the type {X.dtype}, expected numbers")
+        raise refusal(f"{name} has the type {X.dtype}, expected numbers", NUMBERS)
     return X
 
 
@@ -110,9 +113,10 @@ def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.ndim != 1:
-        raise EigenspaceError(f"the weights have {weights.ndim} dimensions, expected one number for each row")
+        hint = "pass an array with one weight for each row"
+        raise refusal(f"the weights have {weights.ndim} dimensions, expected one number for each row", hint)
     if len(weights) != n:
-        raise EigenspaceError(f"there are {len(weights)} weights for {n} rows")
+        raise refusal(f"there are {len(weights)} weights for {n} rows", "pass one weight for each row")
     return np.ascontiguousarray(weights)
 
 
@@ -123,7 +127,7 @@ def whole_of(value: Any, name: str, least: int = 1) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}={value!r} must be a whole number") from None
+        raise with_hint(TypeError(f"{name}={value!r} must be a whole number"), f"pass {least} or more") from None
     if number < least:
-        raise EigenspaceError(f"{name}={number} must be at least {least}")
+        raise refusal(f"{name}={number} must be at least {least}", f"pass {least} or more")
     return number

@@ -5,33 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import Stream
+from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._view import View
 
 
 class Seen:
     """A stream with its settings. Pickling keeps all of its state: whoever goes on from it ends with the same bytes."""
 
-    def __init__(self, stream: Stream, settings: dict[str, Any], narrow: bool) -> None:
+    def __init__(self, stream: Stream, features: int, settings: dict[str, Any], narrow: bool) -> None:
         self.stream = stream
+        self.features = features
         self.settings = settings
         self.narrow = narrow
         self._views: dict[bool, View] = {}
 
     def view(self, standardize: bool) -> View:
         """The numbers of the model, computed once."""
-        if standardize not in self._views:
-            shown = self.settings["components"]
-            if standardize:
-                view = View(self.stream.model(), shown, standardize=True, narrow=self.narrow)
-            else:
-                whole = self.stream.model
-                view = View(self.stream.shown(), shown, standardize=False, narrow=self.narrow, whole=whole)
-            self._views[standardize] = view
-        return self._views[standardize]
+        count = self.stream.count
+        view = self._views.get(standardize)
+        if view is None or view.raw.count != count:
+            cost = decomposition(min(count, self.held), self.features)
+            view = self._views[standardize] = interruptibly(lambda: self._read(standardize), cost)
+        return view
+
+    def _read(self, standardize: bool) -> View:
+        shown = self.settings["components"]
+        if standardize:
+            return View(self.stream.model(), shown, standardize=True, narrow=self.narrow)
+        return View(self.stream.shown(), shown, standardize=False, narrow=self.narrow, whole=self.stream.model)
+
+    @property
+    def held(self) -> int:
+        """About as many rows as a decomposition of the stream has."""
+        return max(READ_AT_MOST, self.settings["block_rows"] or 0)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"checkpoint": self.stream.checkpoint(), "settings": self.settings, "narrow": self.narrow}
+        cost = writing(min(self.stream.count, self.held) * self.features)
+        kept = {"features": self.features, "settings": self.settings, "narrow": self.narrow}
+        return {"checkpoint": interruptibly(self.stream.checkpoint, cost), **kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        stream = Stream.restore(state["checkpoint"], state["settings"])
-        self.__init__(stream, state["settings"], state["narrow"])  # type: ignore[misc]
+        checkpoint, settings = state["checkpoint"], state["settings"]
+        stream = interruptibly(lambda: Stream.restore(checkpoint, settings), writing(len(checkpoint) // 8))
+        self.__init__(stream, state["features"], settings, state["narrow"])  # type: ignore[misc]

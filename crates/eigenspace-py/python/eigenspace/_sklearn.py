@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._core import EigenspaceError
-from ._rows import array_of
+from ._errors import refusal
+from ._rows import NUMBERS, array_of
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -28,20 +28,21 @@ def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
                 estimator, X, reset=reset, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=least
             )
         except OverflowError as error:
-            raise EigenspaceError(f"X holds something that is not a number: {error}") from None
+            raise refusal(f"X holds something that is not a number: {error}", NUMBERS) from None
     names = [name for name in getattr(X, "columns", []) if isinstance(name, str)]
     X = array_of(X)
     if X.shape[0] < least:
-        raise EigenspaceError(f"there are {X.shape[0]} rows, expected at least {least}")
+        raise refusal(f"there are {X.shape[0]} rows, expected at least {least}", "pass more rows")
     if reset:
         if X.shape[1] == 0:
-            raise EigenspaceError("the rows have no columns")
+            raise refusal("the rows have no columns", "pass at least one feature")
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
         if len(names) == X.shape[1]:
             estimator.feature_names_in_ = names
     elif X.shape[1] != estimator.n_features_in_:
-        raise EigenspaceError(f"the rows have {X.shape[1]} columns, the model has {estimator.n_features_in_} features")
+        words = f"the rows have {X.shape[1]} columns, the model has {estimator.n_features_in_} features"
+        raise refusal(words, "pass the columns that the estimator was fitted on")
     return X
 
 

@@ -1,6 +1,6 @@
 """What an estimator shows of its model: scikit-learn's numbers.
 
-    z = ((x - mean_) / scale_) components_ᵀ          scale_ is 1 unless standardised
+    z = ((x - mean_) / scale_) components_ᵀ          scale_ is 1 unless standardized
 
 scikit-learn's estimators have as many components as were asked for, also when the rows vary in fewer directions.
 Here the missing ones are directions orthogonal to the others along which nothing has varied: their singular values
@@ -10,13 +10,14 @@ are 0, and their whitened coordinates too.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Model
+from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._model import reconstructed
 from ._rows import dense_pieces_of, is_sparse, pieces_of
 
@@ -45,7 +46,9 @@ class View:
         self._whole = whole
         self.n_components = n_components
         self.narrow = narrow
-        self.scaled = raw.standardize() if standardize else None
+        self.told = False
+        cost = decomposition(raw.rank, raw.features)
+        self.scaled = interruptibly(raw.standardize, cost) if standardize else None
         self.model = raw if self.scaled is None else self.scaled.model()
         self.real = self.model.n_components
         self.features = raw.features
@@ -58,16 +61,22 @@ class View:
     def __getstate__(self) -> dict[str, Any]:
         standardize = self.scaled is not None
         settings = {"n_components": self.n_components, "standardize": standardize, "narrow": self.narrow}
-        return {"model": self.remembered.to_bytes(""), **settings}
+        model = self.remembered
+        data = interruptibly(lambda: model.to_bytes(""), writing(model.rank * self.features))
+        return {"model": data, **settings}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        raw, _ = Model.from_bytes(state.pop("model"))
-        self.__init__(raw, **state)  # type: ignore[misc]
+        settings = dict(state)
+        data = settings.pop("model")
+        raw, _ = interruptibly(lambda: Model.from_bytes(data), writing(len(data) // 8))
+        self.__init__(raw, **settings)  # type: ignore[misc]
 
     @cached_property
     def remembered(self) -> Model:
         """The model with all directions, of which `raw` may have only those that are shown."""
-        return self.raw if self._whole is None else self._whole()
+        if self._whole is None:
+            return self.raw
+        return interruptibly(self._whole, decomposition(min(self.raw.count, READ_AT_MOST), self.features))
 
     @property
     def whole(self) -> Model:
@@ -134,7 +143,8 @@ class View:
         for start, end, rows in pieces_of(X):
             if missing != "refuse" and not isinstance(rows, tuple):
                 rows, skipped[start:end] = self.filled(rows, missing)
-            Z[start:end, : self.real] = engine.project(rows, start)
+            work = partial(engine.project, rows, start)
+            Z[start:end, : self.real] = interruptibly(work, (end - start) * self.features * self.real)
             if self.real < self.shown:
                 dense = X[start:end] if is_sparse(X) else rows
                 turned = (self.idle / self.scale).T
@@ -150,7 +160,8 @@ class View:
         holes = np.isnan(rows).any(axis=1)
         if not holes.any():
             return rows, holes
-        whole = self.raw.fill_missing(np.asarray(rows, dtype=np.float64))
+        cost = len(rows) * self.real**2 * (self.features + self.real)
+        whole = interruptibly(lambda: self.raw.fill_missing(np.asarray(rows, dtype=np.float64)), cost)
         return whole.astype(rows.dtype), holes & (missing == "skip")
 
     def readings(self, X: Any, missing: str) -> tuple[Floats, Floats]:
@@ -161,8 +172,9 @@ class View:
             if missing != "refuse":
                 rows, skipped = self.filled(rows, missing)
             rows = rows / self.scale
-            hotelling[start:end] = self.model.hotelling(rows)
-            distance[start:end] = self.model.squared_distance(rows)
+            cost = (end - start) * self.features * self.real
+            hotelling[start:end] = interruptibly(partial(self.model.hotelling, rows), cost)
+            distance[start:end] = interruptibly(partial(self.model.squared_distance, rows), cost)
             hotelling[start:end][skipped] = distance[start:end][skipped] = np.nan
         return hotelling, distance
 
@@ -181,13 +193,16 @@ class View:
         return reconstructed(reconstruct, Z, self.features)
 
     def covariance(self) -> Floats:
-        components = np.vstack([self.model.basis()[: self.real], self.idle])
-        covariance: Floats = (components.T * (self.explained_variance - self.noise_variance)) @ components
-        covariance.flat[:: self.features + 1] += self.noise_variance
-        return covariance
+        def covariance() -> Floats:
+            components = np.vstack([self.model.basis()[: self.real], self.idle])
+            covariance: Floats = (components.T * (self.explained_variance - self.noise_variance)) @ components
+            covariance.flat[:: self.features + 1] += self.noise_variance
+            return covariance
+
+        return interruptibly(covariance, self.features**2 * self.shown)
 
     def precision(self) -> Floats:
-        return self.model.precision()
+        return interruptibly(self.model.precision, self.features**2 * self.shown)
 
     def log_likelihood(self, X: Any, missing: str) -> Floats:
         """Of each row, normal with the covariance of the model (probabilistic PCA)."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import EigenspaceError
-from .._estimator import Estimator
 from .._model import EigenspaceModel
 from .._rows import array_of
 from .._view import View
 
+if TYPE_CHECKING:
+    from .._estimator import Estimator
+
 Floats = NDArray[np.float64]
-Drawable: TypeAlias = EigenspaceModel | Estimator
+Drawable: TypeAlias = Union[EigenspaceModel, "Estimator"]
 
 
 class Subject:
@@ -27,7 +30,7 @@ class Subject:
     def __init__(self, of: Drawable) -> None:
         if isinstance(of, EigenspaceModel):
             self.view, self.core, self.shown = None, of._core, of._core.n_components
-        elif isinstance(of, Estimator):
+        elif is_estimator(of):
             self.view = of._view()
             self.core, self.shown = self.view.whole, int(of.n_components_)
         else:
@@ -111,6 +114,12 @@ class Subject:
         if len(names) != self.features:
             raise EigenspaceError(f"there are {len(names)} names for {self.features} features")
         return [str(name) for name in names]
+
+
+def is_estimator(of: object) -> TypeGuard[Estimator]:
+    """Whether it is an estimator of ours, without importing scikit-learn to find out that it is not."""
+    module = sys.modules.get("eigenspace._estimator")
+    return module is not None and isinstance(of, module.Estimator)
 
 
 def at_least_one(value: int | None, name: str) -> int | None:

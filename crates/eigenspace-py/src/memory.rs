@@ -1,0 +1,132 @@
+//! What a call will ask of memory, estimated before it begins.
+//!
+//! A failed allocation in native code ends the interpreter, so every call that allocates much says how many numbers
+//! it will hold at a time, and [`affordable`] refuses with a `MemoryError` what memory cannot give. Estimates are
+//! upper bounds: of products that are computed in the same call all count, and so do the copies made for results.
+
+use eigenspace::{EigenspaceModel, EigenspaceStream, Engine};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+
+use crate::errors::with_hint;
+
+/// Numbers that are asked for beside those of the matrices.
+const BESIDE: usize = 1 << 21;
+/// Matrices with fewer numbers than this need next to nothing beside them.
+const SMALL: usize = 1 << 16;
+
+/// Refuses more numbers than memory can hold, before they are asked for.
+pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
+    let cells = if cells < SMALL { cells } else { cells.saturating_add(BESIDE) };
+    let mut probe: Vec<f64> = Vec::new();
+    match probe.try_reserve_exact(cells) {
+        Ok(()) => Ok(()),
+        Err(_) => {
+            let mib = cells as f64 * 8.0 / (1_u64 << 20) as f64;
+            let size = if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.0} GiB", mib / 1024.0) };
+            let error = PyMemoryError::new_err(format!("cannot allocate {size} of memory"));
+            Err(with_hint(
+                py,
+                error,
+                Some("work on smaller blocks of rows, with fewer components or a smaller max_rank"),
+            ))
+        }
+    }
+}
+
+/// What a thread keeps for the panels that products of matrices pack: twice the last cache, or what a common one has.
+pub(crate) fn packed_by_a_thread() -> usize {
+    let size = |index: usize| {
+        let text = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size")).ok()?;
+        let kib: usize = text.trim().strip_suffix('K')?.parse().ok()?;
+        Some(kib << 10)
+    };
+    let cache = (0..5).filter_map(size).max().unwrap_or(32 << 20);
+    cache.saturating_mul(2) / size_of::<f64>()
+}
+
+/// A matrix.
+pub(crate) fn matrix(rows: usize, columns: usize) -> usize {
+    rows.saturating_mul(columns)
+}
+
+/// Decomposing dense rows: three copies of them, vectors as long as a row, and small square matrices.
+pub(crate) fn decomposition(rows: usize, features: usize) -> usize {
+    let small = rows.min(features);
+    let copies = matrix(rows.saturating_add(8), features).saturating_mul(3);
+    copies.saturating_add(matrix(small, small).saturating_mul(5))
+}
+
+/// The coordinates of rows, and the rows in another precision.
+pub(crate) fn projection(rows: usize, model: &EigenspaceModel) -> usize {
+    let columns = model.features().saturating_add(model.n_components().saturating_mul(2));
+    matrix(rows, columns).saturating_add(matrix(model.n_components(), model.features()))
+}
+
+/// The rows of coordinates.
+pub(crate) fn reconstruction(rows: usize, model: &EigenspaceModel) -> usize {
+    let columns = model.features().saturating_add(model.n_components());
+    let components = matrix(model.n_components(), model.features());
+    matrix(rows.saturating_add(8), columns).saturating_add(components)
+}
+
+/// The covariance of the features, or its inverse: the identity, its product with the components, and the sum.
+pub(crate) fn covariance(model: &EigenspaceModel) -> usize {
+    let features = model.features();
+    matrix(features, features).saturating_mul(4).saturating_add(matrix(features, model.n_components()))
+}
+
+/// A copy of a model.
+pub(crate) fn model(model: &EigenspaceModel) -> usize {
+    matrix(model.rank().saturating_add(3), model.features())
+}
+
+/// The bytes of a model: its tensors, the file made of them, and the copy that Python gets.
+pub(crate) fn bytes_of_model(model: &EigenspaceModel) -> usize {
+    self::model(model).saturating_mul(5)
+}
+
+/// Reading a model from this many bytes.
+pub(crate) fn model_of_bytes(bytes: u64) -> usize {
+    usize::try_from(bytes / 8).unwrap_or(usize::MAX).saturating_mul(3)
+}
+
+/// Merging models as a tree: copies of all, what the merges of one level give, and the largest merge.
+pub(crate) fn merge(models: &[&EigenspaceModel]) -> usize {
+    let copies = models.iter().fold(0_usize, |sum, one| sum.saturating_add(model(one)));
+    let features = models.first().map_or(0, |model| model.features());
+    let rows = models.iter().fold(1_usize, |sum, one| sum.saturating_add(one.rank() + 1));
+    let rows = rows.min(features.saturating_mul(2).saturating_add(1));
+    copies.saturating_mul(2).saturating_add(decomposition(rows, features))
+}
+
+/// Taking a part of this rank out of a model: what of the part lies outside, and a basis of both.
+pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
+    let leaving = rank.saturating_add(1);
+    let both = whole.rank().saturating_add(leaving);
+    decomposition(leaving, whole.features())
+        .saturating_add(matrix(leaving, whole.features()).saturating_mul(2))
+        .saturating_add(decomposition(both, whole.features()))
+        .saturating_add(matrix(both, whole.features()))
+}
+
+/// What a stream holds: its buffer with room to grow, the scatter matrix, and the model that was last read.
+pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
+    let (plan, features) = (stream.plan(), stream.features());
+    let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
+    let rows = usize::try_from(stream.count()).unwrap_or(usize::MAX).min(most);
+    let scatter = if plan.engine == Engine::Scatter { matrix(features, features) } else { 0 };
+    matrix(rows.saturating_add(4), features).saturating_mul(2).saturating_add(scatter.saturating_mul(2))
+}
+
+/// Absorbing rows that do more than wait: a compression, or a product into the scatter matrix.
+pub(crate) fn compression(stream: &EigenspaceStream) -> usize {
+    let (plan, features) = (stream.plan(), stream.features());
+    if plan.engine == Engine::Scatter {
+        let rows = matrix(plan.block_rows, features).saturating_mul(2);
+        return matrix(features, features).saturating_mul(3).saturating_add(rows);
+    }
+    let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
+    let count = usize::try_from(stream.count()).unwrap_or(usize::MAX).saturating_add(plan.block_rows);
+    decomposition(count.min(most), features)
+}

@@ -1,0 +1,106 @@
+"""Long calls, each in a process of its own that gets a SIGINT in the middle of it; prints one line for each.
+
+Run by test_interrupt.py. "In the middle" is not a matter of time: the signal is sent while the thread that computes is
+alive, and the exception must come out of the wait for it.
+"""
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import traceback
+
+import numpy as np
+
+from eigenspace import PCA, EigenspaceModel, IncrementalPCA, principal_angles
+
+SECONDS = 60
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(1500, 1600))
+"""2.4 million cells, far from what takes long to read."""
+PART = EigenspaceModel.from_rows(X[:700])
+WHOLE = PART + EigenspaceModel.from_rows(X[700:])
+TALL = EigenspaceModel.from_rows(RNG.normal(size=(700, 4500)))
+SPARE = EigenspaceModel.from_rows(RNG.normal(size=(600, 30000)))
+DATA = SPARE.to_bytes()
+
+
+def seen(**params):
+    return IncrementalPCA(20, **params).partial_fit(X[:40])
+
+
+CASES = {
+    "from_rows": (lambda: PART, lambda _: EigenspaceModel.from_rows(X, method="svd")),
+    "update": (lambda _: PART, lambda model: model.update(X[700:])),
+    "merge": (lambda _: PART, lambda model: model.merge(WHOLE)),
+    "merge_all": (lambda _: PART, lambda model: EigenspaceModel.merge_all([model] * 5)),
+    "split": (lambda _: WHOLE, lambda model: model.split(PART)),
+    "remove": (lambda _: WHOLE, lambda model: model.remove(X[:700])),
+    "covariance": (lambda _: TALL, lambda model: model.covariance()),
+    "precision": (lambda _: TALL.with_components(500), lambda model: model.precision()),
+    "principal_angles": (lambda _: WHOLE, lambda model: principal_angles(model.basis[:1000], X[:1000])),
+    "to_bytes": (lambda _: SPARE, lambda model: model.to_bytes()),
+    "from_bytes": (lambda _: SPARE, lambda _: EigenspaceModel.from_bytes(DATA)),
+    "pickle": (lambda _: SPARE, pickle.dumps),
+    "fit": (lambda _: seen(engine="factor", max_rank="all"), lambda pca: pca.fit(X)),
+    "partial_fit": (lambda _: seen(engine="factor", max_rank=700), lambda pca: pca.partial_fit(X)),
+    "partial_fit, scatter": (lambda _: seen(engine="scatter"), lambda pca: pca.partial_fit(X)),
+    "n_components changed": (
+        lambda _: seen(engine="factor", max_rank="all").partial_fit(X[40:]).set_params(max_rank=50),
+        lambda pca: pca.partial_fit(X[:1]),
+    ),
+    "components_": (lambda _: seen(max_rank="all").partial_fit(X[40:]), lambda pca: pca.components_),
+    "PCA.fit": (lambda _: PCA(5).fit(X[:9]), lambda pca: pca.fit(X)),
+    "PCA.fit of wide rows": (lambda _: PCA(5).fit(X[:9]), lambda pca: pca.fit(X.reshape(600, 4000))),
+    "get_covariance": (lambda _: PCA(500).fit(X.reshape(600, 4000)), lambda pca: pca.get_covariance()),
+}
+"""Each: what makes the subject, and what is done with it. A model or an estimator must be what it was."""
+
+
+def state(subject):
+    """What must not change."""
+    if isinstance(subject, EigenspaceModel):
+        return subject.count, subject.rank, subject.mean.tobytes()
+    kept = {name: value for name, value in vars(subject).items() if not name.startswith("_")}
+    rows = getattr(subject, "n_samples_seen_", None)
+    return repr(kept), rows, id(getattr(subject, "_seen", None)), id(getattr(subject, "_fitted", None))
+
+
+def interrupt():
+    """Sends the signal as soon as the thread that computes is seen."""
+    while not any(thread.name == "eigenspace" for thread in threading.enumerate()):
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def run(name):
+    """In the child: one line, and 0 if it was interrupted in the middle and nothing has changed."""
+    signal.alarm(SECONDS)
+    make, work = CASES[name]
+    subject = make(4)
+    before = state(subject)
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        work(subject)
+    except KeyboardInterrupt as error:
+        waited = any(frame.filename.endswith("_interrupt.py") for frame in traceback.extract_tb(error.__traceback__))
+        changed = state(subject) != before
+        print("changed" if changed else "interrupted" if waited else "heard when it was over", end="", flush=True)
+        return int(changed or not waited)
+    except BaseException:
+        print(traceback.format_exc(), end="", flush=True)
+        return 1
+    print("not heard", end="", flush=True)
+    return 1
+
+
+if __name__ == "__main__":
+    for case in sys.argv[1:] or CASES:
+        print(f"{case}\t", end="", flush=True)
+        child = os.fork()
+        if child == 0:
+            os._exit(run(case))
+        _, status = os.waitpid(child, 0)
+        print(f"\t{os.waitstatus_to_exitcode(status)}\n", flush=True)

@@ -1,0 +1,66 @@
+"""Importing the package does not import scikit-learn, which takes seconds; asking for an estimator does."""
+
+import subprocess
+import sys
+import textwrap
+
+
+def run(script):
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_models_need_numpy_alone():
+    said = run("""
+        import sys
+        import eigenspace
+
+        model = eigenspace.EigenspaceModel.from_rows([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
+        eigenspace.EigenspaceModel.from_bytes((model + model).to_bytes()).certificate()
+        eigenspace.subspace_distance(model, model)
+        print([name for name in ("sklearn", "scipy", "joblib", "pandas", "matplotlib") if name in sys.modules])
+    """)
+    assert said == "[]\n"
+
+
+def test_an_estimator_is_scikit_learns():
+    said = run("""
+        import sys
+        import eigenspace
+
+        assert "PCA" in dir(eigenspace) and "sklearn" not in sys.modules
+        estimator = eigenspace.PCA(2)
+        from eigenspace import IncrementalPCA, PCA
+        from sklearn.base import BaseEstimator, TransformerMixin, clone
+
+        print(PCA is eigenspace.PCA, isinstance(estimator, BaseEstimator), isinstance(clone(estimator), PCA))
+        print(issubclass(IncrementalPCA, TransformerMixin))
+    """)
+    assert said == "True True True\nTrue\n"
+
+
+def test_a_pickle_brings_what_it_needs():
+    said = run("""
+        import pickle, subprocess, sys
+        import numpy as np
+        from eigenspace import IncrementalPCA
+
+        data = pickle.dumps(IncrementalPCA(2).fit(np.eye(5)))
+        script = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()).n_samples_seen_)"
+        print(subprocess.run([sys.executable, "-c", script], input=data, capture_output=True).stdout.decode().strip())
+    """)
+    assert said == "5\n"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    said = run("""
+        import eigenspace
+
+        try:
+            eigenspace.KernelPCA
+        except AttributeError as error:
+            print(error)
+        print(eigenspace.__version__.count("."))
+    """)
+    assert said == "module 'eigenspace' has no attribute 'KernelPCA'\n2\n"
