@@ -182,6 +182,12 @@ impl Model {
         Ok(compute(py, memory::model(&self.inner), || self.inner.with_components(components))?.into())
     }
 
+    /// The same model with weights that mean something else.
+    fn with_weight_kind(&self, py: Python<'_>, kind: &str) -> PyResult<Self> {
+        let kind = checked(py, kind.parse())?;
+        Ok(compute(py, memory::model(&self.inner), || Ok(self.inner.with_weight_kind(kind)))?.into())
+    }
+
     #[getter]
     fn count(&self) -> u64 {
         self.inner.count()

@@ -68,6 +68,8 @@ pub(crate) struct Settings {
     forgetting: String,
     missing: String,
     centred: bool,
+    standardize: bool,
+    weight_kind: String,
 }
 
 impl Settings {
@@ -92,7 +94,9 @@ impl Settings {
             .engine(self.engine.parse()?)
             .forgetting(self.forgetting.parse()?)
             .missing(self.missing.parse()?)
-            .centred(self.centred);
+            .centred(self.centred)
+            .standardize(self.standardize)
+            .weights(self.weight_kind.parse()?);
         if let Some(rank) = self.max_rank {
             options = options.max_rank(rank);
         }

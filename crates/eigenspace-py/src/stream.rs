@@ -25,12 +25,13 @@ pub(crate) struct Stream(Mutex<EigenspaceStream>);
 
 #[pymethods]
 impl Stream {
-    /// An empty stream for rows of this width.
+    /// An empty stream for rows of this width, of which so many are at hand.
     #[new]
-    fn new(py: Python<'_>, features: usize, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (features, settings, rows=0))]
+    fn new(py: Python<'_>, features: usize, settings: &Bound<'_, PyAny>, rows: usize) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
         affordable(py, decomposition(0, features))?;
-        Ok(Self::from(checked(py, options.stream(features))?))
+        Ok(Self::from(checked(py, options.stream_of(features, rows))?))
     }
 
     /// A stream that goes on from a model.

@@ -1,5 +1,7 @@
 """The laws for rows in other dress: weighted, forgotten, standardised, narrow, sparse."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,6 +19,7 @@ from oracle import (
     tables,
     truth,
 )
+from sklearn.base import clone
 
 from eigenspace import PCA, EigenspaceModel, IncrementalPCA
 
@@ -196,3 +199,27 @@ def test_sparse_rows_are_dense_rows(table, density, weighted, seed):
         np.diff(expected.values).max(initial=-np.inf) > -1e-6 * expected.values[0]
     )
     assert norm(pca.transform(sparse) - pca.transform(rows)) <= 64 * EPS * norm(np.abs(rows) + np.abs(pca.mean_))
+
+
+def test_weights_that_sum_to_one_are_refused_or_taken_as_reliabilities():
+    rows = np.random.default_rng(5).normal(size=(40, 3))
+    weights = np.full(40, 1 / 40)
+    plain = PCA().fit(rows).explained_variance_
+    for estimator in (PCA(), IncrementalPCA()):
+        with pytest.raises(ValueError, match="weighs too little") as error:
+            _ = estimator.fit(rows, sample_weight=weights).explained_variance_
+        assert "reliability" in error.value.hint
+        reliable = clone(estimator).set_params(weight_kind="reliability").fit(rows, sample_weight=weights)
+        np.testing.assert_allclose(reliable.explained_variance_, plain, rtol=1e-12)
+
+
+def test_fit_of_rows_at_hand_is_exact_where_the_peer_is():
+    rng = np.random.default_rng(6)
+    for n, d in ((700, 1100), (1300, 1100)):
+        rows = rng.normal(size=(n, d))
+        ours = IncrementalPCA(n_components=5).fit(rows)
+        assert ours.model_.certificate().is_exact
+        values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[:5]
+        np.testing.assert_allclose(ours.singular_values_, values, rtol=1e-11)
+        again = pickle.loads(pickle.dumps(ours)).partial_fit(rows[:3])
+        np.testing.assert_array_equal(again.components_, ours.partial_fit(rows[:3]).components_)

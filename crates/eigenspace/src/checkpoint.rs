@@ -57,6 +57,7 @@ impl EigenspaceStream {
         peek.length(&mut features, 16)?;
         let mut stream = options.stream(features)?;
         state(&mut tape, &mut stream)?;
+        stream.follow_engine();
         match tape {
             Tape::Read([]) => Ok((stream, note)),
             _ => Err(FormatError::NoCheckpoint.into()),

@@ -122,7 +122,15 @@ impl Plan {
         if rows <= features {
             return Self { exact_rows: rows, ..self };
         }
-        Self { engine: Engine::Scatter, exact_rows: SCATTER_ROWS, block_rows: SCATTER_ROWS, ..self }
+        self.with_scatter()
+    }
+
+    /// The same with the scatter engine.
+    pub(crate) fn with_scatter(self) -> Self {
+        match self.engine {
+            Engine::Scatter => self,
+            _ => Self { engine: Engine::Scatter, exact_rows: SCATTER_ROWS, block_rows: SCATTER_ROWS, ..self },
+        }
     }
 }
 

@@ -175,6 +175,13 @@ impl EigenspaceStream {
         Ok(())
     }
 
+    /// A stream that was begun with all rows at hand may have taken the scatter where options alone would not.
+    pub(crate) fn follow_engine(&mut self) {
+        if self.scatter.is_some() {
+            self.plan = self.plan.with_scatter();
+        }
+    }
+
     /// Rows that can still be appended before the buffer must be emptied.
     fn room(&self) -> usize {
         let Plan { exact_rows, block_rows, max_rank, engine } = self.plan;

@@ -6,6 +6,7 @@
 //! missing      refuse · skip · impute
 //! engine       auto · factor · scatter
 //! method       auto · svd · covariance · gram
+//! weights      frequency · reliability
 //! ```
 
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use crate::batch::Method;
 use crate::error::Error;
 use crate::forgetting::Forgetting;
 use crate::missing::Missing;
+use crate::moments::WeightKind;
 use crate::plan::Engine;
 use crate::truncation::Truncation;
 
@@ -98,6 +100,7 @@ macro_rules! plain_words {
 plain_words! {
     Missing, "policy for missing cells": "refuse" => Refuse, "skip" => SkipRows, "impute" => Impute;
     Engine, "engine": "auto" => Auto, "factor" => Factor, "scatter" => Scatter;
+    WeightKind, "kind of weights": "frequency" => Frequency, "reliability" => Reliability;
     Method, "method of batch PCA": "auto" => Auto, "svd" => Svd, "covariance" => Covariance, "gram" => Gram;
 }
 
@@ -119,6 +122,7 @@ mod tests {
         assert_eq!("skip".parse::<Missing>().ok(), Some(Missing::SkipRows));
         assert_eq!("scatter".parse::<Engine>().ok(), Some(Engine::Scatter));
         assert_eq!("gram".parse::<Method>().ok(), Some(Method::Gram));
+        assert_eq!("reliability".parse::<WeightKind>().ok(), Some(WeightKind::Reliability));
     }
 
     #[test]

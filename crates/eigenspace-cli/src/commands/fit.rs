@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use eigenspace::Engine;
+use eigenspace::{Engine, WeightKind};
 
 use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
@@ -43,6 +43,10 @@ pub(crate) struct Fit {
     #[arg(long, alias = "uncentered")]
     uncentred: bool,
 
+    /// What the weights of rows mean: how often a row occurs, or how reliable it is (also for weights that sum to one).
+    #[arg(long, value_name = "KIND", default_value = "frequency")]
+    weight_kind: WeightKind,
+
     #[command(flatten)]
     settings: Settings,
 
@@ -66,6 +70,7 @@ pub(crate) struct Fit {
 impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.options(args::components(&self.components)?)?.centred(!self.uncentred);
+        let options = options.standardize(self.standardize).weights(self.weight_kind);
         rows::spare(&self.data, &self.output)?;
         rows::spare(self.input.weights.as_slice(), &self.output)?;
         rows::try_model(&self.output)?;

@@ -51,6 +51,7 @@ impl Update {
             None => before.raw.components_setting(),
         };
         let options = self.settings.options(components)?.centred(before.raw.is_centred());
+        let options = options.standardize(before.note.standardize);
         rows::spare(&self.data, &path)?;
         rows::try_model(&path)?;
         let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;

@@ -43,6 +43,9 @@ class PCA(Estimator):
         'gram' (eigenproblem of the rows, for fewer rows than features). All give the same answer, and none is random.
     standardize : bool
         Whether features are divided by their standard deviation (correlation PCA).
+    weight_kind : str
+        What ``sample_weight`` means: 'frequency', a weight of 3 is three equal rows, or 'reliability', how much a row
+        is to be trusted beside the others (also for weights that sum to one).
     svd_solver : str
         For scikit-learn's sake, any of its words: the answer is always that of a full decomposition. The way it is
         found is ``method``.
@@ -77,6 +80,7 @@ class PCA(Estimator):
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
         random_state: Any = None,
+        weight_kind: str = "frequency",
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -89,6 +93,7 @@ class PCA(Estimator):
         self.n_oversamples = n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
         self.random_state = random_state
+        self.weight_kind = weight_kind
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> PCA:
         """Fits to these rows."""
@@ -104,6 +109,7 @@ class PCA(Estimator):
                 view = self._held(X, shown, sample_weight)
             else:
                 model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method)._core
+                model = model.with_weight_kind(self.weight_kind)
                 if model.count == 0:
                     raise nothing_to_fit(rows)
                 shown = self._likeliest(model) if self.n_components == MLE else shown
@@ -135,7 +141,9 @@ class PCA(Estimator):
 
     def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:
         """The view of few wide rows: they are held as they are until somebody asks for all of their directions."""
-        chosen = settings(shown, "all", engine="factor") | {"block_rows": max(X.shape[0], 1)}
+        chosen = settings(shown, "all", engine="factor", weight_kind=self.weight_kind) | {
+            "block_rows": max(X.shape[0], 1)
+        }
         weights = weights_of(sample_weight, X.shape[0])
         rows, features = X.shape
         stream = Stream(features, chosen)

@@ -15,7 +15,7 @@ from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
 from ._note import is_standardized
-from ._rows import array_of, piece_rows, pieces_of, weights_of, whole_of
+from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole_of
 from ._seen import Seen
 from ._view import View
 from ._warn import warn
@@ -54,6 +54,9 @@ class IncrementalPCA(Estimator):
     engine : str
         What is kept between blocks: 'scatter' (the matrix of all products of two features: nothing is ever dropped),
         'factor' (at most ``max_rank`` directions), or 'auto' (scatter for up to 1,024 features, otherwise factor).
+    weight_kind : str
+        What ``sample_weight`` means: 'frequency', a weight of 3 is three equal rows, or 'reliability', how much a row
+        is to be trusted beside the others (also for weights that sum to one).
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class IncrementalPCA(Estimator):
         forgetting: float | str | None = None,
         missing: str = "refuse",
         engine: str = "auto",
+        weight_kind: str = "frequency",
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -104,6 +108,7 @@ class IncrementalPCA(Estimator):
         self.forgetting = forgetting
         self.missing = missing
         self.engine = engine
+        self.weight_kind = weight_kind
 
     @classmethod
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
@@ -177,7 +182,8 @@ class IncrementalPCA(Estimator):
             size = max(n, 1) if whole else self.batch_size_
         cost = decomposition(min(n, size), features)
         if seen is None:
-            stream = Stream(features, chosen)
+            at_hand = 0 if whole or is_sparse(X) else n
+            stream = Stream(features, chosen, at_hand)
             self._warn_if_ignored(stream, features)
         elif seen.settings != chosen:
             held = decomposition(min(seen.stream.count, seen.held), features)
@@ -228,6 +234,8 @@ class IncrementalPCA(Estimator):
             engine=self.engine,
             forgetting=self.forgetting,
             missing=self.missing,
+            standardize=bool(self.standardize),
+            weight_kind=self.weight_kind,
         )
 
     def _batch_size(self, features: int) -> int:

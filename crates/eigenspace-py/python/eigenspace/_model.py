@@ -443,6 +443,8 @@ def settings(
     engine: str = "auto",
     forgetting: float | str | None = None,
     missing: str = "refuse",
+    standardize: bool = False,
+    weight_kind: str = "frequency",
 ) -> dict[str, Any]:
     """The settings of a stream, in the words of the native part."""
     return {
@@ -454,6 +456,8 @@ def settings(
         "forgetting": "never" if forgetting is None else str(forgetting),
         "missing": missing,
         "centred": True,
+        "standardize": standardize,
+        "weight_kind": weight_kind,
     }
 
 

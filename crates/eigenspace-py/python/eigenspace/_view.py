@@ -111,8 +111,8 @@ class View:
 
     @cached_property
     def explained_variance(self) -> Floats:
-        divisor = self.raw.weight - 1.0
-        return self._padded(self.model.explained_variance(1.0) if divisor > 0 else np.zeros(self.real))
+        # One row has no variance; several that weigh too little for one are refused.
+        return self._padded(self.model.explained_variance(1.0) if self.raw.count > 1 else np.zeros(self.real))
 
     @cached_property
     def explained_variance_ratio(self) -> Floats:
@@ -120,7 +120,7 @@ class View:
 
     @cached_property
     def noise_variance(self) -> float:
-        if self.shown == self.features or self.raw.weight <= 1.0:
+        if self.shown == self.features or self.raw.count <= 1:
             return 0.0
         return self.model.noise_variance() * (self.features - self.real) / (self.features - self.shown)
 
