@@ -6,7 +6,7 @@ use crate::support::Folder;
 
 /// Every command but those of pictures, and the options that it must explain.
 const OPTIONS: [(&str, &str); 19] = [
-    ("fit", "--components --output --standardize --uncentred --checkpoint --every --json"),
+    ("fit", "--components --output --standardize --uncentred --weight-kind --checkpoint --every --json"),
     ("update", "--components --output --json"),
     ("merge", "--components --output --max-rank --truncation --json"),
     ("split", "--output --json"),
