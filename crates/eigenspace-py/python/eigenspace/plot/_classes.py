@@ -124,7 +124,8 @@ def density(ax: Axes, points: NDArray[Any], labels: Labels) -> None:
     edges = [np.histogram_bin_edges(place, bins) for place, bins in zip(places, (220, 160), strict=True)]
     numbers = range(-1, len(labels.names))
     of = labels.of[finite]
-    counts = np.array([np.histogram2d(*(place[of == k] for place in places), bins=edges)[0] for k in numbers])
+    x, y = places
+    counts = np.array([np.histogram2d(x[of == k], y[of == k], bins=edges)[0] for k in numbers])
     total, largest = counts.sum(axis=0), counts.argmax(axis=0)
     bounds = [10**edge if log else edge for edge, log in zip(edges, logs, strict=True)]
     for layer, number in enumerate(numbers):

@@ -122,8 +122,19 @@ def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n
     if len(beyond) > RIMMED:
         rimmed, size = places[:NAMED], 18.0
         if not labelled:
-            ax.scatter(*places.T, s=5.0, color=VERMILION, alpha=0.5, linewidths=0, rasterized=True, label="_beyond")
-    ax.scatter(*rimmed.T, s=size, facecolors=fill, edgecolors=INK, linewidths=1.0, label=name, zorder=3)
+            ax.scatter(
+                places[:, 0],
+                places[:, 1],
+                s=5.0,
+                color=VERMILION,
+                alpha=0.5,
+                linewidths=0,
+                rasterized=True,
+                label="_beyond",
+            )
+    ax.scatter(
+        rimmed[:, 0], rimmed[:, 1], s=size, facecolors=fill, edgecolors=INK, linewidths=1.0, label=name, zorder=3
+    )
     if labelled and classes.names:
         legend(ax, classes.title, own=own)
     else:
