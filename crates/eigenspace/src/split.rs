@@ -127,7 +127,9 @@ impl EigenspaceModel {
         };
         let q = &self.moments.scatter;
         // Each of the three scatters that are subtracted is a sum per feature too.
-        bound.shifted(c, &off, q).summed(8.0 * UNIT, q)
+        let mut bound = bound.shifted(c, &off, q).summed(8.0 * UNIT, q);
+        bound.feature_noise += &bound.scatter_noise;
+        bound
     }
 
     /// What remains as a scatter, in units in which each feature of the whole varies alike.

@@ -76,12 +76,11 @@ impl EigenspaceModel {
         block::check(row.insert_axis(Axis(0)), self.features())?;
         let truncation = truncation.check()?;
         let mut rows = block::widened(row.insert_axis(Axis(0)));
-        let largest = self.spectrum.largest().powi(2);
-        if have_unlike_scales(&self.moments.scatter, largest, UNLIKE) {
-            // The small core mixes directions, and so features; a block is turned row by row.
-            return self.update(rows.view(), truncation);
-        }
         let absorbed = self.moments.absorb(rows.view_mut(), None)?;
+        if have_unlike_scales(&absorbed.moments.scatter, absorbed.moments.total(), UNLIKE) {
+            // The small core mixes directions, and so features; a block is turned row by row.
+            return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
+        }
         let bound = self.bound.absorbed(&self.moments, &absorbed);
         let moments = absorbed.moments;
 

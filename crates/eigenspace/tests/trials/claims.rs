@@ -132,7 +132,9 @@ fn moments(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history:
         return;
     }
     let weight = truth.weight.hi;
-    for j in 0..truth.features {
+    // Rows that were forgotten leave numbers far below any rounding of those that were not.
+    let forgotten = 1e-80 * history.scatter.iter().fold(0.0_f64, |a, b| a.max(*b));
+    for j in (0..truth.features).filter(|&j| history.scatter[j] == 0.0 || history.scatter[j] > forgotten) {
         let mean = truth.mean[j].hi.abs();
         let representable = if history.mean.is_finite() { history.mean * mean } else { f64::INFINITY };
         let spread = (history.scatter[j] / weight).sqrt() * (history.weight / weight).max(1.0);
