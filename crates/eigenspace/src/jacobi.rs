@@ -96,7 +96,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
         || {
             for (x, y) in xs.iter().zip(ys) {
                 for lane in 0..LANES {
-                    sums[lane] = x[lane].mul_add(y[lane], sums[lane]);
+                    sums[lane] += x[lane] * y[lane];
                 }
             }
         },
