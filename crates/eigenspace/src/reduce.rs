@@ -47,6 +47,8 @@ const SMALL: usize = 128;
 pub(crate) const UNLIKE: f64 = 4096.0;
 /// Up to this factor the digits that the small features lose are counted; beyond it they are kept, at a price.
 const AMPLIFIED: f64 = 65_536.0;
+/// Up to this factor features are alike enough for an SVD, which mixes them.
+const ALIKE: f64 = 256.0;
 /// Singular values below this have squares without digits, and count as none.
 pub(crate) const SMALLEST: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
@@ -271,7 +273,7 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     // The SVD of the small problem mixes rows to ε, which a feature of small spread may not bear: rows are turned then.
     let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
     let Some(c) = safe.filter(|_| amplified <= AMPLIFIED) else {
-        if amplified <= AMPLIFIED {
+        if amplified <= ALIKE {
             // No feature is much smaller than the others, so that columns may be mixed, which is faster.
             f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
             let decomposed = by_svd(f.view());
