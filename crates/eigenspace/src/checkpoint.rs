@@ -29,7 +29,7 @@ impl EigenspaceStream {
     /// The stream as it stands, with a note of the caller's, for example what has been read so far.
     pub fn checkpoint(&self, note: &str) -> Vec<u8> {
         let mut tape = Tape::Write(Vec::new());
-        let (mut note, mut options) = (note.to_owned(), format!("{:?}", self.options()));
+        let (mut note, mut options) = (note.to_owned(), format!("{:?}", self.options().clone().standardize(false)));
         let mut copy = self.clone();
         // Writing visits the fields and changes nothing, so it cannot fail.
         let _ = tape.text(&mut note).and_then(|()| tape.text(&mut options)).and_then(|()| state(&mut tape, &mut copy));
@@ -48,7 +48,8 @@ impl EigenspaceStream {
         let (mut note, mut made_with) = (String::new(), String::new());
         tape.text(&mut note)?;
         tape.text(&mut made_with)?;
-        if made_with != format!("{options:?}") {
+        // How the model will be looked at is no part of the state.
+        if made_with != format!("{:?}", options.clone().standardize(false)) {
             return Err(Error::OptionsDiffer);
         }
         // The width comes first, so that the stream can be made.

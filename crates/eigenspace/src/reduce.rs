@@ -105,7 +105,7 @@ pub(crate) fn reduce<'a>(
     }
     let small = features <= SMALL || rows > features;
     let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
-        let largest = linalg::squared_lengths(a.rows.view()).sum();
+        let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
         if have_unlike_scales(&moments.scatter, largest, UNLIKE) {
             turned(a.rows.view(), moments.scatter.view())
         } else {

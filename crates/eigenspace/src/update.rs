@@ -23,7 +23,7 @@
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
 use crate::block::{self, Block};
-use crate::bound::{Rounding, UNIT};
+use crate::bound::{self, Rounding, UNIT};
 use crate::element::Element;
 use crate::error::Error;
 use crate::linalg;
@@ -77,7 +77,7 @@ impl EigenspaceModel {
         let truncation = truncation.check()?;
         let mut rows = block::widened(row.insert_axis(Axis(0)));
         let absorbed = self.moments.absorb(rows.view_mut(), None)?;
-        if have_unlike_scales(&absorbed.moments.scatter, absorbed.moments.total(), UNLIKE) {
+        if have_unlike_scales(&absorbed.moments.scatter, bound::largest(&absorbed.moments.scatter), UNLIKE) {
             // The small core mixes directions, and so features; a block is turned row by row.
             return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
         }

@@ -22,7 +22,7 @@ const OPTIONS: [(&str, &str); 19] = [
     ("faces list", "--pictures --json"),
     (
         "faces evaluate",
-        "--protocol --classifier --metric --components --pixels --repeats --seed --resize --compression --denoising --output --json",
+        "--protocol --accept --classifier --metric --components --pixels --repeats --seed --resize --compression --denoising --output --json",
     ),
     ("data orl", "--check"),
     ("demo", "--output --faces --synthetic"),
