@@ -121,8 +121,8 @@ def test_a_forked_process_has_threads_of_its_own():
     [
         ("IncrementalPCA(30).fit(X)", "not hasattr(pca, 'components_')"),
         ("pca.partial_fit(X)", "pca.n_samples_seen_ == 100 and np.array_equal(pca.mean_, mean)"),
-        ("PCA(30, method='svd').fit(X[:4000])", "True"),
-        ("EigenspaceModel.from_rows(X[:4000], method='svd')", "True"),
+        ("PCA(30, method='svd').fit(Y)", "True"),
+        ("EigenspaceModel.from_rows(Y, method='svd')", "True"),
     ],
 )
 def test_a_long_fit_can_be_interrupted(work, kept):
@@ -133,6 +133,7 @@ def test_a_long_fit_can_be_interrupted(work, kept):
         from eigenspace import PCA, EigenspaceModel, IncrementalPCA
 
         X = np.broadcast_to(np.random.default_rng(0).normal(size=3000), (10**7, 3000))
+        Y = np.random.default_rng(1).normal(size=(4000, 3000))
         pca = IncrementalPCA(30)
         if {"partial_fit" in work}:
             pca.partial_fit(np.random.default_rng(1).normal(size=(100, 3000)))

@@ -67,7 +67,7 @@ pub enum Error {
         weight: f64,
     },
     /// The divisor `weight - ddof` of a variance is not positive, or is rounding.
-    #[error("cannot divide by a weight of {weight} less {ddof}: the model of {count} rows weighs too little")]
+    #[error("cannot divide by the weight less ddof = {ddof}: the model of {count} rows weighs too little, {weight}")]
     Divisor {
         /// Degrees of freedom taken off.
         ddof: f64,
