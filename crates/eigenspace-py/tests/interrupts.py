@@ -32,7 +32,7 @@ def seen(**params):
 
 
 CASES = {
-    "from_rows": (lambda: PART, lambda _: EigenspaceModel.from_rows(X, method="svd")),
+    "from_rows": (lambda _: PART, lambda _: EigenspaceModel.from_rows(X, method="svd")),
     "update": (lambda _: PART, lambda model: model.update(X[700:])),
     "merge": (lambda _: PART, lambda model: model.merge(WHOLE)),
     "merge_all": (lambda _: PART, lambda model: EigenspaceModel.merge_all([model] * 5)),
