@@ -82,6 +82,7 @@ impl EigenspaceModel {
         if rest.smallest < allowed {
             return Err(Error::NotAPart { scatter: rest.smallest, allowed });
         }
+        let bound = rest.clamping(bound);
         if everything {
             // Nothing remains, so nothing may be left over either.
             let excess = largest(&bound.surplus) + bound.noise;
@@ -100,7 +101,6 @@ impl EigenspaceModel {
             // What a feature has left may be rounding alone; then it is what the directions say of it.
             *q = if *q <= *noise { q.max(said.min(*noise)) } else { *q };
         }
-        let bound = rest.clamping(bound);
         let reduced = reduce(rest.factor, Route::Auto, Truncation::None, &moments);
         Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
@@ -137,7 +137,9 @@ impl EigenspaceModel {
         let mut scatter = Scatter::of(self);
         scatter.take_out(&part.factor());
         scatter.take_out(&c.view().insert_axis(Axis(0)).to_owned());
-        let d = self.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+        // A feature that varies by rounding alone is measured by that rounding.
+        let unit = |(q, noise): (&f64, &f64)| if q.max(*noise) > 0.0 { q.max(*noise).sqrt() } else { 1.0 };
+        let d: Array1<f64> = self.moments.scatter.iter().zip(&self.bound.feature_noise).map(unit).collect();
         let mut k = scatter.matrix + scatter.low;
         k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
         let (lambda, turn) = linalg::eigh(k.view());

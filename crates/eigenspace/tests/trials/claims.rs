@@ -39,6 +39,8 @@ pub(crate) struct History {
     /// The largest scatter that each feature ever had, and the largest weight: a split cancels, and the
     /// rounding of the larger sums stays.
     pub(crate) scatter: Vec<f64>,
+    /// The same before features were multiplied by scales.
+    raw: Vec<f64>,
     pub(crate) weight: f64,
     /// What a mean may be off by relative to itself: no f64 is nearer than this.
     pub(crate) mean: f64,
@@ -46,8 +48,8 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn of(truth: &Truth) -> Self {
-        let scatter = (0..truth.features).map(|j| truth.feature_scatter(j).hi).collect();
-        Self { scatter, weight: truth.weight.hi, mean: 2.0 * f64::EPSILON }
+        let scatter: Vec<f64> = (0..truth.features).map(|j| truth.feature_scatter(j).hi).collect();
+        Self { raw: scatter.clone(), scatter, weight: truth.weight.hi, mean: 2.0 * f64::EPSILON }
     }
 
     /// The same for features multiplied by scales, which are themselves good to this relative error.
@@ -57,8 +59,19 @@ impl History {
     }
 
     pub(crate) fn and(&self, other: &Self) -> Self {
-        let scatter = self.scatter.iter().zip(&other.scatter).map(|(a, b)| a.max(*b)).collect();
-        Self { scatter, weight: self.weight.max(other.weight), mean: self.mean.max(other.mean) }
+        let larger = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a.max(*b)).collect();
+        Self {
+            scatter: larger(&self.scatter, &other.scatter),
+            raw: larger(&self.raw, &other.raw),
+            weight: self.weight.max(other.weight),
+            mean: self.mean.max(other.mean),
+        }
+    }
+
+    /// Whether what is left of a feature's forgotten rows is far below any rounding of the others.
+    fn has_forgotten(&self, feature: usize) -> bool {
+        let largest = self.raw.iter().fold(0.0_f64, |a, b| a.max(*b));
+        self.raw[feature] > 0.0 && self.raw[feature] <= 1e-80 * largest
     }
 }
 
@@ -132,9 +145,7 @@ fn moments(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history:
         return;
     }
     let weight = truth.weight.hi;
-    // Rows that were forgotten leave numbers far below any rounding of those that were not.
-    let forgotten = 1e-80 * history.scatter.iter().fold(0.0_f64, |a, b| a.max(*b));
-    for j in (0..truth.features).filter(|&j| history.scatter[j] == 0.0 || history.scatter[j] > forgotten) {
+    for j in (0..truth.features).filter(|&j| !history.has_forgotten(j)) {
         let mean = truth.mean[j].hi.abs();
         let representable = if history.mean.is_finite() { history.mean * mean } else { f64::INFINITY };
         let spread = (history.scatter[j] / weight).sqrt() * (history.weight / weight).max(1.0);
