@@ -32,7 +32,7 @@ const KILL: &str = "kill";
 const COMMANDS: [Command; 14] = [
     (
         "test",
-        "everything below except deny, report, bench, rates, soak, fuzz, kill and memory: the gate for a merge",
+        "everything below except report, bench, rates, soak, fuzz, kill and memory: the gate for a merge",
         test,
     ),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
@@ -87,6 +87,7 @@ fn usage() {
 fn test(runner: &mut Runner) -> Result<(), Error> {
     rust::format(runner)?;
     rust::clippy(runner)?;
+    deny::check(runner)?;
     let faces = orl::available(runner)?;
     rust::tests(runner, &faces)?;
     rust::documentation(runner)?;

@@ -142,7 +142,7 @@ impl Moments {
 
     /// Centers a block at t and multiplies each row by the root of its weight, in place.
     pub(crate) fn absorb(&self, mut rows: ArrayViewMut2<'_, f64>, weights: Option<&[f64]>) -> Result<Absorbed, Error> {
-        let Some(first) = rows.rows().into_iter().next() else {
+        let Some((heaviest, most)) = heaviest(rows.nrows(), weights) else {
             let nothing = Array1::zeros(self.features());
             return Ok(Absorbed { moments: self.clone(), step: nothing.clone(), c: nothing, roundings: 0.0 });
         };
@@ -152,10 +152,13 @@ impl Moments {
         let weight = self.weight + added;
         let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let beta = 1.0 - (self.weight / weight).sqrt();
-        // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits.
-        let first_block = self.count == 0 && !self.about_origin;
-        let mut mean = if first_block { first.to_owned() } else { self.mean.clone() };
+        // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits: the mean so
+        // far, or the heaviest row where that weighs more.
+        let at_a_row = most > self.weight && !self.about_origin;
+        let near = if at_a_row { rows.row(heaviest).to_owned() } else { self.mean.clone() };
+        let mut mean = self.mean.clone();
         let mut mean_low = self.mean_low.clone();
+        let mut between = Array1::zeros(self.features());
         let mut scatter = self.scatter.clone();
         let mut step = Array1::zeros(self.features());
         rows.axis_chunks_iter_mut(Axis(1), PANEL)
@@ -164,8 +167,12 @@ impl Moments {
             .zip(mean_low.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(scatter.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(step.axis_chunks_iter_mut(Axis(0), PANEL))
-            .for_each(|((((mut rows, mut mean), mut low), mut scatter), mut step)| {
-                let near = TwoWords { high: mean.to_vec(), low: low.to_vec() };
+            .zip(between.axis_chunks_iter_mut(Axis(0), PANEL))
+            .zip(near.axis_chunks_iter(Axis(0), PANEL))
+            .for_each(|((((((mut rows, mut mean), mut low), mut scatter), mut step), mut between), near)| {
+                let before = TwoWords { high: mean.to_vec(), low: low.to_vec() };
+                let near_low = if at_a_row { vec![0.0; near.len()] } else { low.to_vec() };
+                let near = TwoWords { high: near.to_vec(), low: near_low };
                 if !self.about_origin {
                     let mut sum = vec![0.0; mean.len()];
                     for (piece, some) in rows.axis_chunks_iter(Axis(0), SUMMED_ROWS).enumerate() {
@@ -177,7 +184,13 @@ impl Moments {
                     }
                     step.assign(&(Array1::from(sum) / added));
                 }
-                let center = near.moved(step.view(), beta);
+                between.assign(&(&step + &near.less(&before)));
+                // The point with this share of the way from the mean so far to that of the block.
+                let on_the_way = |share: f64| match at_a_row {
+                    false => near.moved(step.view(), share),
+                    true => near.moved((&step - &(&between * (1.0 - share))).view(), 1.0),
+                };
+                let center = on_the_way(beta);
                 let mut squares = vec![0.0; mean.len()];
                 for (piece, mut some) in rows.axis_chunks_iter_mut(Axis(0), SUMMED_ROWS).enumerate() {
                     let mut part = vec![0.0; mean.len()];
@@ -195,12 +208,12 @@ impl Moments {
                     squares.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
                 }
                 scatter += &Array1::from(squares);
-                let moved = near.moved(step.view(), added / weight);
+                let moved = on_the_way(added / weight);
                 mean.assign(&ArrayView1::from(&moved.high));
                 low.assign(&ArrayView1::from(&moved.low));
             });
         let shift = if self.count == 0 { 0.0 } else { (self.weight / weight * added).sqrt() };
-        let c = &step * shift;
+        let c = &between * shift;
         let squared_weight = self.squared_weight + squared;
         let moments = Self { count, weight, squared_weight, mean, mean_low, scatter, ..self.clone_flags() };
         let roundings = (SUMMED_ROWS + rows.nrows() / SUMMED_ROWS + 16) as f64;
@@ -270,6 +283,13 @@ impl Moments {
     }
 }
 
+/// The heaviest of so many rows, and its weight.
+fn heaviest(rows: usize, weights: Option<&[f64]>) -> Option<(usize, f64)> {
+    let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let heavier = |best: (usize, f64), row| if weight_of(row) > best.1 { (row, weight_of(row)) } else { best };
+    (rows > 0).then(|| weights.map_or((0, 1.0), |_| (1..rows).fold((0, weight_of(0)), heavier)))
+}
+
 /// Numbers as sums of two: their values, and what those round off.
 pub(crate) struct TwoWords {
     pub(crate) high: Vec<f64>,
@@ -301,6 +321,13 @@ impl TwoWords {
                 }
             },
         );
+    }
+
+    /// These numbers less others.
+    fn less(&self, other: &Self) -> Array1<f64> {
+        let high = self.high.iter().zip(&other.high).map(|(a, b)| a - b);
+        let low = self.low.iter().zip(&other.low).map(|(a, b)| a - b);
+        high.zip(low).map(|(high, low)| high + low).collect()
     }
 
     /// These numbers moved by a share of a step.

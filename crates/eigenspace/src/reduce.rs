@@ -47,8 +47,6 @@ const SMALL: usize = 128;
 pub(crate) const UNLIKE: f64 = 4096.0;
 /// Up to this factor the digits that the small features lose are counted; beyond it they are kept, at a price.
 const AMPLIFIED: f64 = 65_536.0;
-/// Up to this factor features are alike enough for an SVD, which mixes them.
-const ALIKE: f64 = 256.0;
 /// Singular values below this have squares without digits, and count as none.
 pub(crate) const SMALLEST: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
@@ -106,7 +104,7 @@ pub(crate) fn reduce<'a>(
     let small = features <= SMALL || rows > features;
     let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
         let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
-        if have_unlike_scales(&moments.scatter, largest, UNLIKE) {
+        if have_unlike_scales(moments.scatter.view(), largest, UNLIKE) {
             turned(a.rows.view(), moments.scatter.view())
         } else {
             by_svd_of_varying(a.rows.view(), &moments.scatter)
@@ -118,7 +116,7 @@ pub(crate) fn reduce<'a>(
 }
 
 /// Whether some feature varies this many times less than the largest direction, both squared.
-pub(crate) fn have_unlike_scales(q: &Array1<f64>, largest: f64, ratio: f64) -> bool {
+pub(crate) fn have_unlike_scales(q: ArrayView1<'_, f64>, largest: f64, ratio: f64) -> bool {
     q.iter().any(|q| *q > 0.0 && *q * ratio < largest)
 }
 
@@ -273,7 +271,8 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     // The SVD of the small problem mixes rows to ε, which a feature of small spread may not bear: rows are turned then.
     let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
     let Some(c) = safe.filter(|_| amplified <= AMPLIFIED) else {
-        if amplified <= ALIKE {
+        let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
+        if !have_unlike_scales(q, greatest, UNLIKE) {
             // No feature is much smaller than the others, so that columns may be mixed, which is faster.
             f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
             let decomposed = by_svd(f.view());

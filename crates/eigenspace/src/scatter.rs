@@ -92,12 +92,12 @@ impl Scatter {
         let q = &self.moments.scatter;
         let unlike = if standardized { UNLIKE } else { UNLIKE_RAW };
         // No eigenvalue is below the largest entry of the diagonal, nor above the trace.
-        if have_unlike_scales(q, q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
+        if have_unlike_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
             return self.by_feature(matrix, truncation);
         }
         let decomposed = decompose(matrix.view(), q, truncation.rank_limit());
         let largest = decomposed.values.first().map_or(0.0, |s| s * s);
-        if have_unlike_scales(q, largest, unlike) {
+        if have_unlike_scales(q.view(), largest, unlike) {
             return self.by_feature(matrix, truncation);
         }
         decomposed.cut(truncation, &self.moments)

@@ -73,7 +73,7 @@ impl EigenspaceModel {
         };
         let bound = self.bound_without(part, &c, everything);
         let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
-        let unlike = have_unlike_scales(&self.moments.scatter, largest_eigenvalue, UNLIKE);
+        let unlike = have_unlike_scales(self.moments.scatter.view(), largest_eigenvalue, UNLIKE);
         let few = self.features() <= if unlike { UNLIKE_FEATURES } else { SCATTER_FEATURES };
         let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c) };
 

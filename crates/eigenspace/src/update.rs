@@ -77,7 +77,7 @@ impl EigenspaceModel {
         let truncation = truncation.check()?;
         let mut rows = block::widened(row.insert_axis(Axis(0)));
         let absorbed = self.moments.absorb(rows.view_mut(), None)?;
-        if have_unlike_scales(&absorbed.moments.scatter, bound::largest(&absorbed.moments.scatter), UNLIKE) {
+        if have_unlike_scales(absorbed.moments.scatter.view(), bound::largest(&absorbed.moments.scatter), UNLIKE) {
             // The small core mixes directions, and so features; a block is turned row by row.
             return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
         }

@@ -56,8 +56,8 @@ pub(crate) fn run(outcome: &mut Outcome, only: &str) {
     };
     let model = match fit() {
         Ok(model) => model,
-        // A feature without an observation may be refused, but not quietly made up.
-        Err(_) if late.is_some() && missing == Missing::Impute => return,
+        // A feature without an observation is refused, not quietly made up.
+        Err(_) if missing == Missing::Impute && never_observed(&rows) => return,
         Err(error) => {
             let refused = Violation { claim: "no refusal", detail: error.to_string(), excess: 1.0 };
             outcome.violations.push((step, refused));
@@ -74,6 +74,10 @@ pub(crate) fn run(outcome: &mut Outcome, only: &str) {
         filled(&model, &rows)
     };
     outcome.violations.extend(violations.into_iter().map(|violation| (step.clone(), violation)));
+}
+
+fn never_observed(rows: &Array2<f64>) -> bool {
+    rows.columns().into_iter().any(|column| column.iter().all(|x| x.is_nan()))
 }
 
 /// What a model of filled rows must keep: counts, finite numbers, and the range of every feature.
