@@ -30,11 +30,7 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 
 const COMMANDS: [Command; 14] = [
-    (
-        "test",
-        "everything below except report, bench, rates, soak, fuzz, kill and memory: the gate for a merge",
-        test,
-    ),
+    ("test", "everything below except report, bench, rates, soak, fuzz, kill and memory: the gate for a merge", test),
     ("lint", "formatting, clippy and documentation, warnings are errors", lint),
     ("rust", "the Rust tests and examples, with the ORL faces", rust),
     ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),

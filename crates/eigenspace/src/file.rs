@@ -33,7 +33,9 @@
 //! A file may hold further tensors, under the same sum, for whoever put them there: a recogniser is a model file with some more
 //! (`faces/file.rs`), and every command that reads a model reads it too.
 
-use ndarray::{Array1, Array2};
+use std::borrow::Cow;
+
+use ndarray::{Array1, Array2, ArrayView2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
@@ -57,11 +59,19 @@ pub(crate) const HEADER_LIMIT: u64 = 1 << 24;
 const ORTHONORMAL: f64 = 1e-11;
 
 /// A tensor on its way to the file: name, type, shape, bytes.
-pub(crate) type Tensor = (&'static str, Dtype, Vec<usize>, Vec<u8>);
+pub(crate) type Tensor<'a> = (&'static str, Dtype, Vec<usize>, Cow<'a, [u8]>);
 
 /// Numbers as the bytes of a tensor.
-pub(crate) fn floats<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<u8> {
-    values.flat_map(|value| value.to_le_bytes()).collect()
+pub(crate) fn floats<'a>(values: impl Iterator<Item = &'a f64>) -> Cow<'static, [u8]> {
+    Cow::Owned(values.flat_map(|value| value.to_le_bytes()).collect())
+}
+
+/// The same without a copy, where memory already holds these bytes: the basis is most of a file.
+fn bytes_of_rows(rows: ArrayView2<'_, f64>) -> Cow<'_, [u8]> {
+    match rows.to_slice() {
+        Some(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(bytemuck::cast_slice(numbers)),
+        _ => Cow::Owned(rows.iter().flat_map(|value| value.to_le_bytes()).collect()),
+    }
 }
 
 impl EigenspaceModel {
@@ -76,14 +86,14 @@ impl EigenspaceModel {
     }
 
     /// The same with further tensors, whose names are none of the model's.
-    pub(crate) fn to_bytes_with(&self, note: &str, more: Vec<Tensor>) -> Vec<u8> {
+    pub(crate) fn to_bytes_with(&self, note: &str, more: Vec<Tensor<'_>>) -> Vec<u8> {
         let (rank, features) = (self.rank(), self.features());
-        let scalar = |value: f64| value.to_le_bytes().to_vec();
-        let mut tensors: Vec<Tensor> = vec![
-            ("basis", Dtype::F64, vec![rank, features], floats(self.basis().iter())),
-            ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec()),
+        let scalar = |value: f64| Cow::Owned(value.to_le_bytes().to_vec());
+        let mut tensors: Vec<Tensor<'_>> = vec![
+            ("basis", Dtype::F64, vec![rank, features], bytes_of_rows(self.basis())),
+            ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec().into()),
             ("feature_scatter", Dtype::F64, vec![features], floats(self.feature_scatter().iter())),
-            ("imputed", Dtype::U64, vec![], self.imputed().to_le_bytes().to_vec()),
+            ("imputed", Dtype::U64, vec![], self.imputed().to_le_bytes().to_vec().into()),
             ("feature_noise", Dtype::F64, vec![features], floats(self.bound.feature_noise.iter())),
             ("lost", Dtype::F64, vec![features], floats(self.bound.lost.iter())),
             ("mean", Dtype::F64, vec![features], floats(self.mean().iter())),

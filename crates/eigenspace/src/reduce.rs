@@ -256,9 +256,7 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
         let real: Vec<usize> = alive(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
         (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
     };
-    if alive.len() < keep {
-        f = f.select(Axis(0), &alive);
-    }
+    keep_rows(&mut f, &alive);
     let squares = squares.select(Axis(0), &alive).select(Axis(1), &alive);
     let lengths = Array1::from_iter(alive.iter().map(|&i| lengths[i]));
     let orthonormal = squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= DRIFT);
@@ -297,6 +295,15 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
     let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
     Decomposed { values, directions, beyond, floor: 0.0, rounding }
+}
+
+/// Leaves these rows, in order, without a copy of all others.
+fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
+    for (to, &from) in rows.iter().enumerate().filter(|(to, from)| to != *from) {
+        let (mut before, after) = f.view_mut().split_at(Axis(0), from);
+        before.row_mut(to).assign(&after.row(0));
+    }
+    f.slice_axis_inplace(Axis(0), Slice::from(..rows.len()));
 }
 
 /// The largest entry of a direction, times s₁, beside the spread of its feature: what ε of another direction can do to

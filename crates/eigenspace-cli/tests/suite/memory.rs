@@ -95,3 +95,24 @@ fn an_array_with_columns_first_needs_no_more() {
 fn wide_rows_need_no_more() {
     stays_small(2, 20_000, false);
 }
+
+/// The rows that are kept, and the model that is made of them: two matrices, and what every process needs.
+#[test]
+fn a_wide_text_needs_twice_its_matrix() {
+    let (folder, rows, columns) = (Folder::new(), 300_u64, 30_000_u64);
+    let mut file = std::io::BufWriter::new(File::create(folder.path("wide.csv")).unwrap());
+    let mut state = 7_u64;
+    for _ in 0..rows {
+        let cell = |_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % 9973).to_string()
+        };
+        let cells: Vec<String> = (0..columns).map(cell).collect();
+        writeln!(file, "{}", cells.join(",")).unwrap();
+    }
+    drop(file);
+    let (most, matrix) = (peak(&folder, "fit wide.csv -k 5 -o m.safetensors -q"), rows * columns * 8);
+    assert!(most < 2 * matrix + (96 << 20), "{} MiB for {} MiB", most >> 20, matrix >> 20);
+}

@@ -36,9 +36,10 @@ impl Recognizer {
     /// The recogniser as bytes: the content of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let n = self.pictures.len();
-        let whole = |values: &mut dyn Iterator<Item = u64>| values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>();
+        let whole =
+            |values: &mut dyn Iterator<Item = u64>| values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>().into();
         let persons = self.persons();
-        let more: Vec<Tensor> = vec![
+        let more: Vec<Tensor<'_>> = vec![
             ("faces.coordinates", Dtype::F64, vec![n, self.coordinates.ncols()], floats(self.coordinates.iter())),
             ("faces.digest", Dtype::U64, vec![n], whole(&mut self.pictures.iter().map(|p| p.digest))),
             ("faces.outside", Dtype::F64, vec![n], floats(self.pictures.iter().map(|p| &p.outside))),
