@@ -128,8 +128,9 @@ fn shape(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history: &
     checks.that("sorted", sorted, 1.0, || format!("{values}"));
     checks.that("count", model.count() == truth.count, 1.0, || format!("{} for {}", model.count(), truth.count));
     let off = (model.weight() - truth.weight.hi).abs() / truth.weight.hi.max(f64::MIN_POSITIVE);
-    // A split subtracts weights.
-    let limit = 64.0 * f64::EPSILON * (history.weight / truth.weight.hi.max(f64::MIN_POSITIVE)).max(1.0);
+    // Weights are summed, and a split subtracts them.
+    let sum = (truth.count as f64 + 64.0) * f64::EPSILON;
+    let limit = sum * (history.weight / truth.weight.hi.max(f64::MIN_POSITIVE)).max(1.0);
     checks.that("weight", off <= limit, off, || format!("{} for {}", model.weight(), truth.weight.hi));
     let basis = model.basis();
     let product = basis.dot(&basis.t());
