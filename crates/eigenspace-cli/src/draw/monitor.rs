@@ -35,7 +35,7 @@ pub(crate) struct Monitor<'a> {
     pub(crate) level: &'a str,
     /// Classes of the rows, for colour.
     pub(crate) labels: Option<&'a [String]>,
-    /// Names of the rows; without them rows are counted from one.
+    /// Names of the rows; without them rows are counted from 0.
     pub(crate) names: Option<&'a [String]>,
 }
 
@@ -166,7 +166,7 @@ fn emphasize(
     }
     let worst = || places.iter().take(NAMED);
     let name = |row: usize| m.names.and_then(|names| names.get(row)).filter(|name| !name.is_empty()).cloned();
-    let written: Vec<String> = worst().map(|p| name(p.0).unwrap_or_else(|| format!("row {}", p.0 + 1))).collect();
+    let written: Vec<String> = worst().map(|p| name(p.0).unwrap_or_else(|| format!("row {}", p.0))).collect();
     let (radius, towards, fill) = (radius + 0.6, (1.0, -0.15), INK);
     let named = worst().zip(&written).map(|(p, name)| Named { name, at: p.1, radius, towards, fill });
     names.write(scene, &named.collect::<Vec<_>>());

@@ -76,15 +76,21 @@ fn wilson(p: f64, n: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rate, wilson};
+    use super::{Rate, Z, wilson};
 
-    /// Values of `statsmodels.stats.proportion.proportion_confint(method="wilson")`.
+    /// By its definition: an end x of the interval is where the score test of p against x is on the edge of its level,
+    /// (p − x)² = z² x (1 − x) / n.
     #[test]
     fn the_interval_is_that_of_wilson() {
-        for (p, n, low, high) in [(0.0, 10.0, 0.0, 0.277_532_8), (0.3, 10.0, 0.107_791_3, 0.603_221_9)] {
-            let found = wilson(p, n);
-            assert!((found.0 - low).abs() < 1e-6 && (found.1 - high).abs() < 1e-6, "{found:?}");
+        for (p, n) in [(0.0, 10.0), (0.3, 10.0), (0.5, 7.0), (0.99, 400.0), (1.0, 3.0)] {
+            let (low, high) = wilson(p, n);
+            assert!(low <= p && p <= high, "{p} in {low} to {high}");
+            for x in [low, high] {
+                let gap = (p - x) * (p - x) - Z * Z * x * (1.0 - x) / n;
+                assert!(gap.abs() < 1e-15, "{p} of {n}: {gap:e} at {x}");
+            }
         }
+        assert!((Z - 1.959_964).abs() < 1e-6, "the level is 95 %");
     }
 
     #[test]

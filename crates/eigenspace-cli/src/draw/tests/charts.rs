@@ -96,7 +96,7 @@ fn rows_beyond_a_limit_are_counted_and_the_furthest_are_named() {
     }
     assert!(!texts_of.contains(&"a".to_owned()) && !texts_of.contains(&"nothing".to_owned()));
     let drawing = monitor(&Monitor { names: None, ..m });
-    assert!(texts(&sound(&drawing)).contains(&"row 4".to_owned()));
+    assert!(texts(&sound(&drawing)).contains(&"row 3".to_owned()));
 }
 
 #[test]
