@@ -287,7 +287,7 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         #[source]
-        source: crate::source::SourceError,
+        source: crate::io::source::SourceError,
     },
     /// Rows cannot be written in the format that the name of the file tells.
     #[error("could not write rows to `{path}`", path = printable_path(path))]
@@ -296,7 +296,7 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         #[source]
-        source: crate::source::SourceError,
+        source: crate::io::source::SourceError,
     },
     /// A file was read, but holds no acceptable model.
     #[error("`{path}` is not a usable model", path = printable_path(path))]
@@ -408,6 +408,11 @@ pub enum FormatError {
 }
 
 impl Error {
+    /// A word that is none of a setting's.
+    pub(crate) fn unknown_word(what: &'static str, text: &str, expected: &'static str) -> Self {
+        Self::UnknownWord { what, text: text.into(), expected }
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {

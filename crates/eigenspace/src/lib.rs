@@ -41,71 +41,37 @@
 //! inside `rayon::ThreadPool::install`.
 #![deny(unsafe_code)] // allowed in `source/window.rs` alone, where it is argued
 
-mod angles;
-mod atomic;
-mod basis;
-mod batch;
-mod block;
-mod bound;
-mod certificate;
-mod checkpoint;
-mod disk;
-mod distance;
-mod edit;
-mod element;
 mod error;
-pub mod faces;
-mod factor;
-mod file;
-mod fit;
-mod forgetting;
-mod jacobi;
-mod linalg;
-mod merge;
-mod missing;
-mod model;
-mod moments;
-mod monitor;
-mod plan;
 mod printable;
-mod project;
-mod read;
-mod reduce;
-mod scaled;
-mod scatter;
-pub mod sink;
-pub mod source;
-mod sparse;
-mod spectrum;
-mod split;
-mod stream;
-mod tridiagonal;
-mod truncation;
-mod update;
-mod variance;
-mod words;
 
-pub use angles::{principal_angles, subspace_distance};
-pub use atomic::AtomicFile;
-pub use batch::Method;
-pub use block::Block;
-pub use certificate::Certificate;
-pub use distance::ReconstructionError;
-pub use edit::FileEdit;
-pub use element::Element;
+mod linalg;
+mod rows;
+mod model;
+mod stream;
+pub mod io;
+pub mod faces;
+
 pub use error::{Error, FormatError};
-pub use fit::FitOptions;
-pub use forgetting::Forgetting;
-pub use missing::Missing;
-pub use model::EigenspaceModel;
-pub use moments::WeightKind;
-pub use monitor::{Limits, Readings};
-pub use plan::{Engine, Plan};
+pub use io::atomic::AtomicFile;
+pub use io::edit::FileEdit;
+pub use model::angles::{principal_angles, subspace_distance};
+pub use model::batch::Method;
+pub use model::certificate::Certificate;
+pub use model::distance::ReconstructionError;
+pub use model::eigenspace_model::EigenspaceModel;
+pub use model::moments::WeightKind;
+pub use model::monitor::{Limits, Readings};
+pub use model::scaled::Scaled;
+pub use model::truncation::{Components, Truncation};
 pub use printable::{is_printable, printable};
-pub use scaled::Scaled;
-pub use sparse::SparseRows;
-pub use stream::EigenspaceStream;
-pub use truncation::{Components, Truncation};
+pub use rows::block::Block;
+pub use rows::element::Element;
+pub use rows::missing::Missing;
+pub use rows::sparse::SparseRows;
+pub use stream::eigenspace_stream::EigenspaceStream;
+pub use stream::forgetting::Forgetting;
+pub use stream::options::FitOptions;
+pub use stream::plan::{Engine, Plan};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -23,7 +23,7 @@
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::linalg;
-use crate::model::EigenspaceModel;
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// Coordinates in the new space, and how far each picture was moved by that.
 pub(crate) struct Carried {

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::faces::carry::carry;
 use crate::faces::error::FaceError;
 use crate::faces::{Enrolled, Faces, Recognizer, admit, in_all_directions};
-use crate::model::EigenspaceModel;
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// A part of a picture outside of the kept directions is rounding up to this share of the largest singular value.
 const ROUNDING: f64 = 1e-7;
@@ -25,7 +25,7 @@ impl Recognizer {
     /// pictures. A picture that is enrolled already is refused.
     pub fn enroll(&self, faces: Faces<'_>) -> Result<Self, Error> {
         if faces.rows.nrows() > 0 {
-            crate::block::check(faces.rows, self.model.features())?;
+            crate::rows::block::check(faces.rows, self.model.features())?;
         }
         let (mut new, order) = admit(faces, &self.pictures)?;
         let rows = self.options.pixels.apply(faces.rows.select(Axis(0), &order));

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::error::Error;
 use crate::faces::options::{FaceOptions, Pixels, Threshold};
 use crate::faces::{Faces, Recognizer, Split};
-use crate::model::EigenspaceModel;
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// What became of one picture.
 #[derive(Debug, Clone, PartialEq)]

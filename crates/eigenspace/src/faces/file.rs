@@ -22,12 +22,12 @@ use ndarray::Array2;
 use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 
-use crate::atomic::AtomicFile;
-use crate::disk;
+use crate::io::atomic::AtomicFile;
+use crate::io::file;
 use crate::error::{Error, FormatError};
 use crate::faces::options::FaceOptions;
 use crate::faces::{Enrolled, Recognizer};
-use crate::file::{Tensor, floats, floats_of, integers_of, parse_with, shape_of};
+use crate::io::format::{Tensor, floats, floats_of, integers_of, parse_with, shape_of};
 
 /// The version written.
 const VERSION: u64 = 1;
@@ -81,7 +81,7 @@ impl Recognizer {
     /// Reads a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        parse(&disk::read(path)?).map_err(|source| Error::File { path: path.into(), source })
+        parse(&file::read(path)?).map_err(|source| Error::File { path: path.into(), source })
     }
 }
 

@@ -12,15 +12,15 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use crate::block;
-use crate::element::Element;
+use crate::rows::block;
+use crate::rows::element::Element;
 use crate::error::Error;
 use crate::faces::Recognizer;
 use crate::faces::classify::{Gallery, Trained};
 use crate::faces::options::Metric;
 use crate::faces::span::Spans;
 use crate::faces::threshold::{self, Thresholds};
-use crate::model::EigenspaceModel;
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// Matches that are listed with a recognition.
 const LISTED: usize = 10;

@@ -49,12 +49,12 @@ use std::cmp::Ordering;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use sha2::{Digest, Sha256};
 
-use crate::batch::Method;
-use crate::block;
+use crate::model::batch::Method;
+use crate::rows::block;
 use crate::error::Error;
-use crate::model::EigenspaceModel;
-use crate::source::natural;
-use crate::truncation::Components;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::io::source::natural;
+use crate::model::truncation::Components;
 
 pub use error::FaceError;
 pub use evaluate::{Evaluation, Outcome, Step, Trial, evaluate, incremental};

@@ -11,7 +11,7 @@ use ndarray::Array2;
 
 use crate::error::Error;
 use crate::faces::error::FaceError;
-use crate::truncation::{Components, Truncation};
+use crate::model::truncation::{Components, Truncation};
 
 /// Who a picture shows, given the coordinates of those that are enrolled.
 #[derive(Debug, Clone, Copy, PartialEq)]

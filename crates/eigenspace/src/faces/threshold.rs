@@ -34,7 +34,7 @@ use crate::faces::Recognizer;
 use crate::faces::matcher::deviations;
 use crate::faces::options::Threshold;
 use crate::faces::span::Spans;
-use crate::model::EigenspaceModel;
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// Parts that are left out in turn.
 const FOLDS: usize = 5;

@@ -1,0 +1,159 @@
+//! A file that is read, changed and written back, without losing what others write to it meanwhile.
+//!
+//! ```text
+//! open     lock the file ─► is it still the file of that name? ─► remember the sum of its bytes
+//! replace  write another file, locked ─► is the sum still the same? ─► rename
+//! ```
+//!
+//! Edits of one file wait for each other. A rename puts another file in the place of the locked one; an edit that
+//! waited for the old one sees that and locks the new one. Programs that know nothing of the lock are noticed by the sum, and then
+//! nothing is written. Where files cannot be locked, the sum alone has to do: of two edits at once one is refused.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::io::atomic::{AtomicFile, open_to_lock};
+use crate::error::Error;
+
+/// A SHA-256.
+type Sum = [u8; 32];
+
+/// A file that nobody else edits until this is dropped.
+///
+/// ```
+/// # let path = std::env::temp_dir().join(format!("eigenspace-edit-{}", std::process::id()));
+/// # std::fs::write(&path, "41")?;
+/// let mut edit = eigenspace::FileEdit::open(&path)?;
+/// let number: u32 = std::fs::read_to_string(&path)?.parse()?;
+/// edit.replace((number + 1).to_string().as_bytes())?;
+/// assert_eq!(std::fs::read(&path)?, b"42");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FileEdit {
+    path: PathBuf,
+    /// Locked as long as it is open. `None` if there is no file yet.
+    held: Option<File>,
+    /// Of the file as it was read, or written last.
+    sum: Option<Sum>,
+}
+
+impl FileEdit {
+    /// Waits until nobody else edits the file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        loop {
+            if let Some(edit) = Self::begin(path, true)? {
+                return Ok(edit);
+            }
+        }
+    }
+
+    /// The same without waiting: `None` if somebody else edits the file.
+    pub fn try_open(path: impl AsRef<Path>) -> Result<Option<Self>, Error> {
+        Self::begin(path.as_ref(), false)
+    }
+
+    /// The same for a file that need not be there yet.
+    pub fn try_open_or_new(path: impl AsRef<Path>) -> Result<Option<Self>, Error> {
+        let path = path.as_ref();
+        match Self::try_open(path) {
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                Ok(Some(Self { path: path.to_owned(), held: None, sum: None }))
+            }
+            opened => opened,
+        }
+    }
+
+    /// The name of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Replaces the file as a whole ([`AtomicFile`]), unless somebody else has changed it since it was opened or last replaced.
+    pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut file = AtomicFile::create(&self.path)?;
+        file.write_all(bytes).map_err(|source| file.failed(source))?;
+        let replaced = file.commit_if(|| Ok(sum_of(&self.path)? == self.sum))?;
+        // The new file was locked before it took its place.
+        self.held = Some(replaced.ok_or_else(|| Error::Changed { path: self.path.clone() })?);
+        self.sum = Some(Sha256::digest(bytes).into());
+        Ok(())
+    }
+
+    /// Removes the file, unless somebody else has changed it.
+    pub fn remove(self) -> Result<(), Error> {
+        let remove =
+            || if self.sum.is_some() && sum_of(&self.path)? == self.sum { fs::remove_file(&self.path) } else { Ok(()) };
+        remove().map_err(|source| Error::Io { action: "remove", path: self.path.clone(), source })
+    }
+
+    fn begin(path: &Path, wait: bool) -> Result<Option<Self>, Error> {
+        let begin = || {
+            let Some(held) = lock(path, wait)? else { return Ok(None) };
+            Ok(Some(Self { path: path.to_owned(), held: Some(held), sum: sum_of(path)? }))
+        };
+        begin().map_err(|source| Error::Io { action: "read", path: path.to_owned(), source })
+    }
+}
+
+/// Opens and locks the file of this name. `None` if somebody else holds it and this is not to wait.
+fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
+    loop {
+        let found = fs::metadata(path)?;
+        if !found.is_file() {
+            let other = io::Error::new(ErrorKind::InvalidInput, "not an ordinary file");
+            return Err(if found.is_dir() { ErrorKind::IsADirectory.into() } else { other });
+        }
+        let file = open_to_lock(path)?;
+        // Elsewhere a locked file cannot be read, not even by whoever has locked it.
+        if !cfg!(unix) {
+            return Ok(Some(file));
+        }
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) if wait => file.lock()?,
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            // This file system has no locks.
+            Err(TryLockError::Error(_)) => return Ok(Some(file)),
+        }
+        if is_at(&file, path) {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Whether an open file is the one of this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    file.metadata().map(identity).ok() == fs::metadata(path).map(identity).ok()
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// The sum of a file's bytes; `None` if there is no file.
+fn sum_of(path: &Path) -> io::Result<Option<Sum>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let mut sum = Sha256::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok(Some(sum.finalize().into())),
+            Ok(read) => sum.update(&piece[..read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! A model on disk: written whole or not at all, read no further than it announces.
+//!
+//! ```text
+//! save = to_bytes ─► AtomicFile        load = header ─► length announced ─► bytes ─► every check
+//! ```
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::io::atomic::AtomicFile;
+use crate::error::{Error, FormatError};
+use crate::io::format::{HEADER_LIMIT, announced_length, parse};
+use crate::model::eigenspace_model::EigenspaceModel;
+
+impl EigenspaceModel {
+    /// Writes the file atomically: a temporary file beside it, flushed to the disk, then renamed.
+    /// If anything fails, an existing file stays as it was.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        AtomicFile::write(path, &self.to_bytes())
+    }
+
+    /// The same with a note: any text, kept in the file for whoever reads it.
+    pub fn save_with_note(&self, path: impl AsRef<Path>, note: &str) -> Result<(), Error> {
+        AtomicFile::write(path, &self.to_bytes_with_note(note))
+    }
+
+    /// Reads a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(Self::load_with_note(path)?.0)
+    }
+
+    /// Reads a file and the note in it, which is empty if there is none.
+    pub fn load_with_note(path: impl AsRef<Path>) -> Result<(Self, String), Error> {
+        let path = path.as_ref();
+        let bytes = read(path)?;
+        parse(&bytes).map_err(|source| Error::File { path: path.into(), source })
+    }
+}
+
+/// The bytes of a file, if it has as many as it announces.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    read_announced(path)
+        .map_err(|source| Error::Io { action: "read", path: path.into(), source })?
+        .map_err(|source| Error::File { path: path.into(), source })
+}
+
+/// Reads no more than the header announces, and refuses a file of another length.
+fn read_announced(path: &Path) -> std::io::Result<Result<Vec<u8>, FormatError>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut start = [0_u8; 8];
+    if length < 8 {
+        return Ok(Err(FormatError::Truncated { expected: 8, found: length }));
+    }
+    file.read_exact(&mut start)?;
+    let header = u64::from_le_bytes(start);
+    if header > HEADER_LIMIT {
+        return Ok(Err(FormatError::Header("the file does not begin as a safetensors file does".into())));
+    }
+    if length < 8 + header {
+        return Ok(Err(FormatError::Truncated { expected: 8 + header, found: length }));
+    }
+    let mut bytes = start.to_vec();
+    (&file).take(header).read_to_end(&mut bytes)?;
+    let announced = match announced_length(&bytes) {
+        Ok(announced) => announced,
+        Err(error) => return Ok(Err(error)),
+    };
+    if announced != length {
+        return Ok(Err(FormatError::Truncated { expected: announced, found: length }));
+    }
+    let rest = length - bytes.len() as u64;
+    let fits = usize::try_from(rest).is_ok_and(|rest| bytes.try_reserve_exact(rest).is_ok());
+    if !fits {
+        return Ok(Err(FormatError::TooLarge { bytes: length }));
+    }
+    file.take(rest).read_to_end(&mut bytes)?;
+    Ok(Ok(bytes))
+}

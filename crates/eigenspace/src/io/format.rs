@@ -1,0 +1,384 @@
+//! The bytes of a model: safetensors, every number checked on the way in.
+//!
+//! | tensor | type | shape | |
+//! |---|---|---|---|
+//! | `basis` | F64 | r, D | orthonormal rows |
+//! | `count` | U64 | | rows ever absorbed, exact |
+//! | `feature_noise` | F64 | D | rounding, see `bound.rs` |
+//! | `feature_scatter` | F64 | D | Σ (x_j − μ_j)² |
+//! | `imputed` | U64 | | missing cells that were filled |
+//! | `lost` | F64 | D | see `bound.rs` |
+//! | `mean` | F64 | D | |
+//! | `mean_low` | F64 | D | what `mean` rounds off |
+//! | `mean_noise` | F64 | D | rounding, see `bound.rs` |
+//! | `noise` | F64 | | rounding, see `bound.rs` |
+//! | `scatter_noise` | F64 | D | rounding, see `bound.rs` |
+//! | `singular_values` | F64 | r | positive, non-increasing |
+//! | `squared_weight` | F64 | | Σ w² |
+//! | `surplus` | F64 | D | see `bound.rs` |
+//! | `weight` | F64 | | Σ w |
+//!
+//! The metadata has one key, `eigenspace`, whose value is a JSON object:
+//!
+//! ```text
+//! {"centre": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 2,
+//!  "weights": "frequency" | "reliability"}
+//! sha256 over:  "eigenspace 2\n" + components + "\n" + centre + "\n" + weights + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
+//! ```
+//!
+//! (shape as `[3, 5]` or `[]`). It may have a `note` too, any text for whoever reads it (the command keeps
+//! the names of the columns there), which then ends the sum as "note " + note. The same bytes are written for the same model, always. Any
+//! safetensors reader can read the tensors. (Version 1, never published, had no room for what rounding can have cost.)
+//!
+//! A file may hold further tensors, under the same sum, for whoever put them there: a recogniser is a model file with some more
+//! (`faces/file.rs`), and every command that reads a model reads it too.
+
+use std::borrow::Cow;
+
+use ndarray::{Array1, Array2, ArrayView2};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use sha2::{Digest, Sha256};
+
+use crate::model::basis::Basis;
+use crate::rows::element::LARGEST;
+use crate::model::bound::{Bound, largest};
+use crate::error::{Error, FormatError};
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::{Moments, WeightKind};
+use crate::model::decompose::SMALLEST;
+use crate::model::spectrum::Spectrum;
+use crate::model::truncation::Components;
+
+/// The version written.
+const VERSION: u64 = 2;
+/// The metadata key.
+const KEY: &str = "eigenspace";
+/// A header of ours has some hundred bytes and a note; a longer one is not ours.
+pub(crate) const HEADER_LIMIT: u64 = 1 << 24;
+/// A basis further from orthonormal than this was not written by us.
+const ORTHONORMAL: f64 = 1e-11;
+
+/// A tensor on its way to the file: name, type, shape, bytes.
+pub(crate) type Tensor<'a> = (&'static str, Dtype, Vec<usize>, Cow<'a, [u8]>);
+
+/// Numbers as the bytes of a tensor.
+pub(crate) fn floats<'a>(values: impl Iterator<Item = &'a f64>) -> Cow<'static, [u8]> {
+    Cow::Owned(values.flat_map(|value| value.to_le_bytes()).collect())
+}
+
+/// The same without a copy, where memory already holds these bytes: the basis is most of a file.
+fn bytes_of_rows(rows: ArrayView2<'_, f64>) -> Cow<'_, [u8]> {
+    match rows.to_slice() {
+        Some(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(bytemuck::cast_slice(numbers)),
+        _ => Cow::Owned(rows.iter().flat_map(|value| value.to_le_bytes()).collect()),
+    }
+}
+
+impl EigenspaceModel {
+    /// The model as bytes: the content of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes_with_note("")
+    }
+
+    /// The same with a note: any text, kept in the bytes for whoever reads it.
+    pub fn to_bytes_with_note(&self, note: &str) -> Vec<u8> {
+        self.to_bytes_with(note, Vec::new())
+    }
+
+    /// The same with further tensors, whose names are none of the model's.
+    pub(crate) fn to_bytes_with(&self, note: &str, more: Vec<Tensor<'_>>) -> Vec<u8> {
+        let (rank, features) = (self.rank(), self.features());
+        let scalar = |value: f64| Cow::Owned(value.to_le_bytes().to_vec());
+        let mut tensors: Vec<Tensor<'_>> = vec![
+            ("basis", Dtype::F64, vec![rank, features], bytes_of_rows(self.basis())),
+            ("count", Dtype::U64, vec![], self.count().to_le_bytes().to_vec().into()),
+            ("feature_scatter", Dtype::F64, vec![features], floats(self.feature_scatter().iter())),
+            ("imputed", Dtype::U64, vec![], self.imputed().to_le_bytes().to_vec().into()),
+            ("feature_noise", Dtype::F64, vec![features], floats(self.bound.feature_noise.iter())),
+            ("lost", Dtype::F64, vec![features], floats(self.bound.lost.iter())),
+            ("mean", Dtype::F64, vec![features], floats(self.mean().iter())),
+            ("mean_low", Dtype::F64, vec![features], floats(self.moments.mean_low.iter())),
+            ("mean_noise", Dtype::F64, vec![features], floats(self.bound.mean_noise.iter())),
+            ("noise", Dtype::F64, vec![], scalar(self.bound.noise)),
+            ("scatter_noise", Dtype::F64, vec![features], floats(self.bound.scatter_noise.iter())),
+            ("singular_values", Dtype::F64, vec![rank], floats(self.singular_values().iter())),
+            ("squared_weight", Dtype::F64, vec![], scalar(self.moments.squared_weight)),
+            ("surplus", Dtype::F64, vec![features], floats(self.bound.surplus.iter())),
+            ("weight", Dtype::F64, vec![], scalar(self.weight())),
+        ];
+        tensors.extend(more);
+        tensors.sort_by_key(|tensor| tensor.0);
+        let components = write_components(self.components);
+        let centre = if self.is_centred() { "mean" } else { "origin" };
+        let weights = weights_word(self.weight_kind());
+        let sum = checksum(
+            [&components, centre, weights],
+            tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])),
+            note,
+        );
+        let mut metadata = serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION, "weights": weights });
+        if !note.is_empty() {
+            metadata["note"] = note.into();
+        }
+        let views = tensors
+            .iter()
+            .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
+        // One key only: the order of several would differ from run to run.
+        let metadata = [(KEY.to_owned(), metadata.to_string())].into_iter().collect();
+        // Shapes and lengths agree by construction, so this cannot fail.
+        safetensors::serialize(views, Some(metadata)).unwrap_or_default()
+    }
+
+    /// The model that these bytes hold, after every check that can be made.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(parse(bytes)?.0)
+    }
+
+    /// The model and the note, which is empty if there is none.
+    pub fn from_bytes_with_note(bytes: &[u8]) -> Result<(Self, String), Error> {
+        Ok(parse(bytes)?)
+    }
+}
+
+/// Length of the whole file according to its header, which must be present.
+pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
+    let start: [u8; 8] = bytes.get(..8).and_then(|start| start.try_into().ok()).unwrap_or_default();
+    let header = u64::from_le_bytes(start);
+    let end = usize::try_from(header).ok().and_then(|header| header.checked_add(8));
+    let Some(text) = end.and_then(|end| bytes.get(8..end)).filter(|_| header <= HEADER_LIMIT) else {
+        return Err(FormatError::Truncated { expected: header.saturating_add(8), found: bytes.len() as u64 });
+    };
+    let json: serde_json::Value =
+        serde_json::from_slice(text).map_err(|error| FormatError::Header(error.to_string()))?;
+    let tensors = json.as_object().ok_or_else(|| FormatError::Header("no JSON object".into()))?;
+    let ends = tensors.values().filter_map(|tensor| tensor.get("data_offsets")?.get(1)?.as_u64());
+    Ok(ends.max().unwrap_or(0).saturating_add(8 + header))
+}
+
+pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, String), FormatError> {
+    let (model, note, _) = parse_with(bytes)?;
+    Ok((model, note))
+}
+
+/// The model, the note, and all tensors.
+pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeTensors<'_>), FormatError> {
+    let announced = announced_length(bytes)?;
+    if announced != bytes.len() as u64 {
+        return Err(FormatError::Truncated { expected: announced, found: bytes.len() as u64 });
+    }
+    let header = |error: safetensors::SafeTensorError| FormatError::Header(error.to_string());
+    let file = SafeTensors::deserialize(bytes).map_err(header)?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(header)?;
+    let missing = || FormatError::Metadata { key: KEY };
+    let text = metadata.metadata().as_ref().and_then(|map| map.get(KEY)).ok_or_else(missing)?;
+    let json: serde_json::Value = serde_json::from_str(text).map_err(|_| missing())?;
+    let found =
+        json.get("version").and_then(serde_json::Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
+    if found != VERSION {
+        return Err(FormatError::Version { found, supported: VERSION });
+    }
+    let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
+    let (centre, components, sum) = (text("centre")?, text("components")?, text("sha256")?);
+    let word = text("weights")?;
+    let kinds = [WeightKind::Frequency, WeightKind::Reliability];
+    let weights = kinds.into_iter().find(|kind| weights_word(*kind) == word);
+    let weights = weights.ok_or(FormatError::Metadata { key: "weights" })?;
+    let note = if json.get("note").is_some() { text("note")? } else { "" };
+    let about_origin = match centre {
+        "mean" => false,
+        "origin" => true,
+        _ => return Err(FormatError::Metadata { key: "centre" }),
+    };
+
+    let mut tensors = file.tensors();
+    tensors.sort_by(|a, b| a.0.cmp(&b.0));
+    let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
+    if !cfg!(fuzzing) && checksum([components, centre, word], parts, note) != sum {
+        return Err(FormatError::Checksum);
+    }
+    let features = shape_of(&file, "mean", 1)?[0];
+    let rank = shape_of(&file, "singular_values", 1)?[0];
+    let moments = Moments {
+        count: integer_of(&file, "count")?,
+        imputed: integer_of(&file, "imputed")?,
+        about_origin,
+        weights,
+        weight: scalar_of(&file, "weight")?,
+        squared_weight: scalar_of(&file, "squared_weight")?,
+        mean: Array1::from(floats_of(&file, "mean", &[features], false)?),
+        mean_low: Array1::from(floats_of(&file, "mean_low", &[features], false)?),
+        scatter: Array1::from(floats_of(&file, "feature_scatter", &[features], true)?),
+    };
+    let values = floats_of(&file, "singular_values", &[rank], true)?;
+    let basis = floats_of(&file, "basis", &[rank, features], false)?;
+    let basis = Array2::from_shape_vec((rank, features), basis)
+        .map_err(|_| FormatError::Inconsistent { what: "the shape and the length of the basis" })?;
+    let limits = |name: &'static str| floats_of(&file, name, &[features], true).map(Array1::from);
+    let bound = Bound {
+        lost: limits("lost")?,
+        surplus: limits("surplus")?,
+        noise: scalar_of(&file, "noise")?,
+        feature_noise: limits("feature_noise")?,
+        mean_noise: limits("mean_noise")?,
+        scatter_noise: limits("scatter_noise")?,
+    };
+    let components = read_components(components)?;
+    let model = EigenspaceModel {
+        moments,
+        basis: Basis::trusted(basis),
+        spectrum: Spectrum::sorted(Array1::from(sorted(values)?)),
+        bound,
+        components,
+    };
+    check_sense(&model)?;
+    let note = note.to_owned();
+    Ok((model, note, file))
+}
+
+/// Numbers that must fit together in any model.
+fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
+    let rank = model.rank();
+    if rank > model.features() || rank > model.moments.rank_limit() {
+        return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
+    }
+    if (model.count() == 0) != (model.weight() == 0.0) || model.weight() > LARGEST {
+        return Err(FormatError::Inconsistent { what: "the count and the weight" });
+    }
+    let values = model.mean().iter().chain(&model.moments.scatter).any(|x| x.abs() > 1e290);
+    let spectrum = model.singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST);
+    if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST) {
+        return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
+    }
+    let moments = &model.moments;
+    let low =
+        moments.mean.iter().zip(&moments.mean_low).any(|(mean, low)| low.abs() > f64::EPSILON * mean.abs().max(1e-300));
+    if low {
+        return Err(FormatError::Inconsistent { what: "the two words of the mean" });
+    }
+    // Cauchy and Schwarz, and rounding.
+    let (weight, squares) = (moments.weight, moments.squared_weight);
+    if squares > weight * weight * (1.0 + 1e-9) {
+        return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });
+    }
+    if model.moments.rank_limit() == 0 && model.moments.total() > model.bound.scatter_noise.sum() {
+        return Err(FormatError::Inconsistent { what: "the count and the feature scatter" });
+    }
+    let held: f64 = model.spectrum.squared().iter().sum();
+    let most = model.moments.total() + (largest(&model.bound.surplus) + model.bound.noise) * rank as f64;
+    if held > most * (1.0 + 1e-6) {
+        return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
+    }
+    let loss = model.orthogonality_loss();
+    if loss <= ORTHONORMAL { Ok(()) } else { Err(FormatError::NotOrthonormal { loss }) }
+}
+
+fn sorted(values: Vec<f64>) -> Result<Vec<f64>, FormatError> {
+    if let Some(index) = values.iter().position(|&s| s == 0.0) {
+        return Err(FormatError::Value { name: "singular_values", index, value: 0.0 });
+    }
+    match values.windows(2).position(|pair| pair[0] < pair[1]) {
+        Some(index) => Err(FormatError::Unsorted { index: index + 1 }),
+        None => Ok(values),
+    }
+}
+
+pub(crate) fn shape_of(
+    file: &SafeTensors<'_>,
+    name: &'static str,
+    dimensions: usize,
+) -> Result<Vec<usize>, FormatError> {
+    let found = file.tensor(name).map_err(|_| FormatError::MissingTensor { name })?.shape().to_vec();
+    if found.len() == dimensions {
+        return Ok(found);
+    }
+    Err(FormatError::Shape { name, expected: vec![0; dimensions], found })
+}
+
+fn bytes_of<'a>(
+    file: &SafeTensors<'a>,
+    name: &'static str,
+    dtype: Dtype,
+    shape: &[usize],
+) -> Result<&'a [u8], FormatError> {
+    let tensor = file.tensor(name).map_err(|_| FormatError::MissingTensor { name })?;
+    if tensor.dtype() != dtype {
+        let expected = if dtype == Dtype::U64 { "U64" } else { "F64" };
+        return Err(FormatError::Dtype { name, expected });
+    }
+    if tensor.shape() != shape {
+        return Err(FormatError::Shape { name, expected: shape.to_vec(), found: tensor.shape().to_vec() });
+    }
+    Ok(tensor.data())
+}
+
+pub(crate) fn floats_of(
+    file: &SafeTensors<'_>,
+    name: &'static str,
+    shape: &[usize],
+    positive: bool,
+) -> Result<Vec<f64>, FormatError> {
+    let data = bytes_of(file, name, Dtype::F64, shape)?;
+    let values: Vec<f64> = data.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+    match values.iter().position(|x| !x.is_finite() || (positive && *x < 0.0)) {
+        Some(index) => Err(FormatError::Value { name, index, value: values[index] }),
+        None => Ok(values),
+    }
+}
+
+/// A list of whole numbers.
+pub(crate) fn integers_of(file: &SafeTensors<'_>, name: &'static str, length: usize) -> Result<Vec<u64>, FormatError> {
+    let data = bytes_of(file, name, Dtype::U64, &[length])?;
+    Ok(data.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
+}
+
+fn integer_of(file: &SafeTensors<'_>, name: &'static str) -> Result<u64, FormatError> {
+    let bytes = bytes_of(file, name, Dtype::U64, &[])?;
+    Ok(u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+}
+
+fn scalar_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatError> {
+    Ok(floats_of(file, name, &[], true)?.first().copied().unwrap_or_default())
+}
+
+fn weights_word(weights: WeightKind) -> &'static str {
+    match weights {
+        WeightKind::Frequency => "frequency",
+        WeightKind::Reliability => "reliability",
+    }
+}
+
+fn checksum<'a>(
+    words: [&str; 3],
+    tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+    note: &str,
+) -> String {
+    let mut hash = Sha256::new();
+    let [components, centre, weights] = words;
+    hash.update(format!("{KEY} {VERSION}\n{components}\n{centre}\n{weights}\n"));
+    for (name, shape, data) in tensors {
+        hash.update(format!("{name} {shape:?}\n"));
+        hash.update(data);
+    }
+    if !note.is_empty() {
+        hash.update(format!("note {note}"));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write_components(components: Components) -> String {
+    match components {
+        Components::All => "all".into(),
+        Components::Number(number) => format!("number {number}"),
+        Components::Share(share) => format!("share {share:?}"),
+    }
+}
+
+fn read_components(text: &str) -> Result<Components, FormatError> {
+    let components = match text.split_once(' ') {
+        None if text == "all" => Some(Components::All),
+        Some(("number", number)) => number.parse().ok().map(Components::Number),
+        Some(("share", share)) => share.parse().ok().map(Components::Share),
+        _ => None,
+    };
+    components.and_then(|components| components.check().ok()).ok_or(FormatError::Metadata { key: "components" })
+}

@@ -1,0 +1,153 @@
+//! A block of rows on its way from a source to a stream.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::rows::block::Block;
+use crate::error::Error;
+use crate::io::source::{Notice, Place, SourceError};
+
+/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Rows of 32-bit floats.
+    F32(Array2<f32>),
+    /// Rows of 64-bit floats.
+    F64(Array2<f64>),
+}
+
+impl Values {
+    /// Rows and columns.
+    pub fn dim(&self) -> (usize, usize) {
+        match self {
+            Self::F32(rows) => rows.dim(),
+            Self::F64(rows) => rows.dim(),
+        }
+    }
+
+    /// The rows as f64.
+    pub fn to_f64(&self) -> Array2<f64> {
+        match self {
+            Self::F32(rows) => rows.mapv(f64::from),
+            Self::F64(rows) => rows.clone(),
+        }
+    }
+}
+
+/// Some rows of a source, what comes with them, and where they are from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowBlock {
+    /// The numbers, one row per observation.
+    pub values: Values,
+    /// A weight for each row, if the source has a column of them.
+    pub weights: Option<Vec<f64>>,
+    /// A label for each row, if the source has a column of them (or folders named by class).
+    pub labels: Option<Vec<String>>,
+    /// Where the rows are from.
+    pub origin: Origin,
+}
+
+impl RowBlock {
+    /// Rows of this block; at least one.
+    pub fn rows(&self) -> usize {
+        self.values.dim().0
+    }
+
+    /// The rows as a stream takes them.
+    pub fn as_block(&self) -> Block<'_> {
+        let block = match &self.values {
+            Values::F32(rows) => Block::from(ArrayView2::from(rows)),
+            Values::F64(rows) => Block::from(ArrayView2::from(rows)),
+        };
+        match &self.weights {
+            Some(weights) => block.weighted(weights),
+            None => block,
+        }
+    }
+}
+
+/// Where the rows of a block are from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    /// The file, the folder, or `-` for standard input.
+    pub path: Arc<PathBuf>,
+    /// Number of the first row in it, from 0.
+    pub first: u64,
+    /// The line of each row, from 1, where the source is text.
+    pub lines: Option<Vec<u64>>,
+    /// A name for each row, where rows are files of their own.
+    pub names: Option<Vec<String>>,
+}
+
+impl Origin {
+    /// An error about a row of the block, told with the place in the source where that row is.
+    pub fn locate(&self, error: Error, columns: &Columns) -> Error {
+        let problem = match error {
+            Error::NonFinite { row, column, value } if value.is_nan() => {
+                SourceError::Missing { place: self.place(row), column: columns.name(column) }
+            }
+            Error::NonFinite { row, column, value } | Error::TooLarge { row, column, value, .. } => {
+                SourceError::Value { place: self.place(row), column: columns.name(column), value }
+            }
+            Error::InvalidWeight { row, value } => SourceError::Weight { place: self.place(row), value },
+            Error::WidthMismatch { expected, found } => SourceError::ColumnCount { expected, found },
+            other => return other,
+        };
+        Error::Source { path: self.path.as_ref().clone(), source: problem }
+    }
+
+    /// Where a row of the block is in the source.
+    pub(super) fn place(&self, row: usize) -> Place {
+        Place {
+            row: self.first + row as u64,
+            line: self.lines.as_ref().and_then(|lines| lines.get(row).copied()),
+            file: self.names.as_ref().and_then(|names| names.get(row).cloned()),
+        }
+    }
+}
+
+/// What is known of the columns of a source.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Columns {
+    /// D: how many there are.
+    pub count: usize,
+    /// Their names, where the source has names.
+    pub names: Option<Vec<String>>,
+    /// Whether these names are only numbers of columns, counted from 0 in a table without names.
+    pub numbered: bool,
+    /// The picture that a row is, where it is one.
+    pub picture: Option<Picture>,
+    /// What the reader left out, for whoever should be told.
+    pub notices: Vec<Notice>,
+}
+
+impl Columns {
+    /// So many columns without names.
+    pub fn unnamed(count: usize) -> Self {
+        Self { count, ..Self::default() }
+    }
+
+    /// Columns with these names.
+    pub fn named(names: Vec<String>) -> Self {
+        Self { count: names.len(), names: Some(names), ..Self::default() }
+    }
+
+    /// How a message calls a column: by its name in quotation marks, or by its number.
+    pub fn name(&self, column: usize) -> String {
+        let name = self.names.as_ref().and_then(|names| names.get(column));
+        name.map_or_else(|| column.to_string(), |name| format!("`{name}`"))
+    }
+}
+
+/// The picture that a row of pixels stands for: rows of pixels from the top, channels together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// 1 for grey, 3 for red, green, blue.
+    pub channels: usize,
+}

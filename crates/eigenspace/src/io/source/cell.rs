@@ -1,0 +1,143 @@
+//! One cell of a text: a number, nothing, or something else.
+//!
+//! ```text
+//! 1.5 · -2e3 · inf        numbers, spaces around them do not count
+//! true · false            1 and 0, as in NumPy arrays and in Parquet
+//! (nothing) · NA · #N/A   missing, NaN
+//! ```
+
+use crate::io::source::{ReadOptions, SourceError};
+
+/// Words that stand for a missing value in text, besides an empty cell; case does not matter.
+pub const MISSING_WORDS: [&str; 9] = ["NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "null", "None", "?"];
+
+/// Characters of a cell that a message shows.
+const SHOWN: usize = 40;
+
+/// Why a cell is no number.
+#[derive(Debug, PartialEq)]
+pub(super) enum NoNumber {
+    /// It is text.
+    Text(String),
+    /// It is not even text.
+    Encoding,
+}
+
+/// How numbers are written in a text.
+#[derive(Debug, Clone)]
+pub(super) struct Notation {
+    /// The decimal mark, where it is not the point.
+    mark: Option<u8>,
+    /// More words for a missing value. They may be numbers, such as -999.
+    missing: Vec<String>,
+}
+
+impl Notation {
+    /// As the options say; the decimal mark must not be the byte between cells.
+    pub(super) fn new(options: &ReadOptions, delimiter: u8) -> Result<Self, SourceError> {
+        let mark = options.decimal.filter(|&mark| mark != b'.');
+        if mark == Some(delimiter) {
+            return Err(SourceError::DecimalMark { mark: char::from(delimiter) });
+        }
+        Ok(Self { mark, missing: options.missing_words.clone() })
+    }
+
+    /// The number in a cell, NaN where there is none. Spaces around it do not count.
+    pub(super) fn number(&self, cell: &[u8]) -> Result<f64, NoNumber> {
+        let cell = cell.trim_ascii();
+        if cell.is_empty() || self.missing.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes())) {
+            return Ok(f64::NAN);
+        }
+        let text = std::str::from_utf8(cell).map_err(|_| NoNumber::Encoding)?;
+        match self.parse(text) {
+            Some(number) => Ok(number),
+            None if MISSING_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(f64::NAN),
+            None if text.eq_ignore_ascii_case("true") => Ok(1.0),
+            None if text.eq_ignore_ascii_case("false") => Ok(0.0),
+            None => Err(NoNumber::Text(shown(text))),
+        }
+    }
+
+    /// With another decimal mark a point is none: 1.234 would be a thousand and more to whoever writes 1,5.
+    fn parse(&self, text: &str) -> Option<f64> {
+        match self.mark {
+            Some(_) if text.contains('.') => None,
+            Some(mark) if text.as_bytes().contains(&mark) => text.replace(char::from(mark), ".").parse().ok(),
+            _ => text.parse().ok(),
+        }
+    }
+}
+
+/// The beginning of a text, fit to stand in a message of one line.
+fn shown(text: &str) -> String {
+    let clean = |character: char| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character };
+    let mut short: String = text.chars().take(SHOWN).map(clean).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NoNumber, Notation};
+    use crate::io::source::ReadOptions;
+
+    fn number(cell: &[u8]) -> Result<f64, NoNumber> {
+        Notation::new(&ReadOptions::default(), b',').expect("a point").number(cell)
+    }
+
+    #[test]
+    fn numbers_may_have_spaces_signs_and_exponents() {
+        for (text, value) in
+            [("1", 1.0), (" -2.5\t", -2.5), ("+3e2\r", 300.0), (".5", 0.5), ("-INF", f64::NEG_INFINITY)]
+        {
+            assert_eq!(number(text.as_bytes()), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_write_a_missing_cell_is_nan() {
+        for text in ["", "  ", "NA", "n/a", "NaN", "nan", "NULL", "None", "?", " ? ", "#N/A", "#NA", "<NA>"] {
+            assert!(number(text.as_bytes()).is_ok_and(f64::is_nan), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_users_stand_for_missing_values_even_if_they_are_numbers() {
+        let options = ReadOptions { missing_words: vec!["-999".into(), "n.d.".into()], ..ReadOptions::default() };
+        let notation = Notation::new(&options, b',').expect("a point");
+        for text in ["-999", " N.D. ", "NA", ""] {
+            assert!(notation.number(text.as_bytes()).is_ok_and(f64::is_nan), "{text}");
+        }
+        assert_eq!(notation.number(b"-999.5"), Ok(-999.5));
+    }
+
+    #[test]
+    fn true_and_false_are_one_and_zero() {
+        for (text, value) in [("True", 1.0), ("FALSE", 0.0), ("true", 1.0), (" false ", 0.0)] {
+            assert_eq!(number(text.as_bytes()), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn with_a_decimal_comma_a_point_is_not_guessed_at() {
+        let options = ReadOptions { decimal: Some(b','), ..ReadOptions::default() };
+        let notation = Notation::new(&options, b';').expect("comma and semicolon");
+        for (text, value) in [("1,5", 1.5), ("-,25e1", -2.5), ("7", 7.0)] {
+            assert_eq!(notation.number(text.as_bytes()), Ok(value), "{text}");
+        }
+        for text in ["1.5", "1.234,5", "1,2,3"] {
+            assert_eq!(notation.number(text.as_bytes()), Err(NoNumber::Text(text.into())));
+        }
+        assert!(Notation::new(&options, b',').is_err(), "one byte cannot be both");
+    }
+
+    #[test]
+    fn text_is_refused_and_shown_in_short() {
+        assert_eq!(number(b" 1,5 "), Err(NoNumber::Text("1,5".into())));
+        assert_eq!(number(b"a\nb"), Err(NoNumber::Text("a\u{fffd}b".into())));
+        assert_eq!(number(&[b'x'; 100]), Err(NoNumber::Text(format!("{}…", "x".repeat(40)))));
+        assert_eq!(number(b"\xff"), Err(NoNumber::Encoding));
+    }
+}

@@ -1,0 +1,258 @@
+//! Text with a row on each line: CSV and TSV, also in gzip.
+//!
+//! The first line is a header if not all of its cells are numbers (or missing), or if it is nothing, 0, 1, 2, … as pandas
+//! writes above an array without names, unless the options say what it is. Cells may be quoted, lines may end in CR LF, numbers may have spaces around them, and empty lines do not
+//! count. Cells of columns that are not read may hold anything.
+//!
+//! Records end at LF alone, and the CR before it goes with the spaces: so the reader's count of lines is exact
+//! for both kinds of text.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use csv::{ByteRecord, ReaderBuilder, Terminator};
+use ndarray::Array2;
+
+use crate::error::Error;
+use crate::io::source::cell::{NoNumber, Notation};
+use crate::io::source::choice::Choice;
+use crate::io::source::error::at;
+use crate::io::source::text::Input;
+use crate::io::source::{Columns, Format, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values};
+
+/// Rows for which space is set aside before they are seen.
+const EXPECTED_ROWS: usize = 1024;
+
+/// Opens a file.
+pub(super) fn open(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    let file = File::open(path).map_err(|source| Error::Io { action: "read", path: path.to_owned(), source })?;
+    from_reader(Box::new(file), path, format, options)
+}
+
+/// Reads text that comes from elsewhere.
+pub(super) fn from_reader(
+    reader: Box<dyn Read + Send>,
+    path: &Path,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Box<dyn RowSource>, Error> {
+    let (name, separator) = if format == Format::Tsv { ("TSV", b'\t') } else { ("CSV", b',') };
+    let separator = if options.decimal == Some(separator) { b';' } else { separator };
+    let delimiter = options.delimiter.unwrap_or(separator);
+    let notation = Notation::new(options, delimiter).map_err(at(path))?;
+    let mut lines = Lines::open(reader, path, name, delimiter)?;
+    if !lines.advance()? {
+        return Err(at(path)(SourceError::Empty));
+    }
+    let has_header = match options.header {
+        Some(has_header) => has_header,
+        None => numbers_columns(&lines.record) || !lines.record.iter().all(|cell| notation.number(cell).is_ok()),
+    };
+    let count = lines.record.len();
+    let names = if has_header { Some(header(&lines)?) } else { None };
+    let choice = Choice::new(count, names.as_deref(), options).map_err(at(path))?;
+    let columns = Columns { notices: choice.notices(), ..columns(&choice, count, names.as_deref()) };
+    Ok(Box::new(Text { lines, notation, delimiter, count, names, choice, columns, held: !has_header, row: 0 }))
+}
+
+/// Whether a line is nothing, 0, 1, 2, …: the header of an index and of columns without names.
+fn numbers_columns(record: &ByteRecord) -> bool {
+    let mut cells = record.iter().map(<[u8]>::trim_ascii);
+    cells.next().is_some_and(<[u8]>::is_empty)
+        && record.len() > 2
+        && cells.enumerate().all(|(number, cell)| cell == number.to_string().as_bytes())
+}
+
+/// The names in the first line.
+fn header(lines: &Lines) -> Result<Vec<String>, Error> {
+    let mut names = Vec::with_capacity(lines.record.len());
+    for cell in lines.record.iter().map(<[u8]>::trim_ascii) {
+        if cell.iter().enumerate().any(|(i, &byte)| byte == b'\r' && cell.get(i + 1) != Some(&b'\n')) {
+            return Err(lines.malformed("its lines end in CR alone, expected LF or CR LF".into()));
+        }
+        names.push(lines.utf8(cell)?.to_owned());
+    }
+    Ok(names)
+}
+
+/// The chosen columns as the source shows them. Where there are no names and not all columns are read in order,
+/// their numbers in the text become their names, so that a message means the column that the user sees.
+fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
+    match names {
+        Some(names) => Columns::named(choice.features.iter().map(|&column| names[column].clone()).collect()),
+        None if choice.features.iter().copied().eq(0..count) => Columns::unnamed(count),
+        None => Columns { numbered: true, ..Columns::named(choice.features.iter().map(ToString::to_string).collect()) },
+    }
+}
+
+/// A text as rows of numbers.
+struct Text {
+    lines: Lines,
+    notation: Notation,
+    delimiter: u8,
+    /// Cells of a line.
+    count: usize,
+    /// Names of all columns, read or not.
+    names: Option<Vec<String>>,
+    choice: Choice,
+    columns: Columns,
+    /// The first line was read to look at it, and is a row still to come.
+    held: bool,
+    row: u64,
+}
+
+impl Text {
+    /// Reads the next row into the record; false at the end.
+    fn advance(&mut self) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.held) && !self.lines.advance()? {
+            return Ok(false);
+        }
+        let found = self.lines.record.len();
+        if found != self.count {
+            let place = Place { row: self.row, line: Some(self.lines.line()), file: None };
+            let problem = SourceError::Width { place, expected: self.count, found, delimiter: self.other_delimiter() };
+            return Err(at(self.lines.path.as_ref())(problem));
+        }
+        self.row += 1;
+        Ok(true)
+    }
+
+    /// What seems to stand between cells, where a line was not cut into several.
+    fn other_delimiter(&self) -> Option<char> {
+        let first = self.names.as_ref().filter(|_| self.count == 1)?.first()?;
+        [';', '\t', '|', ','].into_iter().find(|&other| other != char::from(self.delimiter) && first.contains(other))
+    }
+
+    /// The number in a column of the record.
+    fn number(&self, column: usize) -> Result<f64, Error> {
+        self.notation.number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
+            NoNumber::Encoding => self.lines.encoding(),
+            NoNumber::Text(text) => {
+                let name = self.names.as_ref().and_then(|names| names.get(column));
+                let column = name.map_or_else(|| column.to_string(), |name| format!("`{name}`"));
+                at(self.lines.path.as_ref())(SourceError::NotANumber { line: self.lines.line(), column, text })
+            }
+        })
+    }
+}
+
+impl RowSource for Text {
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
+        let (first, wanted, width) = (self.row, rows.max(1), self.choice.features.len());
+        let mut values = Vec::with_capacity(wanted.min(EXPECTED_ROWS).saturating_mul(width));
+        let mut labels = self.choice.label.map(|_| Vec::new());
+        let mut weights = self.choice.weight.map(|_| Vec::new());
+        let mut lines = Vec::new();
+        let mut count = 0;
+        while count < wanted && self.advance()? {
+            for &column in &self.choice.features {
+                values.push(self.number(column)?);
+            }
+            if let (Some(column), Some(labels)) = (self.choice.label, &mut labels) {
+                let cell = self.lines.record.get(column).unwrap_or_default();
+                labels.push(self.lines.utf8(cell.trim_ascii())?.to_owned());
+            }
+            if let (Some(column), Some(weights)) = (self.choice.weight, &mut weights) {
+                weights.push(self.number(column)?);
+            }
+            lines.push(self.lines.line());
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let values = Array2::from_shape_vec((count, width), values);
+        let values = Values::F64(values.map_err(|error| self.lines.malformed(error.to_string()))?);
+        let origin = Origin { path: self.lines.path.clone(), first, lines: Some(lines), names: None };
+        Ok(Some(RowBlock { values, weights, labels, origin }))
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        while skipped < rows && self.advance()? {
+            skipped += 1;
+        }
+        Ok(skipped)
+    }
+}
+
+/// The lines of a text, split into cells one at a time.
+struct Lines {
+    path: Arc<PathBuf>,
+    format: &'static str,
+    reader: csv::Reader<Input>,
+    record: ByteRecord,
+}
+
+impl Lines {
+    fn open(bytes: Box<dyn Read + Send>, path: &Path, format: &'static str, delimiter: u8) -> Result<Self, Error> {
+        let input = Input::new(bytes).map_err(|error| failed(path, format, error))?;
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .terminator(Terminator::Any(b'\n'))
+            .buffer_capacity(1 << 16)
+            .from_reader(input);
+        Ok(Self { path: Arc::new(path.to_owned()), format, reader, record: ByteRecord::new() })
+    }
+
+    /// Reads the next line that is not empty; false at the end.
+    fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            self.reader.get_mut().next_line();
+            match self.reader.read_byte_record(&mut self.record) {
+                Ok(false) => return Ok(false),
+                Ok(true) if self.record.len() == 1 && self.record[0].trim_ascii().is_empty() => {}
+                Ok(true) => return Ok(true),
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+    }
+
+    /// The number of the line in which the record begins, from 1.
+    fn line(&self) -> u64 {
+        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let before = self.record.position().map_or(1, csv::Position::line);
+        // Empty lines before the record count as its own, so the end is the better witness, unless the text
+        // stops without a newline.
+        before.max(self.reader.position().line().saturating_sub(inside + 1))
+    }
+
+    fn utf8<'a>(&self, cell: &'a [u8]) -> Result<&'a str, Error> {
+        std::str::from_utf8(cell).map_err(|_| self.encoding())
+    }
+
+    fn encoding(&self) -> Error {
+        self.malformed(format!("line {} is not UTF-8", self.line()))
+    }
+
+    fn malformed(&self, problem: String) -> Error {
+        at(self.path.as_ref())(SourceError::Malformed { format: self.format, problem })
+    }
+
+    fn broken(&self, error: csv::Error) -> Error {
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => failed(&self.path, self.format, error),
+            other => self.malformed(format!("{other:?}")),
+        }
+    }
+}
+
+/// A failure to read: of the bytes themselves, or of the disk.
+fn failed(path: &Path, format: &'static str, error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidData => at(path)(SourceError::Malformed { format, problem: error.to_string() }),
+        _ => Error::Io { action: "read", path: path.to_owned(), source: error },
+    }
+}

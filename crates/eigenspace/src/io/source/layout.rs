@@ -1,0 +1,190 @@
+//! What is taken from the batches of a table, and how its columns become ours.
+//!
+//! A column of lists is as many columns as its lists are long, `x[0]`, `x[1]`, …, and is chosen as a whole, by the
+//! name or number of the list. Where the schema does not fix the length, the first list that is there does.
+
+use std::ops::Range;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Fields};
+
+use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
+use crate::io::source::choice::Choice;
+use crate::io::source::{Columns, Notice, Place, ReadOptions, SourceError};
+
+/// More columns than this are an error of the file rather than a table.
+const MOST_COLUMNS: usize = 1 << 22;
+
+/// What to take from each batch.
+pub(super) struct Layout {
+    /// The columns of the file to decode, in the order of the file.
+    pub(super) decoded: Vec<usize>,
+    /// The columns of numbers, in order.
+    pub(super) features: Vec<Feature>,
+    /// The place of the labels in a batch.
+    pub(super) label: Option<usize>,
+    /// The place of the weights in a batch.
+    pub(super) weight: Option<usize>,
+    /// Whether f32 holds all numbers.
+    pub(super) narrow: bool,
+    /// What was left out.
+    notices: Vec<Notice>,
+}
+
+/// A column of the file that holds numbers or lists of them.
+pub(super) struct Feature {
+    name: String,
+    /// Its place in a batch.
+    place: usize,
+    /// Columns it becomes, once known.
+    pub(super) width: Option<usize>,
+    list: bool,
+}
+
+impl Layout {
+    /// Chooses columns and looks at their types.
+    pub(super) fn new(fields: &Fields, options: &ReadOptions) -> Result<Self, SourceError> {
+        let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
+        let choice = Choice::new(names.len(), Some(&names), options)?;
+        let mut decoded: Vec<usize> =
+            choice.features.iter().copied().chain(choice.label).chain(choice.weight).collect();
+        decoded.sort_unstable();
+        decoded.dedup();
+        let place = |column: usize| decoded.partition_point(|&other| other < column);
+        let refused = |column: usize| {
+            let dtype = fields[column].data_type().to_string();
+            Err(SourceError::ColumnType { column: format!("`{}`", names[column]), dtype })
+        };
+
+        let mut features = Vec::with_capacity(choice.features.len());
+        let mut narrow = true;
+        for &column in &choice.features {
+            let (list, width, element) = match fields[column].data_type() {
+                DataType::FixedSizeList(of, width) => (true, usize::try_from(*width).ok(), of.data_type()),
+                DataType::List(of) | DataType::LargeList(of) => (true, None, of.data_type()),
+                single => (false, Some(1), single),
+            };
+            if !is_number(element) || width == Some(0) {
+                return refused(column);
+            }
+            narrow &= is_narrow(element);
+            features.push(Feature { name: names[column].clone(), place: place(column), width, list });
+        }
+        if let Some(label) = choice.label.filter(|&column| !is_label(fields[column].data_type())) {
+            return refused(label);
+        }
+        if let Some(weight) = choice.weight.filter(|&column| !is_number(fields[column].data_type())) {
+            return refused(weight);
+        }
+        let notices = choice.notices();
+        Ok(Self {
+            features,
+            label: choice.label.map(place),
+            weight: choice.weight.map(place),
+            decoded,
+            narrow,
+            notices,
+        })
+    }
+
+    /// Whether the length of all lists is known.
+    pub(super) fn measured(&self) -> bool {
+        self.features.iter().all(|feature| feature.width.is_some())
+    }
+
+    /// Takes the length of lists from the first that is there.
+    pub(super) fn measure(&mut self, batch: &RecordBatch) -> Result<(), SourceError> {
+        for feature in self.features.iter_mut().filter(|feature| feature.width.is_none()) {
+            let lists = Lists::of(batch.column(feature.place)).ok_or_else(|| feature.no_numbers())?;
+            feature.width = (0..batch.num_rows()).find_map(|row| lists.row(row)).map(|values| values.len());
+            if feature.width == Some(0) {
+                return Err(feature.no_numbers());
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns as the source shows them.
+    pub(super) fn columns(&self) -> Result<Columns, SourceError> {
+        let mut count = 0_usize;
+        for feature in &self.features {
+            count = count.saturating_add(feature.width.ok_or_else(|| feature.no_numbers())?);
+        }
+        if count > MOST_COLUMNS {
+            let problem = format!("{count} columns, and at most {MOST_COLUMNS} are read");
+            return Err(SourceError::Malformed { format: "table", problem });
+        }
+        let mut names = Vec::with_capacity(count);
+        for feature in &self.features {
+            match feature.list {
+                false => names.push(feature.name.clone()),
+                true => names.extend((0..feature.width.unwrap_or(0)).map(|i| format!("{}[{i}]", feature.name))),
+            }
+        }
+        Ok(Columns { notices: self.notices.clone(), ..Columns::named(names) })
+    }
+}
+
+impl Feature {
+    fn no_numbers(&self) -> SourceError {
+        SourceError::ColumnType { column: format!("`{}`", self.name), dtype: "no lists with anything in them".into() }
+    }
+
+    /// Writes some rows of the batch into `cells`, which has `stride` columns, from the column `first` on.
+    pub(super) fn fill<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        rows: Range<usize>,
+        row: u64,
+        cells: &mut [T],
+        stride: usize,
+        first: usize,
+    ) -> Result<(), SourceError> {
+        let array = batch.column(self.place);
+        if !self.list {
+            let read = numbers(array, rows, |place, value| cells[place * stride + first] = T::of(value));
+            return if read { Ok(()) } else { Err(self.no_numbers()) };
+        }
+        let width = self.width.unwrap_or(0);
+        let lists = Lists::of(array).ok_or_else(|| self.no_numbers())?;
+        for (place, at) in rows.enumerate() {
+            let into = &mut cells[place * stride + first..][..width];
+            let Some(values) = lists.row(at) else {
+                into.fill(T::of(f64::NAN));
+                continue;
+            };
+            if values.len() != width {
+                // As wide as the whole row would be with a list of this length.
+                let found = stride - width + values.len();
+                return Err(SourceError::Width {
+                    place: Place { row: row + place as u64, ..Place::default() },
+                    expected: stride,
+                    found,
+                    delimiter: None,
+                });
+            }
+            if !numbers(lists.values(), values, |place, value| into[place] = T::of(value)) {
+                return Err(self.no_numbers());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A float of either width.
+pub(super) trait Cell: Copy {
+    /// Rounded to this width.
+    fn of(value: f64) -> Self;
+}
+
+impl Cell for f32 {
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+}
+
+impl Cell for f64 {
+    fn of(value: f64) -> Self {
+        value
+    }
+}

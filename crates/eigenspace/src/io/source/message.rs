@@ -1,0 +1,253 @@
+//! The messages of Arrow IPC, and a look at them before they are decoded.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 4 | `ff ff ff ff`; not there in old files |
+//! | 4 | length of the metadata, which names the rows and the ranges of the body |
+//! | … | metadata (a flatbuffer) |
+//! | … | body |
+//!
+//! The decoder cuts the body at the ranges it is told, and sets aside as much space as a packed buffer says it
+//! will need. Here both are held against the bytes that there are.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::FileDecoder;
+use arrow_ipc::{Block, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_schema::Schema;
+
+use crate::io::source::SourceError;
+use crate::io::source::table::guarded;
+
+/// How messages call the format.
+pub(super) const FORMAT: &str = "Arrow IPC";
+
+/// LZ4 and Zstandard never pack better than this.
+const BEST_PACKING: i64 = 1 << 16;
+
+/// Why bytes were not read.
+pub(super) enum Failure {
+    /// The disk.
+    Io(std::io::Error),
+    /// The bytes.
+    Data(SourceError),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self::Data(error)
+    }
+}
+
+pub(super) fn malformed(problem: impl ToString) -> SourceError {
+    SourceError::Malformed { format: FORMAT, problem: problem.to_string() }
+}
+
+fn cut_short() -> SourceError {
+    malformed("it was cut short, or is still being written")
+}
+
+/// Appends exactly so many bytes, without setting space aside for more than there are.
+fn fill(from: &mut impl Read, count: u64, into: &mut Vec<u8>) -> Result<(), Failure> {
+    into.reserve(usize::try_from(count).unwrap_or(usize::MAX).min(1 << 22));
+    match from.take(count).read_to_end(into)? as u64 == count {
+        true => Ok(()),
+        false => Err(cut_short().into()),
+    }
+}
+
+/// A message as it stands in the file.
+pub(super) struct Message {
+    bytes: Vec<u8>,
+    /// Where the metadata begins.
+    start: usize,
+    /// Where the body begins.
+    body: usize,
+}
+
+impl Message {
+    /// The next message of a stream; `None` at its end.
+    pub(super) fn next(from: &mut impl Read) -> Result<Option<Self>, Failure> {
+        let mut bytes = Vec::new();
+        if from.take(4).read_to_end(&mut bytes)? == 0 {
+            return Ok(None);
+        }
+        if bytes == [0xff; 4] {
+            fill(from, 4, &mut bytes)?;
+        }
+        let start = bytes.len();
+        let length = bytes.last_chunk().map(|length| i32::from_le_bytes(*length)).ok_or_else(cut_short)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        fill(from, u64::try_from(length).map_err(malformed)?, &mut bytes)?;
+        let mut message = Self { body: bytes.len(), bytes, start };
+        let body = message.header()?.bodyLength();
+        fill(from, u64::try_from(body).map_err(malformed)?, &mut message.bytes)?;
+        Ok(Some(message))
+    }
+
+    fn header(&self) -> Result<arrow_ipc::Message<'_>, SourceError> {
+        root_as_message(&self.bytes[self.start..self.body]).map_err(malformed)
+    }
+
+    /// What kind of message it is.
+    pub(super) fn kind(&self) -> Result<MessageHeader, SourceError> {
+        Ok(self.header()?.header_type())
+    }
+
+    /// The schema that it holds.
+    pub(super) fn schema(&self) -> Result<(Schema, MetadataVersion), SourceError> {
+        let header = self.header()?;
+        let schema = header.header_as_schema().ok_or_else(|| malformed("it does not begin with a schema"))?;
+        Ok((decode_schema(schema)?, header.version()))
+    }
+
+    /// Decodes a dictionary into the decoder.
+    pub(super) fn read_dictionary(self, decoder: &mut FileDecoder) -> Result<(), SourceError> {
+        let header = self.header()?;
+        let batch = header.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+        self.check(batch)?;
+        let block = self.block()?;
+        guarded(FORMAT, || decoder.read_dictionary(&block, &self.bytes.into()))
+    }
+
+    /// Decodes a batch of rows.
+    pub(super) fn read_batch(self, decoder: &FileDecoder) -> Result<RecordBatch, SourceError> {
+        let header = self.header()?;
+        self.check(header.header_as_record_batch())?;
+        let block = self.block()?;
+        let batch = guarded(FORMAT, || decoder.read_record_batch(&block, &self.bytes.into()))?;
+        batch.ok_or_else(|| malformed("a batch is empty"))
+    }
+
+    /// The message as its own first block.
+    fn block(&self) -> Result<Block, SourceError> {
+        let metadata = i32::try_from(self.body).map_err(malformed)?;
+        Ok(Block::new(0, metadata, i64::try_from(self.bytes.len() - self.body).map_err(malformed)?))
+    }
+
+    /// Holds the ranges of a batch, and the sizes that it announces, against the body.
+    fn check(&self, batch: Option<arrow_ipc::RecordBatch<'_>>) -> Result<(), SourceError> {
+        let batch = batch.ok_or_else(|| malformed("a message is of the wrong kind"))?;
+        let body = &self.bytes[self.body..];
+        for buffer in batch.buffers().into_iter().flatten() {
+            let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+            let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
+            let bytes = range.and_then(|range| body.get(range)).ok_or_else(|| malformed("a column is cut short"))?;
+            let announced = bytes.first_chunk().map_or(0, |length| i64::from_le_bytes(*length));
+            if batch.compression().is_some() && announced / BEST_PACKING > bytes.len() as i64 {
+                return Err(malformed(format!("{} bytes cannot unpack to {announced}", bytes.len())));
+            }
+        }
+        let mut nodes = batch.nodes().into_iter().flatten();
+        if batch.length() < 0
+            || nodes.any(|node| node.length() < 0 || !(0..=node.length()).contains(&node.null_count()))
+        {
+            return Err(malformed("a column has less than no rows"));
+        }
+        Ok(())
+    }
+}
+
+/// Turns a schema as it is in a message into one of Arrow's.
+fn decode_schema(schema: arrow_ipc::Schema<'_>) -> Result<Schema, SourceError> {
+    guarded(FORMAT, || match schema.endianness() {
+        arrow_ipc::Endianness::Little => Ok(fb_to_schema(schema)),
+        _ => Err("its numbers are big-endian"),
+    })
+}
+
+/// Where a message is in a file.
+pub(super) struct Place {
+    offset: u64,
+    metadata: u64,
+    body: u64,
+}
+
+impl Place {
+    /// A place that is inside the file.
+    fn new(block: &Block, end: u64) -> Result<Self, SourceError> {
+        let outside = || malformed("a batch is outside of the file");
+        let offset = u64::try_from(block.offset()).map_err(|_| outside())?;
+        let metadata = u64::try_from(block.metaDataLength()).map_err(|_| outside())?;
+        let body = u64::try_from(block.bodyLength()).map_err(|_| outside())?;
+        let last = offset.checked_add(metadata).and_then(|sum| sum.checked_add(body));
+        match last.is_some_and(|last| last <= end) && metadata >= 8 {
+            true => Ok(Self { offset, metadata, body }),
+            false => Err(outside()),
+        }
+    }
+
+    /// The message, with its body or without.
+    fn read(&self, from: &mut (impl Read + Seek), body: u64) -> Result<Message, Failure> {
+        from.seek(SeekFrom::Start(self.offset))?;
+        let mut bytes = Vec::new();
+        fill(from, self.metadata + body, &mut bytes)?;
+        let start = if bytes.starts_with(&[0xff; 4]) { 8 } else { 4 };
+        let metadata = usize::try_from(self.metadata).map_err(malformed)?;
+        Ok(Message { bytes, start, body: metadata })
+    }
+
+    /// The message.
+    pub(super) fn message(&self, from: &mut (impl Read + Seek)) -> Result<Message, Failure> {
+        self.read(from, self.body)
+    }
+
+    /// The rows that its metadata says it has.
+    pub(super) fn rows(&self, from: &mut (impl Read + Seek)) -> Result<u64, Failure> {
+        let message = self.read(from, 0)?;
+        let header = message.header()?;
+        let batch = header.header_as_record_batch().ok_or_else(|| malformed("a message is of the wrong kind"))?;
+        Ok(u64::try_from(batch.length()).map_err(malformed)?)
+    }
+}
+
+/// The list at the end of a file.
+pub(super) struct Footer {
+    /// The columns.
+    pub(super) schema: Schema,
+    /// The version of all messages.
+    pub(super) version: MetadataVersion,
+    /// Where the dictionaries are.
+    pub(super) dictionaries: Vec<Place>,
+    /// Where the batches are.
+    pub(super) batches: Vec<Place>,
+}
+
+impl Footer {
+    /// Reads the end of a file.
+    pub(super) fn read(from: &mut (impl Read + Seek)) -> Result<Self, Failure> {
+        let end = from.seek(SeekFrom::End(0))?;
+        let mut tail = Vec::new();
+        from.seek(SeekFrom::Start(end.saturating_sub(10)))?;
+        from.read_to_end(&mut tail)?;
+        let length = tail.strip_suffix(b"ARROW1").and_then(|length| length.last_chunk()).ok_or_else(cut_short)?;
+        let length = u64::try_from(i32::from_le_bytes(*length)).map_err(malformed)?;
+        let start = end.checked_sub(10 + length).ok_or_else(cut_short)?;
+        from.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        fill(from, length, &mut bytes)?;
+        let footer = root_as_footer(&bytes).map_err(malformed)?;
+        let schema = footer.schema().ok_or_else(|| malformed("it has no schema"))?;
+        let (dictionaries, batches) = (footer.dictionaries(), footer.recordBatches());
+        Ok(Self {
+            schema: decode_schema(schema)?,
+            version: footer.version(),
+            dictionaries: dictionaries
+                .into_iter()
+                .flatten()
+                .map(|block| Place::new(block, start))
+                .collect::<Result<_, _>>()?,
+            batches: batches.into_iter().flatten().map(|block| Place::new(block, start)).collect::<Result<_, _>>()?,
+        })
+    }
+}

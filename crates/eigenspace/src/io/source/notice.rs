@@ -1,0 +1,40 @@
+//! What a reader left out although it could be read: for the user to know, not an error.
+
+use std::fmt;
+
+use crate::io::source::error::IMAGE_FORMATS;
+
+/// Something that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A column that looks like the index of a data frame.
+    IndexColumn {
+        /// Its name.
+        column: String,
+    },
+    /// Images in formats that are not read, beside others that are.
+    OtherImages {
+        /// How many.
+        count: usize,
+        /// Their formats.
+        formats: Vec<&'static str>,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IndexColumn { column } if column.is_empty() => {
+                write!(f, "the first column has no name; taking it for row names and leaving it out")
+            }
+            Self::IndexColumn { column } => {
+                write!(f, "the column `{column}` looks like the index of a data frame; leaving it out")
+            }
+            Self::OtherImages { count, formats } => {
+                let (verb, formats) = (if *count == 1 { "image was" } else { "images were" }, formats.join(", "));
+                write!(f, "{count} {verb} left out: {formats} is not supported, only {IMAGE_FORMATS}")
+            }
+        }
+    }
+}

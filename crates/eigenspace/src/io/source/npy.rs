@@ -1,0 +1,255 @@
+//! NumPy arrays: any real element type, rows first (C) or columns first (Fortran).
+//!
+//! ```text
+//! C order        rows i … i+m lie together:  one window of the file per block
+//! Fortran order  column j has rows i … i+m together:  one read per column and block
+//! ```
+//!
+//! An array of more dimensions is one picture per row: (n, height, width) or (n, height, width, 3). What cannot be
+//! read anywhere (standard input in Fortran order, a compressed member of an `.npz`) goes through a
+//! temporary file.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ndarray::{Array2, Axis, ShapeBuilder};
+
+use crate::error::Error;
+use crate::io::source::elements::Elements;
+use crate::io::source::error::at;
+use crate::io::source::header::Header;
+use crate::io::source::window::window;
+use crate::io::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
+
+/// No row has more columns than this: a header alone must not make us reserve more than a gigabyte.
+const WIDEST: usize = 1 << 27;
+
+/// What the header says.
+pub(super) struct Layout {
+    rows: u64,
+    columns: Columns,
+    elements: Elements,
+    by_column: bool,
+}
+
+impl Layout {
+    /// Reads a header.
+    fn read(reader: impl Read, path: &Path, vector: bool) -> Result<Self, Error> {
+        let malformed = |problem| at(path)(SourceError::Malformed { format: "NumPy array", problem });
+        let Header { descr, by_column, shape } = Header::read(reader).map_err(malformed)?;
+        let elements = Elements::of(&descr).ok_or_else(|| at(path)(SourceError::ElementType { dtype: descr }))?;
+        let by_column = by_column && shape.len() > 1;
+        let refused = || at(path)(SourceError::Shape { shape: shape.clone() });
+        let sizes = shape.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
+        let picture = match sizes.map_err(|_| refused())?[..] {
+            [_, _] => None,
+            [_] if vector => None,
+            [_, height, width] if !by_column => Some(Picture { width, height, channels: 1 }),
+            [_, height, width, channels @ (1 | 3)] if !by_column => Some(Picture { width, height, channels }),
+            _ => return Err(refused()),
+        };
+        let count = shape[1..].iter().try_fold(1_u64, |count, &size| count.checked_mul(size));
+        let bytes = count.and_then(|count| count.checked_mul(shape[0].max(1))?.checked_mul(elements.size() as u64));
+        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|_| bytes.is_some());
+        let count = count.filter(|count| *count <= WIDEST);
+        let columns = Columns { picture, ..Columns::unnamed(count.ok_or_else(refused)?) };
+        Ok(Self { rows: shape[0], columns, elements, by_column })
+    }
+
+    /// Bytes of one row.
+    fn row_bytes(&self) -> usize {
+        self.columns.count * self.elements.size()
+    }
+
+    /// Bytes of all rows.
+    fn bytes(&self) -> u64 {
+        self.rows * self.row_bytes() as u64
+    }
+
+    /// Rows that lie together, as numbers.
+    fn values(&self, bytes: &[u8], rows: usize) -> Values {
+        let shape = (rows, self.columns.count);
+        if self.elements.is_narrow() {
+            let mut values = Array2::zeros(shape);
+            self.elements.narrow(bytes, values.iter_mut());
+            Values::F32(values)
+        } else {
+            let mut values = Array2::zeros(shape);
+            self.elements.wide(bytes, values.iter_mut());
+            Values::F64(values)
+        }
+    }
+}
+
+/// Opens a file.
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return from_reader(Box::new(file), path, options);
+    }
+    in_file(file, 0, u64::MAX, path, options)
+}
+
+/// An array that lies in these bytes of a file, of which there are at most `length`.
+pub(super) fn in_file(
+    mut file: File,
+    start: u64,
+    length: u64,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Box<dyn RowSource>, Error> {
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    file.seek(std::io::SeekFrom::Start(start)).map_err(failed)?;
+    let layout = Layout::read(&mut file, path, options.vector)?;
+    let offset = file.stream_position().map_err(failed)?;
+    let end = file.metadata().map_err(failed)?.len().min(start.saturating_add(length));
+    let (expected, found) = ((offset - start).saturating_add(layout.bytes()), end.saturating_sub(start));
+    if found < expected {
+        return Err(at(path)(SourceError::Truncated { expected, found }));
+    }
+    Ok(Box::new(Array {
+        path: Arc::new(path.to_owned()),
+        layout,
+        store: Store::File { file, offset },
+        next: 0,
+        arrived: 0,
+    }))
+}
+
+/// Reads an array that comes from elsewhere and cannot be gone back in.
+pub(super) fn from_reader(
+    mut reader: Box<dyn Read + Send>,
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<Box<dyn RowSource>, Error> {
+    let layout = Layout::read(&mut reader, path, options.vector)?;
+    let store = if layout.by_column {
+        let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let found = std::io::copy(&mut reader, &mut file).map_err(failed)?;
+        if found < layout.bytes() {
+            return Err(at(path)(SourceError::Truncated { expected: layout.bytes(), found }));
+        }
+        Store::File { file, offset: 0 }
+    } else {
+        Store::Reader(reader)
+    };
+    Ok(Box::new(Array { path: Arc::new(path.to_owned()), layout, store, next: 0, arrived: 0 }))
+}
+
+/// Where the numbers are.
+enum Store {
+    /// Anywhere in a file, from this offset on.
+    File { file: File, offset: u64 },
+    /// Row after row.
+    Reader(Box<dyn Read + Send>),
+}
+
+struct Array {
+    path: Arc<PathBuf>,
+    layout: Layout,
+    store: Store,
+    /// The next row.
+    next: u64,
+    /// Bytes that came out of a reader.
+    arrived: u64,
+}
+
+impl Array {
+    fn failed(&self, source: std::io::Error) -> Error {
+        if source.kind() == ErrorKind::UnexpectedEof {
+            let expected = self.layout.bytes();
+            let found = match &self.store {
+                Store::Reader(_) => self.arrived,
+                Store::File { file, offset } => file.metadata().map_or(0, |found| found.len().saturating_sub(*offset)),
+            };
+            return at(self.path.as_ref())(SourceError::Truncated { expected, found });
+        }
+        Error::Io { action: "read", path: self.path.as_ref().clone(), source }
+    }
+
+    fn read(&mut self, rows: usize) -> std::io::Result<Values> {
+        let Self { layout, store, next, arrived, .. } = self;
+        let row = layout.row_bytes();
+        match store {
+            Store::File { file, offset } if layout.by_column => columns(file, *offset, layout, *next, rows),
+            Store::File { file, offset } => {
+                let window = window(file, *offset + *next * row as u64, rows * row)?;
+                Ok(layout.values(&window, rows))
+            }
+            Store::Reader(reader) => {
+                let mut bytes = Vec::with_capacity((rows * row).min(1 << 24));
+                *arrived += reader.take((rows * row) as u64).read_to_end(&mut bytes)? as u64;
+                if bytes.len() < rows * row {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
+                Ok(layout.values(&bytes, rows))
+            }
+        }
+    }
+}
+
+/// Rows of an array whose columns lie together.
+fn columns(file: &File, offset: u64, layout: &Layout, first: u64, rows: usize) -> std::io::Result<Values> {
+    let size = layout.elements.size();
+    let mut bytes = vec![0; rows * size];
+    let read =
+        |j: usize, bytes: &mut [u8]| file.read_exact_at(bytes, offset + (j as u64 * layout.rows + first) * size as u64);
+    // As they lie: each column together.
+    let shape = (rows, layout.columns.count).f();
+    if layout.elements.is_narrow() {
+        let mut values = Array2::zeros(shape);
+        for (j, mut column) in values.axis_iter_mut(Axis(1)).enumerate() {
+            read(j, &mut bytes)?;
+            layout.elements.narrow(&bytes, column.iter_mut());
+        }
+        return Ok(Values::F32(values));
+    }
+    let mut values = Array2::zeros(shape);
+    for (j, mut column) in values.axis_iter_mut(Axis(1)).enumerate() {
+        read(j, &mut bytes)?;
+        layout.elements.wide(&bytes, column.iter_mut());
+    }
+    Ok(Values::F64(values))
+}
+
+impl RowSource for Array {
+    fn columns(&self) -> &Columns {
+        &self.layout.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.layout.rows)
+    }
+
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
+        let left = self.layout.rows - self.next;
+        let rows = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
+        if rows == 0 || self.layout.columns.count == 0 {
+            return Ok(None);
+        }
+        let values = self.read(rows).map_err(|error| self.failed(error))?;
+        let origin = Origin { path: Arc::clone(&self.path), first: self.next, lines: None, names: None };
+        self.next += rows as u64;
+        Ok(Some(RowBlock { values, weights: None, labels: None, origin }))
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, Error> {
+        let rows = rows.min(self.layout.rows - self.next);
+        if let Store::Reader(reader) = &mut self.store {
+            let bytes = rows * self.layout.row_bytes() as u64;
+            let copied = std::io::copy(&mut reader.take(bytes), &mut std::io::sink());
+            let copied = copied.map_err(|error| self.failed(error))?;
+            self.arrived += copied;
+            if copied < bytes {
+                return Err(self.failed(ErrorKind::UnexpectedEof.into()));
+            }
+        }
+        self.next += rows;
+        Ok(rows)
+    }
+}

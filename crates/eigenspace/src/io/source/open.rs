@@ -1,0 +1,183 @@
+//! From what the user typed to one stream of rows.
+//!
+//! Paths, patterns (`shards/*.npy`) and folders become a list of files, in natural order within a pattern
+//! or folder and in the order given otherwise; the files, one after the other, are one source.
+
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::io::source::error::at;
+use crate::io::source::sequence::Sequence;
+use crate::io::source::{Format, ReadOptions, RowSource, SourceError};
+
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// Opens files, patterns, folders and `-` (standard input) as one stream of rows.
+pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    Ok(Box::new(Sequence::open(files(inputs, options)?, options.clone())?))
+}
+
+/// The files that [`open`] would read, in order.
+pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<PathBuf>, Error> {
+    let mut parts = Vec::new();
+    for input in inputs {
+        let input = input.as_ref();
+        // Told that it is one, a folder is a folder of pictures whatever else lies in it.
+        let pictures = options.format == Some(Format::Images) && input.is_dir();
+        parts.extend(if pictures { vec![input.to_owned()] } else { expand(input)? });
+    }
+    Ok(parts)
+}
+
+/// The files behind one argument; a folder of pictures stays one source.
+fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
+    if input == Path::new(STANDARD_INPUT) || input.exists() {
+        return if input.is_dir() { folder(input) } else { Ok(vec![input.to_owned()]) };
+    }
+    let text = input.to_string_lossy();
+    if !text.contains(['*', '?', '[']) {
+        let gone = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let source = std::fs::metadata(input).err().unwrap_or_else(gone);
+        return Err(Error::Io { action: "read", path: input.to_owned(), source });
+    }
+    let malformed = |problem: String| at(input)(SourceError::Malformed { format: "pattern", problem });
+    let found = glob::glob(&text).map_err(|error| malformed(error.to_string()))?;
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in found {
+        paths.push(path.map_err(|error| malformed(error.to_string()))?);
+    }
+    if paths.is_empty() {
+        return Err(at(input)(SourceError::NoFiles));
+    }
+    paths.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(if path.is_dir() { folder(&path)? } else { vec![path] });
+    }
+    Ok(files)
+}
+
+/// A folder with tables or arrays in it is those files; any other is a folder of pictures. Pictures often come
+/// with notes in a `.txt` file: where there are pictures, that ending alone does not make a table.
+fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        let hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if !hidden && file.is_file() && format_of(&file).is_some_and(|format| format != Format::Images) {
+            files.push(file);
+        }
+    }
+    let notes = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
+    if files.is_empty() || files.iter().all(notes) && !super::folder::pictures(path)?.is_empty() {
+        return Ok(vec![path.to_owned()]);
+    }
+    files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
+    Ok(files)
+}
+
+/// The format that a name tells.
+pub(super) fn format_of(path: &Path) -> Option<Format> {
+    if path.is_dir() {
+        return Some(Format::Images);
+    }
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let name =
+        name.strip_suffix(".gz").filter(|name| name.ends_with(".csv") || name.ends_with(".tsv")).unwrap_or(&name);
+    Some(match name.rsplit_once('.')?.1 {
+        "npy" => Format::Npy,
+        "npz" => Format::Npz,
+        "csv" | "txt" => Format::Csv,
+        "tsv" | "tab" => Format::Tsv,
+        "parquet" | "pq" => Format::Parquet,
+        "arrow" | "arrows" | "feather" | "ipc" => Format::Arrow,
+        "pgm" | "ppm" | "pbm" | "pnm" | "png" | "jpg" | "jpeg" => Format::Images,
+        _ => return None,
+    })
+}
+
+/// The format of an image that is not read, as its name tells.
+pub(super) fn other_image(path: &Path) -> Option<&'static str> {
+    Some(match path.extension()?.to_string_lossy().to_lowercase().as_str() {
+        "gif" => "GIF",
+        "bmp" | "dib" => "BMP",
+        "webp" => "WebP",
+        "tif" | "tiff" => "TIFF",
+        "heic" | "heif" => "HEIF",
+        "avif" => "AVIF",
+        "jp2" | "j2k" | "jpx" => "JPEG 2000",
+        "jxl" => "JPEG XL",
+        "svg" => "SVG",
+        "ico" => "ICO",
+        "tga" => "TGA",
+        "psd" => "Photoshop",
+        "exr" => "OpenEXR",
+        "hdr" => "HDR",
+        "qoi" => "QOI",
+        "dds" => "DDS",
+        "dng" | "cr2" | "cr3" | "nef" | "arw" | "raf" => "raw camera",
+        _ => return None,
+    })
+}
+
+/// Opens one file or folder, or standard input.
+pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    if path == Path::new(STANDARD_INPUT) {
+        return standard_input(options);
+    }
+    let unknown = || match other_image(path) {
+        Some(format) => SourceError::ImageFormat { format: format.into() },
+        None => SourceError::UnknownFormat,
+    };
+    let format = options.format.or_else(|| format_of(path)).ok_or_else(|| at(path)(unknown()))?;
+    if format != Format::Images && path.is_dir() {
+        let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        return Err(Error::Io { action: "read", path: path.to_owned(), source });
+    }
+    match format {
+        #[cfg(feature = "npy")]
+        Format::Npy => super::npy::open(path, options),
+        #[cfg(feature = "npy")]
+        Format::Npz => super::npz::open(path, options),
+        #[cfg(not(feature = "npy"))]
+        Format::Npy | Format::Npz => Err(at(path)(SourceError::NotBuilt { format: "NumPy arrays" })),
+        #[cfg(feature = "csv")]
+        Format::Csv | Format::Tsv => super::csv::open(path, format, options),
+        #[cfg(not(feature = "csv"))]
+        Format::Csv | Format::Tsv => Err(at(path)(SourceError::NotBuilt { format: "text" })),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => super::parquet::open(path, options),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => super::arrow::open(path, options),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => Err(at(path)(SourceError::NotBuilt { format: "Parquet and Arrow" })),
+        #[cfg(feature = "images")]
+        Format::Images => super::images::open(path, options),
+        #[cfg(not(feature = "images"))]
+        Format::Images => Err(at(path)(SourceError::NotBuilt { format: "pictures" })),
+    }
+}
+
+/// Standard input is an NPY stream if it begins as one, otherwise text.
+fn standard_input(options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    let path = Path::new(STANDARD_INPUT);
+    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin());
+    let mut start = Vec::new();
+    let read = (&mut input).take(6).read_to_end(&mut start);
+    read.map_err(|source| Error::Io { action: "read", path: path.to_owned(), source })?;
+    let is_array = start == b"\x93NUMPY";
+    let whole: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(start).chain(input));
+    let format = options.format.unwrap_or(if is_array { Format::Npy } else { Format::Csv });
+    #[cfg(not(any(feature = "csv", feature = "npy")))]
+    drop(whole);
+    match format {
+        #[cfg(feature = "npy")]
+        Format::Npy => super::npy::from_reader(whole, path, options),
+        #[cfg(feature = "csv")]
+        Format::Csv | Format::Tsv => super::csv::from_reader(whole, path, format, options),
+        _ => Err(at(path)(SourceError::UnknownFormat)),
+    }
+}

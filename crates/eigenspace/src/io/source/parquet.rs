@@ -1,0 +1,128 @@
+//! Parquet files. Only the columns asked for are decoded, and row groups that are skipped are not read.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+
+use crate::error::Error;
+use crate::io::source::error::at;
+use crate::io::source::layout::Layout;
+use crate::io::source::table::{Batches, Table, guarded};
+use crate::io::source::{ReadOptions, RowSource, SourceError};
+
+/// The most rows that are decoded at once.
+const MOST_ROWS: usize = 1 << 16;
+
+/// Opens a file.
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
+    let path = Arc::new(path.to_owned());
+    let failed = |source| Error::Io { action: "read", path: path.to_path_buf(), source };
+    let file = File::open(path.as_ref()).map_err(failed)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    let metadata = guarded(FORMAT, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
+    let metadata = metadata.map_err(at(path.as_ref()))?;
+    let layout = Layout::new(metadata.schema().fields(), options).map_err(at(path.as_ref()))?;
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), layout.decoded.iter().copied());
+    let rows = rows(&metadata, bytes).map_err(at(path.as_ref()))?;
+    let groups = Groups { path: path.clone(), file, metadata, mask, position: 0, rows, reader: None };
+    Ok(Box::new(Table::open(path, groups, layout, Some(rows))?))
+}
+
+const FORMAT: &str = "Parquet";
+
+fn malformed(problem: impl ToString) -> SourceError {
+    SourceError::Malformed { format: FORMAT, problem: problem.to_string() }
+}
+
+/// Rows of all row groups, after a look whether these are inside the file.
+fn rows(metadata: &ArrowReaderMetadata, bytes: u64) -> Result<u64, SourceError> {
+    let mut rows = 0_u64;
+    for group in metadata.metadata().row_groups() {
+        let more = u64::try_from(group.num_rows()).map_err(|_| malformed("a row group has less than no rows"))?;
+        rows = rows.checked_add(more).ok_or_else(|| malformed("more rows than can be counted"))?;
+        for column in group.columns() {
+            let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+            let range = u64::try_from(start).ok().zip(u64::try_from(column.compressed_size()).ok());
+            if range.and_then(|(start, size)| start.checked_add(size)).is_none_or(|end| end > bytes) {
+                return Err(malformed("a column goes on behind the end of the file"));
+            }
+        }
+    }
+    match u64::try_from(metadata.metadata().file_metadata().num_rows()) {
+        Ok(announced) if announced == rows => Ok(rows),
+        _ => Err(malformed("its row groups do not add up to the rows it announces")),
+    }
+}
+
+/// The row groups of a file, from a row on.
+struct Groups {
+    path: Arc<PathBuf>,
+    file: File,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    /// Rows read or passed over.
+    position: u64,
+    rows: u64,
+    /// What decodes from there, and the size of its batches.
+    reader: Option<(ParquetRecordBatchReader, usize)>,
+}
+
+impl Groups {
+    /// What decodes from the position on, in batches of this many rows.
+    fn reader(&self, size: usize) -> Result<ParquetRecordBatchReader, Error> {
+        let mut offset = self.position;
+        let groups = self.metadata.metadata().row_groups();
+        let passed = groups.iter().map_while(|group| {
+            offset = offset.checked_sub(u64::try_from(group.num_rows()).ok()?)?;
+            Some(offset)
+        });
+        let passed = passed.count();
+        let failed = |source| Error::Io { action: "read", path: self.path.to_path_buf(), source };
+        let file = self.file.try_clone().map_err(failed)?;
+        guarded(FORMAT, || {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                .with_projection(self.mask.clone())
+                .with_batch_size(size)
+                .with_row_groups((passed..groups.len()).collect())
+                .with_offset(usize::try_from(offset).unwrap_or(usize::MAX))
+                .build()
+        })
+        .map_err(at(self.path.as_ref()))
+    }
+}
+
+impl Batches for Groups {
+    fn next_batch(&mut self, rows: usize) -> Result<Option<RecordBatch>, Error> {
+        let size = rows.clamp(1, MOST_ROWS);
+        if self.position == self.rows {
+            return Ok(None);
+        }
+        let mut reader = match self.reader.take() {
+            Some(reader) if reader.1 >= size => reader,
+            _ => (self.reader(size)?, size),
+        };
+        let batch = guarded(FORMAT, || reader.0.next().transpose()).map_err(at(self.path.as_ref()))?;
+        let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) else {
+            let problem = malformed(format!("it announces {} rows and has {}", self.rows, self.position));
+            return Err(at(self.path.as_ref())(problem));
+        };
+        self.position += batch.num_rows() as u64;
+        self.reader = Some(reader);
+        Ok(Some(batch))
+    }
+
+    fn leap(&mut self, rows: u64) -> Result<u64, Error> {
+        let passed = rows.min(self.rows - self.position);
+        if passed > 0 {
+            self.position += passed;
+            self.reader = None;
+        }
+        Ok(passed)
+    }
+}

@@ -1,0 +1,218 @@
+//! One picture file as a row of numbers.
+//!
+//! Values are those in the file, 0 to 255, or 0 to 65535 where the file has 16 bits. Gray is
+//! `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec. 709), not rounded, so that a gray picture saved as a color one gives the
+//! same numbers. An alpha channel is ignored: a pixel counts with the color it has, however transparent it is. A picture is turned
+//! upright as the EXIF orientation in its file says, the way every viewer shows it.
+
+use std::io::{BufRead, BufReader, Cursor, Seek};
+use std::path::Path;
+
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
+
+use crate::error::Error;
+use crate::io::source::error::{IMAGE_FORMATS, at};
+use crate::io::source::resize::resize;
+use crate::io::source::{SourceError, jpeg, pgm};
+
+/// Pixels that a picture may have: 1 GiB of grey as f64.
+const MOST_PIXELS: usize = 1 << 27;
+/// Bytes that a decoder may use: the largest picture with four channels of 16 bits.
+const MOST_BYTES: u64 = 8 * MOST_PIXELS as u64;
+
+/// What the beginning of a picture file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Width and height, upright.
+    pub(super) size: (usize, usize),
+    /// How the pixels in the file must be turned for that.
+    pub(super) orientation: Orientation,
+    /// Bits of a value: 8 or 16.
+    pub(super) bits: u8,
+}
+
+/// How all pictures of a source are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// That of the first picture, which the others must have too.
+    pub(super) header: Header,
+    /// The width and height to bring them to; then each may have its own.
+    pub(super) resize: Option<(usize, usize)>,
+    /// 1 for grey, 3 for red, green, blue.
+    pub(super) channels: usize,
+}
+
+/// Reads no further than the header.
+pub(super) fn header(path: &Path) -> Result<Header, Error> {
+    let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let file = BufReader::new(std::fs::File::open(path).map_err(failed)?);
+    let reader = ImageReader::new(file).with_guessed_format().map_err(failed)?;
+    let format = reader.format();
+    let header = known(format).and_then(|format| start(reader, format).map(|(header, _)| header));
+    header.map_err(at(path))
+}
+
+/// Refuses a size of no pixels, or of more than anything here should have to hold.
+pub(super) fn check_size(size: (usize, usize)) -> Result<(), SourceError> {
+    match size.0.checked_mul(size.1) {
+        Some(1..=MOST_PIXELS) => Ok(()),
+        _ => Err(SourceError::PictureLimit { size, limit: MOST_PIXELS }),
+    }
+}
+
+impl Shape {
+    /// Width and height of every row.
+    pub(super) fn size(&self) -> (usize, usize) {
+        self.resize.unwrap_or(self.header.size)
+    }
+
+    /// Reads a whole picture into a row.
+    pub(super) fn read(&self, path: &Path, row: &mut [f64]) -> Result<(), Error> {
+        let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let (size, picture) = self.decode(&bytes).map_err(at(path))?;
+        if size == self.size() {
+            spread(&picture, self.channels, row);
+        } else {
+            let mut pixels = vec![0.0; size.0 * size.1 * self.channels];
+            spread(&picture, self.channels, &mut pixels);
+            row.copy_from_slice(&resize(&pixels, self.channels, size, self.size()));
+        }
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<((usize, usize), DynamicImage), SourceError> {
+        let format = known(image::guess_format(bytes).ok())?;
+        match format {
+            ImageFormat::Pnm => pgm::check(bytes)?,
+            ImageFormat::Jpeg if !jpeg::is_whole(bytes) => return Err(malformed(format, "it ends too early")),
+            _ => {}
+        }
+        let (header, decoder) = start(ImageReader::with_format(Cursor::new(bytes), format), format)?;
+        let (expected, found) = (self.header, header);
+        if expected.size != found.size && self.resize.is_none() {
+            return Err(SourceError::PictureSize { expected: expected.size, found: found.size });
+        }
+        if expected.bits != found.bits {
+            return Err(SourceError::PictureDepth { expected: expected.bits, found: found.bits });
+        }
+        let mut picture = said(format, DynamicImage::from_decoder(decoder))?;
+        picture.apply_orientation(found.orientation);
+        Ok((found.size, picture))
+    }
+}
+
+/// Reads the header, and allocates nothing for the pixels.
+fn start<'a, R: BufRead + Seek + 'a>(
+    mut reader: ImageReader<R>,
+    format: ImageFormat,
+) -> Result<(Header, impl ImageDecoder + 'a), SourceError> {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MOST_BYTES);
+    reader.limits(limits);
+    let mut decoder = said(format, reader.into_decoder())?;
+    let (width, height) = decoder.dimensions();
+    check_size((width as usize, height as usize))?;
+    // A note of the camera's that cannot be read is no reason to refuse the picture.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    let on_its_side = matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH);
+    let (width, height) = if on_its_side { (height, width) } else { (width, height) };
+    let size = (width as usize, height as usize);
+    let colours = decoder.color_type();
+    let bits = if colours.bytes_per_pixel() > colours.channel_count() { 16 } else { 8 };
+    Ok((Header { size, orientation, bits }, decoder))
+}
+
+fn known(format: Option<ImageFormat>) -> Result<ImageFormat, SourceError> {
+    match format {
+        Some(known @ (ImageFormat::Pnm | ImageFormat::Png | ImageFormat::Jpeg)) => Ok(known),
+        Some(other) => Err(SourceError::ImageFormat { format: format!("{other:?}") }),
+        None => {
+            let problem = format!("it does not begin as {IMAGE_FORMATS} do");
+            Err(SourceError::Malformed { format: "image", problem })
+        }
+    }
+}
+
+fn malformed(format: ImageFormat, problem: &str) -> SourceError {
+    let format = match format {
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Png => "PNG",
+        _ => "PNM",
+    };
+    SourceError::Malformed { format, problem: problem.to_owned() }
+}
+
+/// What a decoder said against a file.
+fn said<T>(format: ImageFormat, result: ImageResult<T>) -> Result<T, SourceError> {
+    result.map_err(|error| match error {
+        ImageError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            malformed(format, "it ends too early")
+        }
+        error => malformed(format, &error.to_string()),
+    })
+}
+
+/// The pixels as numbers, with one or three to each.
+fn spread(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
+    match picture {
+        DynamicImage::ImageLuma8(p) => copy::<_, 1>(p.as_raw(), channels, row),
+        DynamicImage::ImageLumaA8(p) => copy::<_, 2>(p.as_raw(), channels, row),
+        DynamicImage::ImageRgb8(p) => copy::<_, 3>(p.as_raw(), channels, row),
+        DynamicImage::ImageRgba8(p) => copy::<_, 4>(p.as_raw(), channels, row),
+        DynamicImage::ImageLuma16(p) => copy::<_, 1>(p.as_raw(), channels, row),
+        DynamicImage::ImageLumaA16(p) => copy::<_, 2>(p.as_raw(), channels, row),
+        DynamicImage::ImageRgb16(p) => copy::<_, 3>(p.as_raw(), channels, row),
+        DynamicImage::ImageRgba16(p) => copy::<_, 4>(p.as_raw(), channels, row),
+        // Formats with pixels of another kind are not read here.
+        other => copy::<_, 3>(other.to_rgb16().as_raw(), channels, row),
+    }
+}
+
+/// From pixels of `STORED` values, the last of two or four being transparency.
+fn copy<T: Copy + Into<f64>, const STORED: usize>(values: &[T], channels: usize, row: &mut [f64]) {
+    for (pixel, out) in values.as_chunks::<STORED>().0.iter().zip(row.chunks_exact_mut(channels)) {
+        match (*pixel).map(Into::into).as_slice() {
+            [red, green, blue, ..] if channels == 3 => out.copy_from_slice(&[*red, *green, *blue]),
+            [red, green, blue, ..] => out.fill((2126.0 * red + 7152.0 * green + 722.0 * blue) / 10_000.0),
+            [grey, ..] => out.fill(*grey),
+            [] => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::metadata::Orientation;
+    use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+
+    use super::{Header, Shape};
+
+    #[test]
+    fn no_turned_bit_and_no_cut_makes_a_decoder_panic() {
+        let picture = DynamicImage::from(RgbImage::from_fn(17, 11, |x, y| Rgb([x, y, 3 * x * y].map(|v| v as u8))));
+        let header = Header { size: (17, 11), orientation: Orientation::NoTransforms, bits: 8 };
+        let shape = Shape { header, resize: None, channels: 1 };
+        let any_size = Shape { resize: Some((5, 5)), ..shape };
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Pnm] {
+            let mut whole = std::io::Cursor::new(Vec::new());
+            picture.write_to(&mut whole, format).expect("a picture");
+            let whole = whole.into_inner();
+            assert_eq!(shape.decode(&whole).expect("whole").0, header.size);
+            for place in 0..whole.len() {
+                let _ = shape.decode(&whole[..place]);
+                for bit in 0..8 {
+                    let mut bytes = whole.clone();
+                    bytes[place] ^= 1 << bit;
+                    if let Ok((size, _)) = shape.decode(&bytes) {
+                        assert_eq!(size, header.size);
+                    }
+                    // Goes on where the turned bit was in the width or height.
+                    let _ = any_size.decode(&bytes);
+                }
+            }
+        }
+    }
+}

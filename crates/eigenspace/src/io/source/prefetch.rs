@@ -1,0 +1,77 @@
+//! Reading ahead: while one block is worked on, the next is being read.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::JoinHandle;
+
+use crate::error::Error;
+use crate::io::source::error::at;
+use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
+
+/// Bytes of a block, as f64, that are read at a time.
+const BLOCK_BYTES: usize = 8 << 20;
+/// No more rows than this, however few columns they have.
+const BLOCK_ROWS: usize = 8192;
+
+/// Blocks of a source, read by a thread of their own. At most three are in memory: one with the caller, one
+/// waiting, one being read.
+pub struct Prefetch {
+    columns: Columns,
+    rows: Option<u64>,
+    blocks: Receiver<Result<RowBlock, Error>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Prefetch {
+    /// Starts to read a source in blocks of a size that suits the machine.
+    pub fn new(source: Box<dyn RowSource>) -> Self {
+        let cells = BLOCK_BYTES / size_of::<f64>();
+        let rows = (cells / source.columns().count.max(1)).clamp(1, BLOCK_ROWS);
+        Self::with_rows(source, rows)
+    }
+
+    /// Starts to read a source in blocks of at most this many rows.
+    pub fn with_rows(mut source: Box<dyn RowSource>, block_rows: usize) -> Self {
+        let (columns, rows) = (source.columns().clone(), source.rows());
+        let (sender, blocks) = sync_channel(1);
+        let reader = std::thread::spawn(move || {
+            loop {
+                let (block, last) = match source.next_block(block_rows.max(1)) {
+                    Ok(None) => break,
+                    Ok(Some(block)) => (Ok(block), false),
+                    Err(error) => (Err(error), true),
+                };
+                // A caller who has gone away wants no more.
+                if sender.send(block).is_err() || last {
+                    break;
+                }
+            }
+        });
+        Self { columns, rows, blocks, reader: Some(reader) }
+    }
+
+    /// What is known of the columns.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Rows in all, where the source knows.
+    pub fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+}
+
+impl Iterator for Prefetch {
+    type Item = Result<RowBlock, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Ok(block) = self.blocks.recv() {
+            return Some(block);
+        }
+        // The thread has ended: at the end of the rows, or because a decoder broke down.
+        let broke_down = self.reader.take().is_some_and(|reader| reader.join().is_err());
+        broke_down.then(|| {
+            let problem = "its decoder broke down".into();
+            Err(at("")(SourceError::Malformed { format: "source", problem }))
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! Several sources, one after the other, as one.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::io::source::error::at;
+use crate::io::source::open::open_one;
+use crate::io::source::{Columns, ReadOptions, RowBlock, RowSource, SourceError};
+
+/// Files that are opened when their turn comes, and must have the columns of the first.
+pub(super) struct Sequence {
+    options: ReadOptions,
+    columns: Columns,
+    rows: Option<u64>,
+    current: Option<Box<dyn RowSource>>,
+    later: VecDeque<PathBuf>,
+}
+
+impl Sequence {
+    /// Opens the first file; where it knows its rows, the others are asked for theirs.
+    pub(super) fn open(paths: Vec<PathBuf>, options: ReadOptions) -> Result<Self, Error> {
+        let mut later = VecDeque::from(paths);
+        let first = later.pop_front().ok_or_else(|| at("")(SourceError::NoFiles))?;
+        let current = open_one(&first, &options)?;
+        let mut columns = current.columns().clone();
+        let mut rows = current.rows();
+        for path in &later {
+            rows = match rows {
+                Some(rows) if path != Path::new("-") => {
+                    let next = open_one(path, &options)?;
+                    same_columns(&columns, next.columns(), path)?;
+                    columns.notices.extend(next.columns().notices.iter().cloned());
+                    next.rows().map(|more| rows + more)
+                }
+                _ => None,
+            };
+        }
+        Ok(Self { options, columns, rows, current: Some(current), later })
+    }
+
+    /// Goes on to the next file; false if there is none.
+    fn advance(&mut self) -> Result<bool, Error> {
+        self.current = None;
+        let Some(path) = self.later.pop_front() else { return Ok(false) };
+        let next = open_one(&path, &self.options)?;
+        same_columns(&self.columns, next.columns(), &path)?;
+        self.current = Some(next);
+        Ok(true)
+    }
+}
+
+impl RowSource for Sequence {
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
+        while let Some(current) = &mut self.current {
+            if let Some(block) = current.next_block(rows)? {
+                return Ok(Some(block));
+            }
+            self.advance()?;
+        }
+        Ok(None)
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        while let Some(current) = &mut self.current {
+            skipped += current.skip(rows - skipped)?;
+            if skipped == rows || !self.advance()? {
+                break;
+            }
+        }
+        Ok(skipped)
+    }
+}
+
+/// Refuses a file whose columns are not those of the files before.
+fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Error> {
+    let refused = |source| Err(at(path)(source));
+    if before.picture != here.picture
+        && let (Some(before), Some(here)) = (before.picture, here.picture)
+    {
+        let size = |picture: crate::io::source::Picture| (picture.width, picture.height);
+        return refused(SourceError::PictureSize { expected: size(before), found: size(here) });
+    }
+    if before.count != here.count {
+        return refused(SourceError::ColumnCount { expected: before.count, found: here.count });
+    }
+    let (Some(expected), Some(found)) = (&before.names, &here.names) else { return Ok(()) };
+    match expected.iter().zip(found).position(|(a, b)| a != b) {
+        Some(column) => refused(SourceError::ColumnName {
+            column,
+            expected: expected[column].clone(),
+            found: found[column].clone(),
+        }),
+        None => Ok(()),
+    }
+}

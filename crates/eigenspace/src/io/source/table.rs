@@ -1,0 +1,187 @@
+//! Tables that come in Arrow batches, from Parquet or from Arrow IPC, as rows of numbers.
+//!
+//! Batches and blocks need not match: a block is filled from as many batches as it takes, so the blocks do not
+//! depend on how the file was written.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch};
+use ndarray::Array2;
+
+use crate::error::Error;
+use crate::io::source::array::{labels, numbers};
+use crate::io::source::error::at;
+use crate::io::source::layout::{Cell, Layout};
+use crate::io::source::{Columns, Origin, RowBlock, RowSource, SourceError, Values};
+
+/// Rows of a batch that is read only to see how long lists are.
+const FIRST_ROWS: usize = 16;
+
+/// Where batches come from.
+pub(super) trait Batches: Send {
+    /// The next batch of about this many rows; `None` at the end.
+    fn next_batch(&mut self, rows: usize) -> Result<Option<RecordBatch>, Error>;
+
+    /// Passes over at most this many rows without decoding them; returns how many.
+    fn leap(&mut self, rows: u64) -> Result<u64, Error>;
+}
+
+/// A table as rows of numbers.
+pub(super) struct Table<B> {
+    path: Arc<PathBuf>,
+    batches: B,
+    layout: Layout,
+    columns: Columns,
+    rows: Option<u64>,
+    /// Batches read and not yet given out.
+    waiting: VecDeque<RecordBatch>,
+    /// Rows of the first of them that were given out.
+    used: usize,
+    row: u64,
+}
+
+impl<B: Batches> Table<B> {
+    /// Reads as much as is needed to know the columns.
+    pub(super) fn open(
+        path: Arc<PathBuf>,
+        mut batches: B,
+        mut layout: Layout,
+        rows: Option<u64>,
+    ) -> Result<Self, Error> {
+        let mut waiting = VecDeque::new();
+        while !layout.measured() {
+            let Some(batch) = batches.next_batch(FIRST_ROWS)? else { break };
+            layout.measure(&batch).map_err(at(path.as_ref()))?;
+            waiting.push_back(batch);
+        }
+        if !layout.measured() && waiting.is_empty() {
+            return Err(at(path.as_ref())(SourceError::Empty));
+        }
+        let columns = layout.columns().map_err(at(path.as_ref()))?;
+        Ok(Self { path, batches, layout, columns, rows, waiting, used: 0, row: 0 })
+    }
+
+    /// Lets go of batches that were given out.
+    fn settle(&mut self) {
+        while self.waiting.front().is_some_and(|batch| self.used >= batch.num_rows()) {
+            self.waiting.pop_front();
+            self.used = 0;
+        }
+    }
+
+    /// The rows of the next batch that were not given out, at most `most`, reading a batch of about `rows`.
+    fn piece(&mut self, rows: usize, most: usize) -> Result<Option<(RecordBatch, Range<usize>)>, Error> {
+        self.settle();
+        while self.waiting.is_empty() {
+            let Some(batch) = self.batches.next_batch(rows)? else { return Ok(None) };
+            self.waiting.push_back(batch);
+            self.settle();
+        }
+        let Some(batch) = self.waiting.front() else { return Ok(None) };
+        let start = self.used;
+        self.used = batch.num_rows().min(start.saturating_add(most));
+        Ok(Some((batch.clone(), start..self.used)))
+    }
+
+    /// Rows of numbers, labels and weights out of pieces of batches.
+    fn gather<T: Cell>(&mut self, rows: usize) -> Result<Option<Gathered<T>>, Error> {
+        let stride = self.columns.count;
+        let mut cells = Vec::new();
+        let mut names = self.layout.label.map(|_| Vec::new());
+        let mut weights = self.layout.weight.map(|_| Vec::new());
+        let mut count = 0;
+        while count < rows {
+            let Some((batch, piece)) = self.piece(rows, rows - count)? else { break };
+            let start = cells.len();
+            cells.resize(start + piece.len() * stride, T::of(0.0));
+            let mut first = 0;
+            for feature in &self.layout.features {
+                let filled = feature.fill(&batch, piece.clone(), self.row, &mut cells[start..], stride, first);
+                filled.map_err(at(self.path.as_ref()))?;
+                first += feature.width.unwrap_or(0);
+            }
+            let refused = |place: usize| {
+                let (field, column) = (batch.schema_ref().field(place), batch.column(place));
+                let dtype = column.data_type().to_string();
+                at(self.path.as_ref())(SourceError::ColumnType { column: format!("`{}`", field.name()), dtype })
+            };
+            if let (Some(place), Some(names)) = (self.layout.label, &mut names)
+                && !labels(batch.column(place), piece.clone(), names)
+            {
+                return Err(refused(place));
+            }
+            if let (Some(place), Some(weights)) = (self.layout.weight, &mut weights)
+                && !numbers(batch.column(place), piece.clone(), |_, weight| weights.push(weight))
+            {
+                return Err(refused(place));
+            }
+            count += piece.len();
+            self.row += piece.len() as u64;
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let values = Array2::from_shape_vec((count, stride), cells).map_err(|error| {
+            at(self.path.as_ref())(SourceError::Malformed { format: "table", problem: error.to_string() })
+        })?;
+        Ok(Some((values, names, weights)))
+    }
+}
+
+/// Numbers, labels, weights.
+type Gathered<T> = (Array2<T>, Option<Vec<String>>, Option<Vec<f64>>);
+
+impl<B: Batches> RowSource for Table<B> {
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
+        let origin = Origin { path: self.path.clone(), first: self.row, lines: None, names: None };
+        let gathered = match self.layout.narrow {
+            true => self.gather(rows.max(1))?.map(|(rows, labels, weights)| (Values::F32(rows), labels, weights)),
+            false => self.gather(rows.max(1))?.map(|(rows, labels, weights)| (Values::F64(rows), labels, weights)),
+        };
+        Ok(gathered.map(|(values, labels, weights)| RowBlock { values, weights, labels, origin }))
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, Error> {
+        let mut skipped = 0;
+        loop {
+            self.settle();
+            if self.waiting.is_empty() {
+                skipped += self.batches.leap(rows - skipped)?;
+            }
+            let most = usize::try_from(rows - skipped).unwrap_or(usize::MAX);
+            if most == 0 {
+                break;
+            }
+            let Some((_, piece)) = self.piece(most.min(FIRST_ROWS), most)? else { break };
+            skipped += piece.len() as u64;
+        }
+        self.row += skipped;
+        Ok(skipped)
+    }
+}
+
+/// Runs a piece of a decoder. The decoders of both formats check most of what they read, and panic on some of
+/// the rest: such a file is malformed too.
+pub(super) fn guarded<T, E: std::fmt::Display>(
+    format: &'static str,
+    decode: impl FnOnce() -> Result<T, E>,
+) -> Result<T, SourceError> {
+    let problem = match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "its decoder gave up".into(),
+    };
+    Err(SourceError::Malformed { format, problem })
+}

@@ -1,0 +1,232 @@
+//! Products, cut along D into panels of fixed width.
+//!
+//! ```text
+//! G = A Aᵀ = Σ_p A_p A_pᵀ          A = [ A_0 | A_1 | … ]   panels of PANEL columns
+//! ```
+//!
+//! A factor has few rows (q, at most some hundreds) and many columns (D). A panel fits in a core's cache, each is
+//! multiplied by one core, and partial sums are added in a fixed order: the bytes of a result do not depend on the
+//! number of threads. It is at least as fast as letting faer split the product, whose thin shapes suit it less.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
+
+use super::real::Real;
+use super::slices::{add_in_two_words, columns_of, rows_of, vectorized};
+
+/// Columns that are a whole number of the product's kernels, which are 48 wide in f64 and 96 in f32.
+const KERNEL: usize = 96;
+/// Columns of a panel.
+pub(crate) const PANEL: usize = 5 * KERNEL;
+/// Partial Gram matrices that are summed in parallel; half as many when they are larger than a cache.
+const PARTS: usize = 8;
+const LARGE_SUM: usize = 1 << 17;
+/// Rows whose products are summed before they are added to a scatter.
+pub(crate) const SUMMED_ROWS: usize = 256;
+/// Edge of a tile of the D x D scatter.
+const TILE: usize = 208;
+/// Below this many multiplications a product is not worth a second thread.
+const PARALLEL_WORK: usize = 1 << 18;
+
+/// Runs `work` over fixed column panels of `a`, in parallel when the product is worth it.
+pub(crate) fn for_each_panel(
+    mut a: ArrayViewMut2<'_, f64>,
+    multiplications: usize,
+    work: impl Fn(usize, ArrayViewMut2<'_, f64>) + Send + Sync,
+) {
+    let panels = a.axis_chunks_iter_mut(Axis(1), PANEL);
+    if multiplications < PARALLEL_WORK {
+        panels.into_iter().enumerate().for_each(|(p, panel)| work(p * PANEL, panel));
+    } else {
+        panels.into_par_iter().enumerate().for_each(|(p, panel)| work(p * PANEL, panel));
+    }
+}
+
+/// `A Aᵀ`, both triangles, in f64.
+pub(crate) fn gram(a: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut g = Array2::zeros((a.nrows(), a.nrows()));
+    add_inner(g.view_mut(), a, rows_of(a, 0..0), true);
+    for i in 0..g.nrows() {
+        for j in i + 1..g.ncols() {
+            g[[i, j]] = g[[j, i]];
+        }
+    }
+    g
+}
+
+/// The largest entry of |V Vᵀ − I|; not a number when an entry is not.
+pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
+    gram(rows)
+        .indexed_iter()
+        .map(|((i, j), value)| (value - f64::from(u8::from(i == j))).abs())
+        .fold(0.0, |worst, loss| if loss > worst || loss.is_nan() { loss } else { worst })
+}
+
+/// The lower triangle of `A Aᵀ` in f64, where `A` begins with groups of so many rows that are orthogonal to
+/// the others of their group.
+pub(crate) fn gram_beside(a: ArrayView2<'_, f64>, groups: &[usize]) -> Array2<f64> {
+    let mut g = Array2::zeros((a.nrows(), a.nrows()));
+    let mut start = 0;
+    for size in groups {
+        let (earlier, group) = (rows_of(a, 0..start), rows_of(a, start..start + size));
+        let mut beside = g.slice_axis_mut(Axis(0), Slice::from(start..start + size));
+        if start > 0 {
+            add_inner(beside.slice_axis_mut(Axis(1), Slice::from(..start)), group, earlier, false);
+        }
+        let own = beside.slice_axis_mut(Axis(1), Slice::from(start..start + size));
+        own.into_diag().assign(&squared_lengths(group));
+        start += size;
+    }
+    let (earlier, rest) = a.split_at(Axis(0), start);
+    add_inner(g.slice_axis_mut(Axis(0), Slice::from(start..)), rest, earlier, true);
+    g
+}
+
+/// The squared length of each row.
+pub(crate) fn squared_lengths(rows: ArrayView2<'_, f64>) -> Array1<f64> {
+    let mut lengths = Array1::zeros(rows.nrows());
+    let each = lengths.axis_iter_mut(Axis(0)).into_par_iter().zip(rows.axis_iter(Axis(0)).into_par_iter());
+    each.for_each(|(mut length, row)| length.fill(squared_length(row)));
+    lengths
+}
+
+/// The sum of the squares of a row, in f64.
+pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
+    let mut sums = [0.0; 16];
+    let Some(row) = row.to_slice() else { return row.iter().map(|x| x * x).sum() };
+    let (chunks, rest) = row.as_chunks::<16>();
+    vectorized(
+        #[inline(always)]
+        || {
+            for chunk in chunks {
+                sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x * x);
+            }
+        },
+    );
+    sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
+}
+
+/// `A Bᵀ` for two matrices of few rows and the same long width, in f64.
+pub(crate) fn cross(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut product = Array2::zeros((a.nrows(), b.nrows()));
+    add_inner(product.view_mut(), a, b, false);
+    product
+}
+
+/// `sum += [ A Bᵀ | A Aᵀ ]`, the latter only if asked, and then its lower triangle: one partial sum for each of
+/// some equal shares of the columns, added in order.
+fn add_inner(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, own: bool) {
+    let width = a.ncols();
+    let most = if sum.len() > LARGE_SUM { PARTS / 2 } else { PARTS };
+    let share = width.div_ceil(width.div_ceil(PANEL).clamp(1, most)).next_multiple_of(KERNEL);
+    let panel = share.div_ceil(share.div_ceil(PANEL).max(1)).next_multiple_of(KERNEL);
+    let add = |p: usize, sum: &mut ArrayViewMut2<'_, f64>| {
+        let end = width.min((p + 1) * share);
+        for start in (p * share..end).step_by(panel) {
+            let range = start..end.min(start + panel);
+            let left = columns_of(a, range.clone());
+            let (other, same) = sum.view_mut().split_at(Axis(1), b.nrows());
+            if !other.is_empty() {
+                f64::multiply_into(other, true, left, columns_of(b, range).reversed_axes(), false);
+            }
+            if own {
+                f64::multiply_into(same, true, left, left.reversed_axes(), true);
+            }
+        }
+    };
+    let (shape, parts) = (sum.raw_dim(), width.div_ceil(share.max(1)));
+    let apart = |p: usize| {
+        let mut part = Array2::zeros(shape);
+        add(p, &mut part.view_mut());
+        part
+    };
+    if sum.len() * width < PARALLEL_WORK {
+        // The same sums in the same order.
+        (0..parts).for_each(|p| if p == 0 { add(0, &mut sum) } else { sum += &apart(p) });
+        return;
+    }
+    let ((), others) = rayon::join(|| add(0, &mut sum), || (1..parts).into_par_iter().map(apart).collect::<Vec<_>>());
+    sum.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
+        others.iter().for_each(|other| row += &other.row(i));
+    });
+}
+
+/// `U A` for a small `U` (r x q) and a long `A` (q x D).
+pub(crate) fn rotate(u: ArrayView2<'_, f64>, a: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut out = Array2::zeros((u.nrows(), a.ncols()));
+    let work = u.len() * a.ncols();
+    for_each_panel(out.view_mut(), work, |start, panel| {
+        let columns = panel.ncols();
+        let a = columns_of(a, start..start + columns);
+        f64::multiply_into(panel, false, u, a, false);
+    });
+    out
+}
+
+/// `A[..r] = U A` in place, for `U` of r rows; the rows of `A` below r are left undefined.
+pub(crate) fn rotate_in_place(u: ArrayView2<'_, f64>, mut a: ArrayViewMut2<'_, f64>) {
+    let rows = u.nrows();
+    let room = || Array2::zeros((rows, PANEL));
+    let turn = |out: &mut Array2<f64>, mut panel: ArrayViewMut2<'_, f64>| {
+        let mut out = out.slice_axis_mut(Axis(1), Slice::from(..panel.ncols()));
+        f64::multiply_into(out.view_mut(), false, u, panel.view(), false);
+        panel.slice_axis_mut(Axis(0), Slice::from(..rows)).assign(&out);
+    };
+    let work = u.len() * a.ncols();
+    let panels = a.axis_chunks_iter_mut(Axis(1), PANEL);
+    if work < PARALLEL_WORK {
+        let mut out = room();
+        panels.into_iter().for_each(|panel| turn(&mut out, panel));
+    } else {
+        panels.into_par_iter().for_each_init(room, turn);
+    }
+}
+
+/// `out = A B` on one core.
+pub(crate) fn multiply<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) {
+    T::multiply_into(out, false, a, b, false);
+}
+
+/// `out += A B` on one core.
+pub(crate) fn multiply_add<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) {
+    T::multiply_into(out, true, a, b, false);
+}
+
+/// `M + δ += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile. The sum is kept in two words, M and
+/// what it rounds off, δ: an entry is off by the products of [`SUMMED_ROWS`] rows at most, however many there are.
+pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayView2<'_, f64>) {
+    let width = m.ncols();
+    // Bands of equal height, a whole number of kernel rows each.
+    let edge = width.div_ceil(width.div_ceil(TILE).max(1)).next_multiple_of(16);
+    let mut tiles = Vec::new();
+    let bands = m.axis_chunks_iter_mut(Axis(0), edge).zip(low.axis_chunks_iter_mut(Axis(0), edge));
+    for (i, (mut rest, mut low_rest)) in bands.enumerate() {
+        for j in 0..=i {
+            let columns = edge.min(rest.ncols());
+            let (tile, tail) = rest.split_at(Axis(1), columns);
+            let (low_tile, low_tail) = low_rest.split_at(Axis(1), columns);
+            tiles.push((i, j, tile, low_tile));
+            (rest, low_rest) = (tail, low_tail);
+        }
+    }
+    let add = |(i, j, mut tile, mut low): (usize, usize, ArrayViewMut2<'_, f64>, ArrayViewMut2<'_, f64>)| {
+        let (rows, columns) = tile.dim();
+        let mut product = Array2::<f64>::zeros((rows, columns));
+        for start in (0..x.nrows()).step_by(SUMMED_ROWS) {
+            let x = rows_of(x, start..x.nrows().min(start + SUMMED_ROWS));
+            let left = columns_of(x, i * edge..i * edge + rows).reversed_axes();
+            let right = columns_of(x, j * edge..j * edge + columns);
+            f64::multiply_into(product.view_mut(), false, left, right, i == j);
+            for ((mut tile, mut low), product) in tile.rows_mut().into_iter().zip(low.rows_mut()).zip(product.rows()) {
+                let parts = (tile.as_slice_mut(), low.as_slice_mut(), product.to_slice());
+                let (Some(tile), Some(low), Some(product)) = parts else { unreachable!("tiles have whole rows") };
+                add_in_two_words(tile, low, product);
+            }
+        }
+    };
+    if x.len() * width < PARALLEL_WORK {
+        tiles.into_iter().for_each(add);
+    } else {
+        tiles.into_par_iter().for_each(add);
+    }
+}

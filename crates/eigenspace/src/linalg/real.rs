@@ -1,0 +1,59 @@
+//! The two precisions, and the one call into faer's products.
+
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Par};
+use faer_ext::IntoFaer;
+use ndarray::{ArrayView2, ArrayViewMut2};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A precision that rows are projected in: f32 or f64.
+pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Sync {
+    /// Widens without loss.
+    fn widen(self) -> f64;
+    /// Rounds to this precision.
+    fn narrow(value: f64) -> Self;
+    /// `out = A B`, or `out += A B`, on one core; of a symmetric product the lower triangle only.
+    #[doc(hidden)]
+    fn multiply_into(
+        out: ArrayViewMut2<'_, Self>,
+        add: bool,
+        a: ArrayView2<'_, Self>,
+        b: ArrayView2<'_, Self>,
+        symmetric: bool,
+    );
+}
+
+macro_rules! real {
+    ($($real:ty),*) => {$(
+        impl sealed::Sealed for $real {}
+
+        impl Real for $real {
+            fn widen(self) -> f64 {
+                f64::from(self)
+            }
+
+            fn narrow(value: f64) -> Self {
+                value as $real
+            }
+
+            fn multiply_into(
+                out: ArrayViewMut2<'_, Self>,
+                add: bool,
+                a: ArrayView2<'_, Self>,
+                b: ArrayView2<'_, Self>,
+                symmetric: bool,
+            ) {
+                let whole = BlockStructure::Rectangular;
+                let shape = if symmetric { BlockStructure::TriangularLower } else { whole };
+                let accumulate = if add { Accum::Add } else { Accum::Replace };
+                let (out, a, b) = (out.into_faer(), a.into_faer(), b.into_faer());
+                triangular::matmul(out, shape, accumulate, a, whole, b, whole, 1.0, Par::Seq);
+            }
+        }
+    )*};
+}
+
+real!(f32, f64);

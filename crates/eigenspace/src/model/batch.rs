@@ -1,0 +1,111 @@
+//! Batch PCA: the baseline, three ways.
+//!
+//! ```text
+//! Svd          X − 1μᵀ = U diag(s) V                      one decomposition of n × D
+//! Covariance   (X − 1μᵀ)ᵀ (X − 1μᵀ) = Vᵀ diag(s²) V        one eigenproblem of D × D
+//! Gram         (X − 1μᵀ) (X − 1μᵀ)ᵀ = U diag(s²) Uᵀ        one eigenproblem of n × n, V = diag(1/s) Uᵀ (X − 1μᵀ)
+//! ```
+//!
+//! The slides connect the first two: the right singular vectors of the centred rows are the
+//! eigenvectors of their covariance. All three agree up to rounding; they differ in cost, and in
+//! how small a singular value they can see (`Covariance`: √ε of the largest; the others: ε).
+
+use std::str::FromStr;
+
+use crate::rows::block::Block;
+use crate::model::bound::Bound;
+use crate::error::Error;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::Moments;
+use crate::model::decompose::{Route, reduce};
+use crate::model::scatter::Scatter;
+use crate::model::truncation::{Components, Truncation};
+
+/// Rows added to the scatter at a time.
+const SCATTER_ROWS: usize = 512;
+/// A squared singular value below this share of the largest is not trusted to a scatter matrix.
+const TRUSTED: f64 = 1e-8;
+
+/// How batch PCA is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// `Gram` for wide rows, `Covariance` for tall ones, `Svd` when small singular values ask for it.
+    #[default]
+    Auto,
+    /// The thin singular value decomposition of the centred rows.
+    Svd,
+    /// The eigenproblem of the D × D scatter.
+    Covariance,
+    /// The dual eigenproblem of the n × n Gram matrix, for fewer rows than features.
+    Gram,
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "svd" => Ok(Self::Svd),
+            "covariance" => Ok(Self::Covariance),
+            "gram" => Ok(Self::Gram),
+            _ => Err(Error::unknown_word("method of batch PCA", text, "`auto`, `svd`, `covariance`, `gram`")),
+        }
+    }
+}
+
+impl EigenspaceModel {
+    /// Batch PCA of all rows at once, keeping every direction.
+    ///
+    /// ```
+    /// use eigenspace::EigenspaceModel;
+    /// use ndarray::array;
+    ///
+    /// let model = EigenspaceModel::batch(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0]].view())?;
+    /// assert_eq!(model.rank(), 1);                       // the three points lie on a line
+    /// assert_eq!(model.mean().to_vec(), [7.0, 1200.0]);
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn batch<'a>(rows: impl Into<Block<'a>>) -> Result<Self, Error> {
+        Self::batch_by(rows, Method::Auto, Truncation::None)
+    }
+
+    /// Batch PCA by a named method, with a truncation rule.
+    pub fn batch_by<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
+        let rows = rows.into();
+        rows.check(rows.ncols())?;
+        let truncation = truncation.check()?;
+        let tall = rows.nrows() > rows.ncols();
+        match method {
+            Method::Covariance => by_covariance(rows, truncation, false),
+            Method::Auto if tall => by_covariance(rows, truncation, true),
+            Method::Auto => by_factor(rows, Route::Auto, truncation),
+            Method::Gram => by_factor(rows, Route::Products, truncation),
+            Method::Svd => by_factor(rows, Route::Svd, truncation),
+        }
+    }
+}
+
+fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {
+    let mut scatter = Scatter::empty(Moments::empty(rows.ncols()));
+    for (mut piece, weights) in rows.pieces(SCATTER_ROWS) {
+        scatter.absorb(piece.view_mut(), weights.as_deref())?;
+    }
+    let model = scatter.model(truncation, Components::All, false);
+    let possible = scatter.moments.rank_limit().min(rows.ncols()).min(truncation.rank_limit());
+    let values = model.singular_values();
+    let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
+    if doubt && smallest < TRUSTED * values.first().map_or(0.0, |s| s * s) {
+        return by_factor(rows, Route::Svd, truncation);
+    }
+    Ok(model)
+}
+
+fn by_factor(rows: Block<'_>, route: Route, truncation: Truncation) -> Result<EigenspaceModel, Error> {
+    let (mut a, weights) = rows.widened();
+    let before = Moments::empty(rows.ncols());
+    let absorbed = before.absorb(a.view_mut(), weights.as_deref())?;
+    let bound = Bound::exact(rows.ncols()).absorbed(&before, &absorbed);
+    let reduced = reduce(a, route, truncation, &absorbed.moments);
+    Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, Components::All))
+}

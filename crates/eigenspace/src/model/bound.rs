@@ -1,0 +1,212 @@
+//! What a model can be off by: what was dropped, and what was rounded.
+//!
+//! | symbol | in the code | |
+//! |---|---|---|
+//! | E = M − L | | the true scatter less what the model says of it |
+//! | ℓ, σ | `lost`, `surplus` | D, −diag(σ) ≤ E − R ≤ diag(ℓ): what truncations and splits have done |
+//! | R | | rounding of sums, products and decompositions |
+//! | ρ | `noise` | −ρ I ≤ R ≤ ρ I |
+//! | ν | `feature_noise` | D, −diag(ν) ≤ R ≤ diag(ν) |
+//! | τ | `mean_noise` | D, τ_j ≥ √w \|δμ_j\| |
+//! | κ | `scatter_noise` | D, κ_j ≥ \|δq_j\| |
+//!
+//! Both limits of the rounding hold: ρ is the smaller one in the units of the rows, ν in any others, because it
+//! knows that a feature of small spread is rounded relative to that spread. With q the scatter of each feature
+//! and d = √q, an operation rounds in one of three ways:
+//!
+//! ```text
+//! sums        |δM_ij| ≤ γ d_i d_j          ρ += γ Σq            ν += γ D q
+//! rotations   |δA_·j| ≤ η d_j, M = AᵀA     ρ += 2 η s₁ √Σq      ν += 2 η √(D r) q
+//! others      ‖δM‖ ≤ ε                     ρ += ε               ν += ε
+//! ```
+//!
+//! The first two by Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ D Σ q_j x_j². A difference of means that is
+//! off by δc changes the scatter by c δcᵀ + δc cᵀ + δc δcᵀ.
+
+use ndarray::{Array1, ArrayView1};
+
+use crate::model::moments::{Absorbed, Moments};
+
+/// Half the distance from 1 to the next number.
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// A mean that is off by less than this share of the spread of its feature is known.
+const KNOWN: f64 = 1e-6;
+
+/// Limits on what a model is off by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) lost: Array1<f64>,
+    pub(crate) surplus: Array1<f64>,
+    pub(crate) noise: f64,
+    pub(crate) feature_noise: Array1<f64>,
+    pub(crate) mean_noise: Array1<f64>,
+    pub(crate) scatter_noise: Array1<f64>,
+}
+
+/// How a decomposition rounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rounding {
+    /// η: the error of each column of a factor, relative to its length.
+    pub(crate) columns: f64,
+    /// Rows that were turned.
+    pub(crate) rows: usize,
+    /// An error of the scatter relative to the features: at most this share of diag(q).
+    pub(crate) features: f64,
+    /// ε: an error of the scatter as a whole.
+    pub(crate) whole: f64,
+}
+
+impl Rounding {
+    /// Of the scatter as a whole.
+    pub(crate) fn whole(whole: f64) -> Self {
+        Self { columns: 0.0, rows: 0, features: 0.0, whole }
+    }
+}
+
+impl Bound {
+    /// Nothing is off.
+    pub(crate) fn exact(features: usize) -> Self {
+        let zeros = Array1::zeros(features);
+        Self {
+            lost: zeros.clone(),
+            surplus: zeros.clone(),
+            noise: 0.0,
+            feature_noise: zeros.clone(),
+            mean_noise: zeros.clone(),
+            scatter_noise: zeros,
+        }
+    }
+
+    /// Whether a truncation or a split has ever been counted.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.lost.iter().chain(&self.surplus).any(|limit| *limit > 0.0)
+    }
+
+    /// After a truncation whose first dropped eigenvalue is this, in the units of the rows.
+    pub(crate) fn losing(mut self, lost: f64) -> Self {
+        self.lost += lost;
+        self
+    }
+
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        for values in [&mut self.lost, &mut self.surplus, &mut self.feature_noise, &mut self.scatter_noise] {
+            *values *= factor;
+        }
+        self.mean_noise *= factor.sqrt();
+        self.noise *= factor;
+        self
+    }
+
+    /// In the units of features that are multiplied by these scales.
+    pub(crate) fn rescaled(&self, scales: ArrayView1<'_, f64>, q: &Array1<f64>) -> Self {
+        let squares = scales.mapv(|scale| scale * scale);
+        let feature_noise = &self.feature_noise * &squares;
+        let live =
+            |largest: f64, (noise, square): (&f64, &f64)| if *noise > 0.0 { largest.max(*square) } else { largest };
+        let uniform = self.noise * self.feature_noise.iter().zip(&squares).fold(0.0, live);
+        Self {
+            lost: &self.lost * &squares,
+            surplus: &self.surplus * &squares,
+            noise: uniform.min(largest(&feature_noise)),
+            feature_noise,
+            mean_noise: &self.mean_noise * &scales,
+            scatter_noise: &self.scatter_noise * &squares + &(q * &squares * (4.0 * UNIT)),
+        }
+    }
+
+    /// Rounding of the scatter as a whole, in features that vary.
+    pub(crate) fn noisier(mut self, noise: f64, q: &Array1<f64>) -> Self {
+        self.noise += noise;
+        self.feature_noise.zip_mut_with(q, |own, q| *own += if *q > 0.0 { noise } else { 0.0 });
+        self
+    }
+
+    /// Rounding of sums of products, relative to the features.
+    pub(crate) fn summed(mut self, relative: f64, q: &Array1<f64>) -> Self {
+        let features = varying(q);
+        self.noise += relative * q.sum();
+        self.feature_noise.scaled_add(relative * features, q);
+        self
+    }
+
+    /// Rounding of a decomposition with this largest eigenvalue.
+    pub(crate) fn rounded(mut self, rounding: Rounding, q: &Array1<f64>, largest: f64) -> Self {
+        let features = varying(q);
+        let together = (features * features.min(rounding.rows as f64)).sqrt();
+        self.noise += 2.0 * rounding.columns * largest.sqrt() * q.sum().sqrt() + rounding.features * self::largest(q);
+        self.feature_noise.scaled_add(2.0 * rounding.columns * together + rounding.features, q);
+        self.noisier(rounding.whole, q)
+    }
+
+    /// Of two sets of rows together, whose means differ by the row c; q is their scatter.
+    pub(crate) fn joined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
+        let total = weights.0 + weights.1;
+        let (one, two) = ((weights.0 / total).sqrt(), (weights.1 / total).sqrt());
+        let off = &self.mean_noise * two + &other.mean_noise * one + c.mapv(|c| 4.0 * UNIT * c.abs());
+        let joined = Self {
+            lost: &self.lost + &other.lost,
+            surplus: &self.surplus + &other.surplus,
+            noise: self.noise + other.noise,
+            feature_noise: &self.feature_noise + &other.feature_noise,
+            mean_noise: &self.mean_noise * one + &other.mean_noise * two,
+            scatter_noise: &self.scatter_noise + &other.scatter_noise + &(q * (4.0 * UNIT)),
+        };
+        joined.shifted(c, &off, q)
+    }
+
+    /// Where the row c of a difference of means is off by δc.
+    pub(crate) fn shifted(mut self, c: &Array1<f64>, off: &Array1<f64>, q: &Array1<f64>) -> Self {
+        let length = |x: &Array1<f64>| x.dot(x).sqrt();
+        let (c_length, off_length) = (length(c), length(off));
+        self.noise += off_length * (2.0 * c_length + off_length);
+        // 2 (c·x)(δ·x) ≤ θ (c·x)² + (δ·x)² / θ, so that a feature whose mean is hardly known spoils no other.
+        let share = |off: &f64, q: &f64| if *q > 0.0 { off / q.sqrt() } else { 0.0 };
+        let shares = off.iter().zip(q).map(|(off, q)| share(off, q));
+        let theta = shares.filter(|share| *share <= KNOWN).fold(64.0 * UNIT, f64::max);
+        let features = varying(q);
+        for ((own, c), off) in self.scatter_noise.iter_mut().zip(c).zip(off) {
+            *own += off * (2.0 * c.abs() + off);
+        }
+        for ((own, c), (off, q)) in self.feature_noise.iter_mut().zip(c).zip(off.iter().zip(q)) {
+            if *q > 0.0 || *off > 0.0 {
+                *own += features.max(1.0) * (theta * c * c + off / theta * off + off * off);
+            }
+        }
+        self
+    }
+
+    /// Of the rows before a block and the block.
+    pub(crate) fn absorbed(&self, before: &Moments, block: &Absorbed) -> Self {
+        let Absorbed { moments: after, step, c, roundings } = block;
+        let added = after.weight - before.weight;
+        if added <= 0.0 {
+            return self.clone();
+        }
+        let mut own = Self::exact(after.features());
+        // Squares of differences that round twice, summed like the mean.
+        own.scatter_noise = (&after.scatter - &before.scatter).mapv(|q| (roundings + 8.0) * UNIT * q.abs());
+        let squares = (&after.scatter - &before.scatter).mapv(|q| q.max(0.0));
+        if !after.about_origin {
+            // Differences from the point near which the block was summed have these squares.
+            let reach = &squares + &(step * step * added);
+            own.mean_noise = reach.mapv(|reach| roundings * UNIT * reach.sqrt());
+        }
+        // t lies between the two means, and is off by the last digits of the way to it.
+        let off = step.mapv(|step| 4.0 * UNIT * added.sqrt() * step.abs());
+        let joined = self.joined(&own, (before.weight, added), &after.scatter, c).shifted(c, &off, &after.scatter);
+        // x − t rounds twice, and is multiplied by a root.
+        let rounding = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
+        joined.rounded(rounding, &squares, squares.sum())
+    }
+}
+
+/// The number of features that vary.
+fn varying(q: &Array1<f64>) -> f64 {
+    q.iter().filter(|q| **q > 0.0).count() as f64
+}
+
+/// The largest of numbers that are not negative.
+pub(crate) fn largest(values: &Array1<f64>) -> f64 {
+    values.iter().fold(0.0, |largest, value| largest.max(*value))
+}

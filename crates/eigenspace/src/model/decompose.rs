@@ -1,0 +1,318 @@
+//! From any factor of a scatter to its basis and spectrum.
+//!
+//! | symbol | in the code | shape |
+//! |---|---|---|
+//! | A | `a` | q × D, any rows with Aᵀ A = M |
+//! | U, λ | `u`, `lambda` | eigenvectors and -values of A Aᵀ |
+//! | F | `f` | r × D, = U_r A |
+//! | C | `c` | r × r, lower triangular |
+//!
+//! ```text
+//! A Aᵀ = Uᵀ diag(λ) U,   F = U_r A = Δ N   (Δ lengths, N unit rows),   N Nᵀ = C Cᵀ
+//! Δ C = Z diag(s) Wᵀ   ⇒   A_r = Z diag(s) V   with   V = Wᵀ C⁻¹ Δ⁻¹ F
+//! ```
+//!
+//! A Gram matrix squares the condition number, so by itself it says nothing of singular values
+//! below √ε s₁. Here it only picks a rotation. F = U_r A involves no division and keeps every digit
+//! of A, its rows are orthogonal up to ε s₁² and graded, and the second, *scaled* Gram matrix N Nᵀ is
+//! close to the identity, so its Cholesky factor repairs orthogonality and Δ C gives the singular
+//! values to ε s₁, as an SVD of A would, from four matrix products. Where N is orthonormal to rounding
+//! (no direction is weak) it is V, and Δ is diag(s). Only when N is far from orthogonal (several directions
+//! below √ε s₁) the rows of F are turned one by one (`jacobi.rs`).
+//!
+//! Rows are mixed with rows, never columns with columns. So a column is rounded relative to its own length √q_j,
+//! also where features have unlike units and the shortest is ε² of the longest. A row of F is rounding, and is left
+//! out, when it is so in every column. (The SVD of small problems mixes columns. It is taken where no feature is
+//! much smaller than the largest direction.)
+//!
+//! Rows of A that come from a model, or from the factor of a stream, are orthogonal to each other
+//! already ([`Stacked`]): their products are zeros that need not be found.
+//!
+//! Cost: O(D q²), all of it in products that run in parallel.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
+
+use crate::model::basis::Basis;
+use crate::model::bound::{Rounding, UNIT};
+use crate::linalg::jacobi;
+use crate::linalg::{self, Eigen};
+use crate::model::moments::Moments;
+use crate::model::spectrum::Spectrum;
+use crate::model::truncation::Truncation;
+
+/// Up to this many features an SVD of the factor is as fast as anything else.
+const SMALL: usize = 128;
+/// A feature whose scatter is this many times smaller than the largest eigenvalue would lose digits in an SVD.
+pub(crate) const UNLIKE: f64 = 4096.0;
+/// Up to this factor the digits that the small features lose are counted; beyond it they are kept, at a price.
+const AMPLIFIED: f64 = 65_536.0;
+/// Singular values below this have squares without digits, and count as none.
+pub(crate) const SMALLEST: f64 = 1e-150;
+/// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
+const SAFE_PIVOT: f64 = 0.5;
+
+/// Rows whose Gram matrix is nowhere further than this from the identity are orthonormal.
+pub(crate) const DRIFT: f64 = 1e-13;
+
+/// A: any rows with AᵀA = M, beginning with groups of so many rows that are orthogonal within their group.
+pub(crate) struct Stacked<'a> {
+    pub(crate) rows: Array2<f64>,
+    pub(crate) groups: &'a [usize],
+}
+
+impl From<Array2<f64>> for Stacked<'_> {
+    fn from(rows: Array2<f64>) -> Self {
+        Self { rows, groups: &[] }
+    }
+}
+
+/// A basis, its spectrum, the largest squared singular value that was dropped, and what was rounded.
+pub(crate) struct Reduced {
+    pub(crate) basis: Basis,
+    pub(crate) spectrum: Spectrum,
+    pub(crate) lost: f64,
+    /// Whether that is more than the rows can span: rounding, unless something was truncated before.
+    pub(crate) beyond_rows: bool,
+    pub(crate) rounding: Rounding,
+}
+
+/// How a factor is decomposed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Route {
+    /// Whichever is faster; both see the same digits.
+    Auto,
+    /// The singular value decomposition of the factor itself.
+    Svd,
+    /// The products described above.
+    Products,
+}
+
+/// The eigenspace of the scatter `aᵀ a` of rows with these moments.
+pub(crate) fn reduce<'a>(
+    a: impl Into<Stacked<'a>>,
+    route: Route,
+    truncation: Truncation,
+    moments: &Moments,
+) -> Reduced {
+    let mut a = a.into();
+    let (rows, features) = a.rows.dim();
+    // A feature that never varied is in no direction, not even by rounding.
+    for (j, _) in moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
+        a.rows.column_mut(j).fill(0.0);
+    }
+    let small = features <= SMALL || rows > features;
+    let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
+        let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
+        if have_unlike_scales(moments.scatter.view(), largest, UNLIKE) {
+            turned(a.rows.view(), moments.scatter.view())
+        } else {
+            by_svd_of_varying(a.rows.view(), &moments.scatter)
+        }
+    } else {
+        linalg::inside(|| by_products(a, truncation.rank_limit(), moments.scatter.view()))
+    };
+    decomposed.cut(truncation, moments)
+}
+
+/// Whether some feature varies this many times less than the largest direction, both squared.
+pub(crate) fn have_unlike_scales(q: ArrayView1<'_, f64>, largest: f64, ratio: f64) -> bool {
+    q.iter().any(|q| *q > 0.0 && *q * ratio < largest)
+}
+
+/// Singular values and directions, before anything is dropped.
+pub(crate) struct Decomposed {
+    /// Non-increasing singular values.
+    pub(crate) values: Array1<f64>,
+    /// One direction per row, for each value.
+    pub(crate) directions: Array2<f64>,
+    /// The squared singular value after the last of them, when not all were computed.
+    pub(crate) beyond: f64,
+    /// Singular values up to this one are rounding.
+    pub(crate) floor: f64,
+    pub(crate) rounding: Rounding,
+}
+
+impl Decomposed {
+    /// Drops singular values that are rounding, applies the rule, orients the basis.
+    pub(crate) fn cut(self, truncation: Truncation, moments: &Moments) -> Reduced {
+        let floor = self.floor.max(SMALLEST);
+        let mut squared: Vec<f64> = self.values.iter().take_while(|s| **s > floor).map(|s| s * s).collect();
+        let live = squared.len();
+        if live == self.values.len() && self.beyond > floor * floor {
+            squared.push(self.beyond);
+        }
+        let cut = truncation.cut(&squared, moments.total(), live);
+        // The rows of the model cannot span more directions than this.
+        let beyond_rows = moments.rank_limit() < cut.keep;
+        let cut = if beyond_rows { truncation.cut(&squared, moments.total(), moments.rank_limit()) } else { cut };
+        let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
+        let values = self.values.slice_axis(Axis(0), Slice::from(..keep));
+        let values = if cut.shrink > 0.0 { values.mapv(|s| (s * s - cut.shrink).sqrt()) } else { values.to_owned() };
+        let whole = keep == self.directions.nrows() && self.directions.is_standard_layout();
+        let directions =
+            if whole { self.directions } else { linalg::rows_of(self.directions.view(), 0..keep).to_owned() };
+        let dropped = self.values.get(live).map_or(0.0, |s| s * s);
+        let rounding = Rounding { whole: self.rounding.whole + dropped, ..self.rounding };
+        Reduced {
+            basis: Basis::oriented(directions),
+            spectrum: Spectrum::sorted(values),
+            lost: cut.lost,
+            beyond_rows,
+            rounding,
+        }
+    }
+}
+
+/// Roundings of a rotation of so many rows.
+pub(crate) fn rotation(rows: usize) -> Rounding {
+    Rounding { columns: 2.0 * (rows as f64 + 16.0) * UNIT, rows, ..Rounding::whole(0.0) }
+}
+
+/// By the singular value decomposition, which was checked to `decomposes` of `linalg.rs`.
+pub(crate) fn by_svd(a: ArrayView2<'_, f64>) -> Decomposed {
+    let (values, directions) = linalg::thin_svd(a);
+    let (size, largest) = (values.len() as f64, values.first().copied().unwrap_or(0.0));
+    let whole = 4.0 * (size + 16.0) * UNIT * largest * largest;
+    let floor = 2.0 * UNIT * (16.0 + 4.0 * size.sqrt()) * largest;
+    Decomposed { values, directions, beyond: 0.0, floor, rounding: Rounding::whole(whole) }
+}
+
+/// The same of the features that vary: a weak direction is not to be mixed with those of which there is nothing.
+fn by_svd_of_varying(a: ArrayView2<'_, f64>, q: &Array1<f64>) -> Decomposed {
+    let varying = varying(q);
+    if varying.len() == q.len() {
+        return by_svd(a);
+    }
+    let decomposed = by_svd(a.select(Axis(1), &varying).view());
+    Decomposed { directions: among_all(decomposed.directions.view(), &varying, q.len()), ..decomposed }
+}
+
+/// The features that vary.
+pub(crate) fn varying(q: &Array1<f64>) -> Vec<usize> {
+    (0..q.len()).filter(|&j| q[j] > 0.0).collect()
+}
+
+/// Rows of some features as rows of all, zero in the others.
+pub(crate) fn among_all(rows: ArrayView2<'_, f64>, some: &[usize], features: usize) -> Array2<f64> {
+    let mut all = Array2::zeros((rows.nrows(), features));
+    some.iter().zip(rows.columns()).for_each(|(&j, column)| all.column_mut(j).assign(&column));
+    all
+}
+
+/// By rotations of the rows, which keep the digits of every feature.
+fn turned(a: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>) -> Decomposed {
+    let rows = a.nrows();
+    let mut f = linalg::no_more_rows_than_columns(a);
+    jacobi::orthogonalize(&mut f);
+    let alive = alive(f.view(), q, rows.min(a.ncols()));
+    directions_of(f.select(Axis(0), &alive), rotation(4 * rows.min(2 * a.ncols())))
+}
+
+/// Orthogonal rows, sorted by length, as directions and singular values.
+fn directions_of(mut f: Array2<f64>, rounding: Rounding) -> Decomposed {
+    let mut values = linalg::squared_lengths(f.view()).mapv(f64::sqrt);
+    // Lengths that are equal to rounding stay in order.
+    (1..values.len()).for_each(|i| values[i] = values[i].min(values[i - 1]));
+    f.rows_mut().into_iter().zip(&values).for_each(|(mut row, value)| row /= *value);
+    Decomposed { values, directions: f, beyond: 0.0, floor: 0.0, rounding }
+}
+
+/// The rows of a factor that are more than rounding in some feature.
+pub(crate) fn alive(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, rows: usize) -> Vec<usize> {
+    let relative = 16.0 * (rows as f64 + 4.0).sqrt() * UNIT;
+    let limits: Vec<f64> = q.iter().map(|q| relative * q.sqrt()).collect();
+    (0..f.nrows()).filter(|&i| f.row(i).iter().zip(&limits).any(|(x, limit)| x.abs() > *limit)).collect()
+}
+
+/// The leading `limit` directions, as described above.
+fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
+    let Stacked { rows: mut f, groups } = a;
+    let rows = f.nrows();
+    let eigen = Eigen::of(linalg::gram_beside(f.view(), groups).view(), limit.saturating_add(1));
+    let keep = limit.min(rows);
+    // What the eigenvalue of a Gram matrix can be off by.
+    let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+    let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
+    let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
+    let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
+    // Rows of F are divided by what λ says of their lengths, or can say: strong ones come out as directions.
+    let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
+    let mut u = eigen.vectors(0..keep);
+    u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
+    // F takes the place of A, which may be large.
+    linalg::rotate_in_place(u.view(), f.view_mut());
+    f.slice_axis_inplace(Axis(0), Slice::from(..keep));
+
+    // Rows of F that are rounding carry no direction. Their cells tell, not λ: below √ε s₁ the
+    // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may hold a share.
+    let squares = linalg::gram(f.view());
+    let lengths: Vec<f64> = squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
+    let weak = f64::EPSILON.sqrt() * largest.sqrt();
+    let alive: Vec<usize> = {
+        let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
+        let mut some = f.select(Axis(0), &doubtful);
+        some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
+        let real: Vec<usize> = alive(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
+        (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
+    };
+    keep_rows(&mut f, &alive);
+    let squares = squares.select(Axis(0), &alive).select(Axis(1), &alive);
+    let lengths = Array1::from_iter(alive.iter().map(|&i| lengths[i]));
+    let orthonormal = squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= DRIFT);
+    if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
+        return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
+    }
+    let norms = squares.diag().mapv(f64::sqrt);
+    let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
+    let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT));
+    // The SVD of the small problem mixes rows to ε, which a feature of small spread may not bear: rows are turned then.
+    let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
+    let Some(c) = safe.filter(|_| amplified <= AMPLIFIED) else {
+        let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
+        if !have_unlike_scales(q, greatest, UNLIKE) {
+            // No feature is much smaller than the others, so that columns may be mixed, which is faster.
+            f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
+            let decomposed = by_svd(f.view());
+            let whole = rounding.whole + decomposed.rounding.whole;
+            return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
+        }
+        f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
+        jacobi::orthogonalize(&mut f);
+        let alive = self::alive(f.view(), q, rows);
+        return Decomposed { beyond, ..directions_of(f.select(Axis(0), &alive), rounding) };
+    };
+    let mut core = c.clone();
+    for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {
+        row *= *length;
+    }
+    let (values, mut turn) = linalg::thin_svd(core.view());
+    linalg::solve_lower_on_the_right(c.view(), turn.view_mut());
+    for (mut column, norm) in turn.columns_mut().into_iter().zip(&norms) {
+        column /= *norm;
+    }
+    let directions = linalg::rotate(turn.view(), f.view());
+    let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
+    let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
+    Decomposed { values, directions, beyond, floor: 0.0, rounding }
+}
+
+/// Leaves these rows, in order, without a copy of all others.
+fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
+    for (to, &from) in rows.iter().enumerate().filter(|(to, from)| to != *from) {
+        let (mut before, after) = f.view_mut().split_at(Axis(0), from);
+        before.row_mut(to).assign(&after.row(0));
+    }
+    f.slice_axis_inplace(Axis(0), Slice::from(..rows.len()));
+}
+
+/// The largest entry of a direction, times s₁, beside the spread of its feature: what ε of another direction can do to
+/// the longest.
+fn amplification(f: ArrayView2<'_, f64>, norms: &Array1<f64>, largest: f64, q: ArrayView1<'_, f64>) -> f64 {
+    let reciprocals: Vec<f64> = q.iter().map(|q| if *q > 0.0 { largest / q.sqrt() } else { 0.0 }).collect();
+    let each = f.axis_iter(Axis(0)).into_par_iter().zip(norms.as_slice().unwrap_or_default());
+    let worst = |(row, norm): (ArrayView1<'_, f64>, &f64)| {
+        row.iter().zip(&reciprocals).fold(0.0_f64, |worst, (x, spread)| worst.max(x.abs() * spread)) / norm
+    };
+    each.map(worst).reduce(|| 0.0, f64::max)
+}

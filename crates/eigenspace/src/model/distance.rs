@@ -1,0 +1,82 @@
+//! How far rows are from the model.
+//!
+//! ```text
+//! Q  = ‖ x − μ − V_kᵀ z ‖²                 distance to the subspace, squared (SPE)
+//! T² = Σ_{i≤k} z_i² (w − 1) / s_i²          distance inside it, in standard deviations (Hotelling)
+//! ‖X − X̂‖_F = √ΣQ        RMSE = ‖X − X̂‖_F / √(n D)
+//! ```
+//!
+//! Q is taken from the residual itself, not as ‖x − μ‖² − ‖z‖², which cancels.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+use crate::rows::block;
+use crate::rows::element::Element;
+use crate::error::Error;
+use crate::linalg;
+use crate::model::eigenspace_model::EigenspaceModel;
+
+/// Rows treated by one task.
+const TASK_ROWS: usize = 64;
+
+/// The error of projecting rows and coming back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReconstructionError {
+    /// The Frobenius norm of the residual.
+    pub frobenius: f64,
+    /// The root of the mean squared residual per cell.
+    pub rmse: f64,
+}
+
+impl EigenspaceModel {
+    /// Q of each row: its squared distance to the subspace of the k shown components.
+    pub fn squared_distance<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
+        Ok(self.distances(rows)?.0)
+    }
+
+    /// Hotelling's T² of each row, over the k shown components (ddof = 1).
+    pub fn hotelling<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
+        Ok(self.distances_and_hotelling(rows)?.1)
+    }
+
+    /// Q and T² of each row.
+    pub(crate) fn distances_and_hotelling<E: Element>(
+        &self,
+        rows: ArrayView2<'_, E>,
+    ) -> Result<(Array1<f64>, Array1<f64>), Error> {
+        let divisor = self.divisor(1.0)?;
+        let (q, coordinates) = self.distances(rows)?;
+        let squares =
+            |z: ArrayView1<'_, f64>| z.iter().zip(self.singular_values()).map(|(z, s)| (z / s).powi(2)).sum::<f64>();
+        Ok((q, coordinates.rows().into_iter().map(|z| squares(z) * divisor).collect()))
+    }
+
+    /// What is lost when these rows are projected on the k shown components and reconstructed.
+    pub fn reconstruction_error<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<ReconstructionError, Error> {
+        let squared = self.squared_distance(rows)?.sum();
+        let cells = (rows.len() as f64).max(1.0);
+        Ok(ReconstructionError { frobenius: squared.sqrt(), rmse: (squared / cells).sqrt() })
+    }
+
+    /// Q and z of each row.
+    pub(crate) fn distances<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array2<f64>), Error> {
+        block::check(rows, self.features())?;
+        let components = self.components();
+        let mut q = Array1::zeros(rows.nrows());
+        let mut z = Array2::zeros((rows.nrows(), components.nrows()));
+        rows.axis_chunks_iter(Axis(0), TASK_ROWS)
+            .into_par_iter()
+            .zip(q.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
+            .zip(z.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
+            .for_each(|((rows, mut q), mut z)| {
+                let mut residual = block::widened(rows) - self.mean();
+                linalg::multiply_add(z.view_mut(), residual.view(), components.reversed_axes());
+                linalg::multiply_add(residual.view_mut(), (-&z).view(), components);
+                for (q, row) in q.iter_mut().zip(residual.rows()) {
+                    *q = row.dot(&row);
+                }
+            });
+        Ok((q, z))
+    }
+}

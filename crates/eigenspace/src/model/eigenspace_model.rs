@@ -1,0 +1,204 @@
+//! The eigenspace model: everything that is remembered of a set of rows.
+//!
+//! | symbol | name | meaning |
+//! |---|---|---|
+//! | n | [`count`](EigenspaceModel::count) | rows ever absorbed |
+//! | w | [`weight`](EigenspaceModel::weight) | effective number of rows |
+//! | μ | [`mean`](EigenspaceModel::mean) | D |
+//! | V | [`basis`](EigenspaceModel::basis) | r × D, orthonormal rows |
+//! | s | [`singular_values`](EigenspaceModel::singular_values) | r, of the centred rows |
+//! | q | [`feature_scatter`](EigenspaceModel::feature_scatter) | D, exact |
+//! | e | [`certificate`](EigenspaceModel::certificate) | what truncation can have cost |
+//!
+//! ```text
+//! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E,     −surplus ≤ E ≤ lost
+//! ```
+//!
+//! A model is a value: its operations take references and return a new model. It keeps r
+//! directions and shows k of them ([`Components`]); projections and pictures use k, merging and
+//! splitting use all r.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
+
+use crate::model::basis::Basis;
+use crate::model::bound::Bound;
+use crate::model::certificate::Certificate;
+use crate::error::Error;
+use crate::model::moments::Moments;
+use crate::model::decompose::Reduced;
+use crate::model::spectrum::Spectrum;
+use crate::model::truncation::{Components, Truncation};
+
+/// A PCA model that can absorb rows, merge, split, and say how exact it is.
+///
+/// ```
+/// use eigenspace::{EigenspaceModel, Truncation};
+/// use ndarray::array;
+///
+/// let monday = EigenspaceModel::batch(array![[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]].view())?;
+/// let tuesday = EigenspaceModel::batch(array![[0.0, 1.0], [9.0, 7.0]].view())?;
+/// let both = monday.merge(&tuesday, Truncation::None)?;
+/// assert_eq!(both.count(), 5);
+/// let monday_again = both.split(&tuesday)?;
+/// assert!((monday_again.mean()[0] - monday.mean()[0]).abs() < 1e-14);
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct EigenspaceModel {
+    pub(crate) moments: Moments,
+    pub(crate) basis: Basis,
+    pub(crate) spectrum: Spectrum,
+    pub(crate) bound: Bound,
+    pub(crate) components: Components,
+}
+
+impl EigenspaceModel {
+    /// The model of no rows: the neutral element of [`merge`](Self::merge).
+    pub fn empty(features: usize) -> Self {
+        Self {
+            moments: Moments::empty(features),
+            basis: Basis::empty(features),
+            spectrum: Spectrum::empty(),
+            bound: Bound::exact(features),
+            components: Components::All,
+        }
+    }
+
+    pub(crate) fn from_reduced(moments: Moments, reduced: Reduced, bound: Bound, components: Components) -> Self {
+        let Reduced { basis, spectrum, mut lost, beyond_rows, mut rounding } = reduced;
+        // What truncated parts have left when they were split off counts as lost; what rounding has left does not.
+        if beyond_rows && !bound.is_truncated() {
+            rounding.whole += std::mem::take(&mut lost);
+        }
+        let bound = bound.losing(lost).rounded(rounding, &moments.scatter, spectrum.largest().powi(2));
+        Self { moments, basis, spectrum, bound, components }
+    }
+
+    /// n: rows ever absorbed.
+    pub fn count(&self) -> u64 {
+        self.moments.count
+    }
+
+    /// w: the effective number of rows, equal to the count unless rows were weighted or forgotten.
+    pub fn weight(&self) -> f64 {
+        self.moments.weight
+    }
+
+    /// D: columns of the rows.
+    pub fn features(&self) -> usize {
+        self.moments.features()
+    }
+
+    /// r: directions kept.
+    pub fn rank(&self) -> usize {
+        self.basis.rank()
+    }
+
+    /// True for a model of no rows.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// μ, the mean row.
+    pub fn mean(&self) -> ArrayView1<'_, f64> {
+        self.moments.mean.view()
+    }
+
+    /// V, all r directions, one per row. In each the entry of largest magnitude is positive.
+    pub fn basis(&self) -> ArrayView2<'_, f64> {
+        self.basis.view()
+    }
+
+    /// s, all r singular values of the centred rows.
+    pub fn singular_values(&self) -> ArrayView1<'_, f64> {
+        self.spectrum.view()
+    }
+
+    /// q, the exact sum of (x_j − μ_j)² of each feature, whatever was truncated.
+    pub fn feature_scatter(&self) -> ArrayView1<'_, f64> {
+        self.moments.scatter.view()
+    }
+
+    /// False for a model about the origin, whose mean is zero and whose scatter is Σ x xᵀ.
+    pub fn is_centred(&self) -> bool {
+        !self.moments.about_origin
+    }
+
+    /// Missing cells of those rows that were filled by estimates.
+    pub fn imputed(&self) -> u64 {
+        self.moments.imputed
+    }
+
+    /// The setting for the number of components shown.
+    pub fn components_setting(&self) -> Components {
+        self.components
+    }
+
+    /// k: the number of components shown.
+    pub fn n_components(&self) -> usize {
+        self.components.resolve(&self.spectrum.squared(), self.moments.total())
+    }
+
+    /// The k directions shown, one per row.
+    pub fn components(&self) -> ArrayView2<'_, f64> {
+        self.basis.first(self.n_components())
+    }
+
+    /// The same model showing another number of components: a number, a share such as 0.95, or
+    /// [`Components::All`]. Nothing is lost: it can be changed back at any time.
+    pub fn with_components(&self, components: impl Into<Components>) -> Result<Self, Error> {
+        Ok(Self { components: components.into().check()?, ..self.clone() })
+    }
+
+    /// The same model with fewer directions; the certificate says what that can have cost.
+    pub fn truncate(&self, truncation: Truncation) -> Result<Self, Error> {
+        let squared = self.spectrum.squared();
+        let cut = truncation.check()?.cut(&squared, self.moments.total(), self.rank());
+        if cut.lost == 0.0 {
+            return Ok(self.clone());
+        }
+        let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
+        let values = squared[..keep].iter().map(|value| (value - cut.shrink).sqrt()).collect();
+        Ok(Self {
+            basis: self.basis.clone().truncate(keep),
+            spectrum: Spectrum::sorted(values),
+            bound: self.bound.clone().losing(cut.lost),
+            ..self.clone()
+        })
+    }
+
+    /// How exact this model is.
+    pub fn certificate(&self) -> Certificate {
+        Certificate::of(self)
+    }
+
+    /// The largest entry of |V Vᵀ − I|: how far rounding has taken the basis from orthonormal.
+    pub fn orthogonality_loss(&self) -> f64 {
+        self.basis.orthogonality_loss()
+    }
+
+    /// The rows s V, the factor of what the model says of the scatter.
+    pub(crate) fn factor(&self) -> Array2<f64> {
+        let mut rows = Array2::zeros(self.basis.view().raw_dim());
+        self.write_factor(rows.view_mut());
+        rows
+    }
+
+    /// Writes that factor into as many rows.
+    pub(crate) fn write_factor(&self, mut rows: ArrayViewMut2<'_, f64>) {
+        let directions = self.basis.view();
+        let each = rows.axis_iter_mut(Axis(0)).into_par_iter().zip(directions.axis_iter(Axis(0)).into_par_iter());
+        each.zip(self.spectrum.view().to_vec()).for_each(|((mut row, direction), s)| {
+            row.zip_mut_with(&direction, |x, along| *x = s * along);
+        });
+    }
+
+    pub(crate) fn same_kind(&self, other: &Self) -> Result<(), Error> {
+        if self.features() != other.features() {
+            return Err(Error::FeatureMismatch { left: self.features(), right: other.features() });
+        }
+        let empty = self.is_empty() || other.is_empty();
+        if empty || self.is_centred() == other.is_centred() { Ok(()) } else { Err(Error::CentringDiffers) }
+    }
+}

@@ -1,0 +1,21 @@
+//! The model: what is remembered of rows, and the operations on it.
+
+pub(crate) mod moments;
+pub(crate) mod bound;
+pub(crate) mod basis;
+pub(crate) mod spectrum;
+pub(crate) mod truncation;
+pub(crate) mod decompose;
+pub(crate) mod eigenspace_model;
+pub(crate) mod certificate;
+pub(crate) mod scatter;
+pub(crate) mod batch;
+pub(crate) mod update;
+pub(crate) mod merge;
+pub(crate) mod split;
+pub(crate) mod project;
+pub(crate) mod variance;
+pub(crate) mod distance;
+pub(crate) mod angles;
+pub(crate) mod scaled;
+pub(crate) mod monitor;

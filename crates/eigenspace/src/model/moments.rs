@@ -1,0 +1,356 @@
+//! Count, weight, mean and per-feature scatter: what is never truncated.
+//!
+//! | symbol | in the code | |
+//! |---|---|---|
+//! | n, w | `count`, `weight` | rows, and what they weigh |
+//! | μ | `mean` + `mean_low` | D, in two words |
+//! | q | `scatter` | D, Σ (x_j − μ_j)² per feature |
+//! | c | returned by [`Moments::absorb`], [`Moments::merge`] and [`Moments::split`] | D, the row that the distance of two means adds |
+//!
+//! Merging two sets of rows adds one rank-one term to the sum of their scatters:
+//!
+//! ```text
+//! M₃ = M₁ + M₂ + c cᵀ        c = √(w₁ w₂ / w₃) (μ₁ − μ₂)
+//! ```
+//!
+//! For a block of m rows with mean b that is stacked under n earlier rows, the extra row is not
+//! needed. Center the block at a point t between the two means, and its own rows carry the term:
+//!
+//! ```text
+//! Σ (x − t)(x − t)ᵀ = M_b + c cᵀ     for   t = μ + β (b − μ),   β = 1 − √(n / (n + m))
+//! ```
+//!
+//! because Σ (x − t)(x − t)ᵀ = M_b + m (1 − β)² (b − μ)(b − μ)ᵀ and m (1 − β)² = n m / (n + m).
+//! (The specification centers at the *new* mean, β = m / (n + m): that loses the shift of the old
+//! rows.) For the first block β = 1; for one row 1 − β = √(n / (n + 1)), Brand's rank-one update.
+//! Weighted rows count by their weight in n, m, b and every sum, and are multiplied by its root.
+//!
+//! The mean is kept as the sum of two numbers, its value and what that rounds off. Differences from it are
+//! then as precise as the rows allow, however far from zero they are: rows near 4e15 with a spread of 1 have
+//! a scatter with all its digits.
+
+use std::str::FromStr;
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis};
+
+use crate::error::Error;
+use crate::linalg::{contiguous, two_sum, vectorized};
+
+/// Columns centered by one task: narrow enough for a block to stay in a core's cache between its two passes.
+const PANEL: usize = 128;
+/// Rows whose differences are summed before they are added to the others, so that long sums stay precise.
+const SUMMED_ROWS: usize = 32;
+
+/// What the weights of rows mean.
+///
+/// ```text
+/// Frequency      λ = s² / (w − 1)              a weight of 3 stands for three equal rows
+/// Reliability    λ = s² / (w − Σw² / w)        only ratios of weights matter; w = 1 gives 1 − Σw²
+/// ```
+///
+/// Both are the same where every row weighs 1. Each divisor makes the variance unbiased (ddof = 1) for what its weights
+/// mean.
+///
+/// ```
+/// use eigenspace::{Block, FitOptions, WeightKind};
+/// use ndarray::array;
+///
+/// let rows = array![[1.0], [2.0], [4.0]];
+/// let block = Block::from(&rows).weighted(&[0.25, 0.5, 0.25]);           // sum to one
+/// let model = FitOptions::new().weights(WeightKind::Reliability).fit(block)?;
+/// let variance = model.explained_variance(1.0)?[0];
+/// assert!((variance - 1.1875 / (1.0 - 0.375)).abs() < 1e-12);
+/// assert!(model.with_weight_kind(WeightKind::Frequency).explained_variance(1.0).is_err());
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WeightKind {
+    /// How often a row occurs.
+    #[default]
+    Frequency,
+    /// How much a row is to be trusted beside the others.
+    Reliability,
+}
+
+impl FromStr for WeightKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "frequency" => Ok(Self::Frequency),
+            "reliability" => Ok(Self::Reliability),
+            _ => Err(Error::unknown_word("kind of weights", text, "`frequency`, `reliability`")),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Moments {
+    pub(crate) count: u64,
+    pub(crate) weight: f64,
+    /// Σ w², for weights that say how reliable rows are.
+    pub(crate) squared_weight: f64,
+    pub(crate) mean: Array1<f64>,
+    /// What `mean` rounds off.
+    pub(crate) mean_low: Array1<f64>,
+    pub(crate) scatter: Array1<f64>,
+    /// Cells of those rows that were missing and filled.
+    pub(crate) imputed: u64,
+    /// What the weights mean.
+    pub(crate) weights: WeightKind,
+    /// True if nothing is centered: the mean stays zero and the scatter is Σ x xᵀ.
+    pub(crate) about_origin: bool,
+}
+
+/// The moments of earlier rows and a block.
+pub(crate) struct Absorbed {
+    pub(crate) moments: Moments,
+    /// From the point near which the block was summed to its mean.
+    pub(crate) step: Array1<f64>,
+    pub(crate) c: Array1<f64>,
+    /// Roundings, at most, of a row on its way into the mean.
+    pub(crate) roundings: f64,
+}
+
+impl Moments {
+    /// The moments of no rows at all.
+    pub(crate) fn empty(features: usize) -> Self {
+        Self {
+            count: 0,
+            weight: 0.0,
+            squared_weight: 0.0,
+            mean: Array1::zeros(features),
+            mean_low: Array1::zeros(features),
+            scatter: Array1::zeros(features),
+            imputed: 0,
+            weights: WeightKind::Frequency,
+            about_origin: false,
+        }
+    }
+
+    /// The same, about the origin or about the mean.
+    pub(crate) fn about(self, origin: bool) -> Self {
+        Self { about_origin: origin, ..self }
+    }
+
+    /// The same with weights that mean this.
+    pub(crate) fn weighing(self, weights: WeightKind) -> Self {
+        Self { weights, ..self }
+    }
+
+    pub(crate) fn features(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// The trace of the scatter, exact whatever was truncated.
+    pub(crate) fn total(&self) -> f64 {
+        self.scatter.sum()
+    }
+
+    /// n centered rows span at most n − 1 directions; what lies beyond is the rounding of their mean.
+    pub(crate) fn rank_limit(&self) -> usize {
+        let taken = u64::from(!self.about_origin);
+        usize::try_from(self.count.saturating_sub(taken)).unwrap_or(usize::MAX)
+    }
+
+    /// Centers a block at t and multiplies each row by the root of its weight, in place.
+    pub(crate) fn absorb(&self, mut rows: ArrayViewMut2<'_, f64>, weights: Option<&[f64]>) -> Result<Absorbed, Error> {
+        let Some((heaviest, most)) = heaviest(rows.nrows(), weights) else {
+            let nothing = Array1::zeros(self.features());
+            return Ok(Absorbed { moments: self.clone(), step: nothing.clone(), c: nothing, roundings: 0.0 });
+        };
+        let count = self.count.checked_add(rows.nrows() as u64).ok_or(Error::CountOverflow)?;
+        let added = weights.map_or(rows.nrows() as f64, |weights| weights.iter().sum());
+        let squared = weights.map_or(rows.nrows() as f64, |weights| weights.iter().map(|w| w * w).sum());
+        let weight = self.weight + added;
+        let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let beta = 1.0 - (self.weight / weight).sqrt();
+        // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits: the mean so
+        // far, or the heaviest row where that weighs more.
+        let at_a_row = most > self.weight && !self.about_origin;
+        let near = if at_a_row { rows.row(heaviest).to_owned() } else { self.mean.clone() };
+        let mut mean = self.mean.clone();
+        let mut mean_low = self.mean_low.clone();
+        let mut between = Array1::zeros(self.features());
+        let mut scatter = self.scatter.clone();
+        let mut step = Array1::zeros(self.features());
+        rows.axis_chunks_iter_mut(Axis(1), PANEL)
+            .into_par_iter()
+            .zip(mean.axis_chunks_iter_mut(Axis(0), PANEL))
+            .zip(mean_low.axis_chunks_iter_mut(Axis(0), PANEL))
+            .zip(scatter.axis_chunks_iter_mut(Axis(0), PANEL))
+            .zip(step.axis_chunks_iter_mut(Axis(0), PANEL))
+            .zip(between.axis_chunks_iter_mut(Axis(0), PANEL))
+            .zip(near.axis_chunks_iter(Axis(0), PANEL))
+            .for_each(|((((((mut rows, mut mean), mut low), mut scatter), mut step), mut between), near)| {
+                let before = TwoWords { high: mean.to_vec(), low: low.to_vec() };
+                let near_low = if at_a_row { vec![0.0; near.len()] } else { low.to_vec() };
+                let near = TwoWords { high: near.to_vec(), low: near_low };
+                if !self.about_origin {
+                    let mut sum = vec![0.0; mean.len()];
+                    for (piece, some) in rows.axis_chunks_iter(Axis(0), SUMMED_ROWS).enumerate() {
+                        let mut part = vec![0.0; mean.len()];
+                        for (i, row) in some.rows().into_iter().enumerate() {
+                            near.add_difference(&mut part, &contiguous(row), weight_of(piece * SUMMED_ROWS + i));
+                        }
+                        sum.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+                    }
+                    step.assign(&(Array1::from(sum) / added));
+                }
+                between.assign(&(&step + &near.less(&before)));
+                // The point with this share of the way from the mean so far to that of the block.
+                let on_the_way = |share: f64| match at_a_row {
+                    false => near.moved(step.view(), share),
+                    true => near.moved((&step - &(&between * (1.0 - share))).view(), 1.0),
+                };
+                let center = on_the_way(beta);
+                let mut squares = vec![0.0; mean.len()];
+                for (piece, mut some) in rows.axis_chunks_iter_mut(Axis(0), SUMMED_ROWS).enumerate() {
+                    let mut part = vec![0.0; mean.len()];
+                    for (i, mut row) in some.rows_mut().into_iter().enumerate() {
+                        let root = weight_of(piece * SUMMED_ROWS + i).sqrt();
+                        match row.as_slice_mut() {
+                            Some(row) => center.subtract(row, root, &mut part),
+                            None => {
+                                let mut copy = row.to_vec();
+                                center.subtract(&mut copy, root, &mut part);
+                                row.assign(&Array1::from(copy));
+                            }
+                        }
+                    }
+                    squares.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+                }
+                scatter += &Array1::from(squares);
+                let moved = on_the_way(added / weight);
+                mean.assign(&ArrayView1::from(&moved.high));
+                low.assign(&ArrayView1::from(&moved.low));
+            });
+        let shift = if self.count == 0 { 0.0 } else { (self.weight / weight * added).sqrt() };
+        let c = &between * shift;
+        let squared_weight = self.squared_weight + squared;
+        let moments = Self { count, weight, squared_weight, mean, mean_low, scatter, ..self.clone_flags() };
+        let roundings = (SUMMED_ROWS + rows.nrows() / SUMMED_ROWS + 16) as f64;
+        Ok(Absorbed { moments, step, c, roundings })
+    }
+
+    /// The same rows, each weighing `factor` as much.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            weight: self.weight * factor,
+            squared_weight: self.squared_weight * factor * factor,
+            scatter: &self.scatter * factor,
+            ..self.clone()
+        }
+    }
+
+    /// μ₂ − μ₁, precise however far both are from zero.
+    pub(crate) fn step_to(&self, other: &Self) -> Array1<f64> {
+        (&other.mean - &self.mean) + (&other.mean_low - &self.mean_low)
+    }
+
+    /// The mean moved by a share of a step.
+    fn moved(&self, step: &Array1<f64>, share: f64) -> (Array1<f64>, Array1<f64>) {
+        let near = TwoWords { high: self.mean.to_vec(), low: self.mean_low.to_vec() };
+        let TwoWords { high, low } = near.moved(step.view(), share);
+        (Array1::from(high), Array1::from(low))
+    }
+
+    /// The moments of both sets of rows, and the row c. Most precise when `self` is the heavier.
+    pub(crate) fn merge(&self, other: &Self) -> Result<(Self, Array1<f64>), Error> {
+        let count = self.count.checked_add(other.count).ok_or(Error::CountOverflow)?;
+        if other.count == 0 {
+            return Ok((self.clone(), Array1::zeros(self.features())));
+        }
+        if self.count == 0 {
+            return Ok((other.clone(), Array1::zeros(self.features())));
+        }
+        let weight = self.weight + other.weight;
+        let step = self.step_to(other);
+        let (mean, mean_low) = self.moved(&step, other.weight / weight);
+        let c = &step * (self.weight / weight * other.weight).sqrt();
+        let scatter = &self.scatter + &other.scatter + &(&c * &c);
+        let squared_weight = self.squared_weight + other.squared_weight;
+        let imputed = self.imputed.saturating_add(other.imputed);
+        // Rows that all weigh 1 are the same in both kinds.
+        let weights = if self.weights == other.weights { self.weights } else { WeightKind::Reliability };
+        Ok((Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, weights, ..self.clone_flags() }, c))
+    }
+
+    /// The moments of the rows that remain when `part` is taken out, and the row c. The scatter may
+    /// come out negative; the caller decides what that means.
+    pub(crate) fn split(&self, part: &Self) -> (Self, Array1<f64>) {
+        let weight = self.weight - part.weight;
+        let step = part.step_to(self);
+        let (mean, mean_low) = self.moved(&step, part.weight / weight);
+        let c = &step * (part.weight * (self.weight / weight)).sqrt();
+        let scatter = &self.scatter - &part.scatter - &(&c * &c);
+        let squared_weight = (self.squared_weight - part.squared_weight).max(0.0);
+        let imputed = self.imputed.saturating_sub(part.imputed);
+        let count = self.count - part.count;
+        (Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, ..self.clone_flags() }, c)
+    }
+
+    /// Moments of no rows and no features that share what is not counted.
+    fn clone_flags(&self) -> Self {
+        Self { imputed: self.imputed, about_origin: self.about_origin, weights: self.weights, ..Self::empty(0) }
+    }
+}
+
+/// The heaviest of so many rows, and its weight.
+fn heaviest(rows: usize, weights: Option<&[f64]>) -> Option<(usize, f64)> {
+    let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+    let heavier = |best: (usize, f64), row| if weight_of(row) > best.1 { (row, weight_of(row)) } else { best };
+    (rows > 0).then(|| weights.map_or((0, 1.0), |_| (1..rows).fold((0, weight_of(0)), heavier)))
+}
+
+/// Numbers as sums of two: their values, and what those round off.
+pub(crate) struct TwoWords {
+    pub(crate) high: Vec<f64>,
+    pub(crate) low: Vec<f64>,
+}
+
+impl TwoWords {
+    /// `sum += weight (row − self)`.
+    fn add_difference(&self, sum: &mut [f64], row: &[f64], weight: f64) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((sum, x), high), low) in sum.iter_mut().zip(row).zip(&self.high).zip(&self.low) {
+                    *sum += weight * ((x - high) - low);
+                }
+            },
+        );
+    }
+
+    /// `row = root (row − self)`, adding the squares.
+    fn subtract(&self, row: &mut [f64], root: f64, squares: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((x, high), low), square) in row.iter_mut().zip(&self.high).zip(&self.low).zip(squares) {
+                    let difference = root * ((*x - high) - low);
+                    *square += difference * difference;
+                    *x = difference;
+                }
+            },
+        );
+    }
+
+    /// These numbers less others.
+    fn less(&self, other: &Self) -> Array1<f64> {
+        let high = self.high.iter().zip(&other.high).map(|(a, b)| a - b);
+        let low = self.low.iter().zip(&other.low).map(|(a, b)| a - b);
+        high.zip(low).map(|(high, low)| high + low).collect()
+    }
+
+    /// These numbers moved by a share of a step.
+    pub(crate) fn moved(&self, step: ArrayView1<'_, f64>, share: f64) -> Self {
+        let each = self.high.iter().zip(&self.low).zip(step).map(|((high, low), step)| {
+            let (sum, error) = two_sum(*high, share * step);
+            two_sum(sum, error + low)
+        });
+        let (high, low) = each.unzip();
+        Self { high, low }
+    }
+}

@@ -1,0 +1,233 @@
+//! Coordinates in the eigenspace, and back.
+//!
+//! ```text
+//! Z = (X − 1μᵀ) V_kᵀ        X̂ = 1μᵀ + Z V_k        whitened: Z diag(√(w − 1) / s)
+//! ```
+//!
+//! Rows are multiplied in the precision they came in: f32 rows give f32 coordinates, faster, off by about 1e-7
+//! of their length. The mean is taken off afterwards, Z = X V_kᵀ − 1 (V_k μ)ᵀ, where that costs no digits
+//! because it is not far from the origin, `near_origin`; otherwise rows are centred in f64, panel by panel,
+//! before they are multiplied.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+
+use crate::rows::block::{self, Block};
+use crate::rows::element::Element;
+use crate::error::Error;
+use crate::linalg::{self, PANEL, Real};
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::rows::sparse::SparseRows;
+
+/// Rows projected by one task.
+const TASK_ROWS: usize = 64;
+/// A squared mean of so many times the variance adds two bits, at most, to the rounding of coordinates.
+const NEAR: f64 = 16.0;
+
+impl EigenspaceModel {
+    /// The k coordinates of each row.
+    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        products(rows, (self.mean(), self.moments.mean_low.view()), self.components(), self.near_origin())
+    }
+
+    /// Whether the mean is as small as the rows are wide: ‖μ‖² ≤ NEAR tr(M) / w.
+    pub(crate) fn near_origin(&self) -> bool {
+        self.mean().dot(&self.mean()) * self.weight() <= NEAR * self.moments.total()
+    }
+
+    /// The k coordinates of sparse rows, which are not made dense.
+    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
+        Block::from(rows).check(self.features())?;
+        Ok(sparse_products(rows, self.mean(), self.components()))
+    }
+
+    /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
+    /// over the rows of the model.
+    pub fn whiten<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        let deviations = self.deviations()?;
+        let mut coordinates = self.project(rows)?;
+        for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
+            column.mapv_inplace(|z| E::Work::narrow(z.widen() / deviation));
+        }
+        fitting(coordinates)
+    }
+
+    /// The rows that have these coordinates. Fewer columns than the model keeps are taken as the
+    /// first ones.
+    pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        let found = coordinates.ncols();
+        if found > self.rank() {
+            return Err(Error::TooManyCoordinates { available: self.rank(), found });
+        }
+        if found > 0 {
+            block::check(coordinates, found)?;
+        }
+        combinations(coordinates, self.mean(), self.basis.first(found))
+    }
+
+    /// The rows that have these whitened coordinates.
+    pub fn reconstruct_whitened<E: Element>(&self, whitened: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        let deviations = self.deviations()?;
+        let found = whitened.ncols();
+        if found > deviations.len() {
+            return Err(Error::TooManyCoordinates { available: deviations.len(), found });
+        }
+        if found > 0 {
+            block::check(whitened, found)?;
+        }
+        let mut coordinates = block::widened(whitened);
+        for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
+            column *= deviation;
+        }
+        fitting(self.reconstruct(coordinates.view())?.mapv(E::Work::narrow))
+    }
+
+    /// Standard deviations of the k coordinates over the model's rows.
+    fn deviations(&self) -> Result<Vec<f64>, Error> {
+        Ok(self.explained_variance(1.0)?.iter().map(|v| v.sqrt()).collect())
+    }
+}
+
+/// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ.
+pub(crate) fn sparse_products(
+    rows: SparseRows<'_>,
+    mean: ArrayView1<'_, f64>,
+    basis: ArrayView2<'_, f64>,
+) -> Array2<f64> {
+    let mut out = Array2::zeros((basis.nrows(), rows.nrows()));
+    out.axis_iter_mut(Axis(0)).into_par_iter().zip(basis.axis_iter(Axis(0)).into_par_iter()).for_each(
+        |(mut out, component)| {
+            let origin = component.dot(&mean);
+            for (i, z) in out.iter_mut().enumerate() {
+                *z = rows.row(i).map(|(j, x)| component[j] * x).sum::<f64>() - origin;
+            }
+        },
+    );
+    out.reversed_axes()
+}
+
+/// (X − 1μᵀ) Bᵀ in the precision of the rows, centred in f64 before the product or, if told, after it.
+///
+/// Rows are checked while they are in the cache for the product, so that they come through memory once.
+pub(crate) fn products<E: Element>(
+    rows: ArrayView2<'_, E>,
+    (mean, mean_low): (ArrayView1<'_, f64>, ArrayView1<'_, f64>),
+    basis: ArrayView2<'_, f64>,
+    near_origin: bool,
+) -> Result<Array2<E::Work>, Error> {
+    block::check_width(rows, mean.len())?;
+    let origin = basis.dot(&mean).to_vec();
+    let basis = basis.mapv(E::Work::narrow);
+    let near_origin = near_origin && E::as_work(rows).is_some();
+    let mean = if near_origin { Cow::Owned(vec![0.0; mean.len()]) } else { linalg::contiguous(mean) };
+    let mean_low = if near_origin { Cow::Owned(vec![0.0; mean_low.len()]) } else { linalg::contiguous(mean_low) };
+    // Rows that lie one by one in memory are multiplied where they are; others are copied first, to the same end.
+    let direct = E::as_work(rows).filter(|rows| near_origin && rows.strides()[1] == 1);
+    let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
+    let bad = AtomicBool::new(false);
+    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).into_par_iter().enumerate().for_each(|(task, mut out)| {
+        let which = task * TASK_ROWS..task * TASK_ROWS + out.nrows();
+        let room = if direct.is_some() { 0 } else { PANEL.min(rows.ncols()) };
+        let mut panel = Array2::zeros((out.nrows(), room));
+        for start in (0..rows.ncols()).step_by(PANEL) {
+            let range = start..rows.ncols().min(start + PANEL);
+            let basis = linalg::columns_of(basis.view(), range.clone()).reversed_axes();
+            let source = linalg::columns_of(linalg::rows_of(rows, which.clone()), range.clone());
+            let good = if let Some(rows) = direct {
+                let rows = linalg::columns_of(linalg::rows_of(rows, which.clone()), range);
+                linalg::multiply_add(out.view_mut(), rows, basis);
+                block::all_acceptable(source)
+            } else {
+                let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
+                let (mean, mean_low) = (&mean[range.clone()], &mean_low[range]);
+                let good = panel.rows_mut().into_iter().zip(source.rows()).fold(true, |good, (mut to, from)| {
+                    center(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), mean, mean_low) && good
+                });
+                linalg::multiply_add(out.view_mut(), panel.view(), basis);
+                good
+            };
+            bad.fetch_or(!good, Ordering::Relaxed);
+        }
+        if near_origin {
+            out.rows_mut().into_iter().for_each(|mut row| subtract(row.as_slice_mut().unwrap_or_default(), &origin));
+        }
+    });
+    if bad.into_inner() {
+        block::check(rows, mean.len())?; // names the cell
+    }
+    fitting(out)
+}
+
+/// `to = from − mean`; whether every cell of `from` is acceptable.
+fn center<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64], mean_low: &[f64]) -> bool {
+    let mut refused = 0_u32;
+    linalg::vectorized(
+        #[inline(always)]
+        || {
+            for (((to, x), mu), low) in to.iter_mut().zip(from).zip(mean).zip(mean_low) {
+                refused += u32::from(!block::acceptable(x));
+                *to = E::Work::narrow((x.to_f64() - mu) - low);
+            }
+        },
+    );
+    refused == 0
+}
+
+/// `row -= origin`.
+fn subtract<T: Real>(row: &mut [T], origin: &[f64]) {
+    linalg::vectorized(
+        #[inline(always)]
+        || row.iter_mut().zip(origin).for_each(|(x, origin)| *x = T::narrow(x.widen() - origin)),
+    );
+}
+
+/// `row += mean`.
+fn add<T: Real>(row: &mut [T], mean: &[f64]) {
+    linalg::vectorized(
+        #[inline(always)]
+        || row.iter_mut().zip(mean).for_each(|(x, mu)| *x = T::narrow(x.widen() + mu)),
+    );
+}
+
+/// 1μᵀ + Z B.
+pub(crate) fn combinations<E: Element>(
+    coordinates: ArrayView2<'_, E>,
+    mean: ArrayView1<'_, f64>,
+    basis: ArrayView2<'_, f64>,
+) -> Result<Array2<E::Work>, Error> {
+    let coordinates = coordinates.mapv(E::to_work);
+    let basis = basis.mapv(E::Work::narrow);
+    let mut out = Array2::zeros((coordinates.nrows(), basis.ncols()));
+    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
+        .into_par_iter()
+        .zip(coordinates.axis_chunks_iter(Axis(0), TASK_ROWS))
+        .for_each(|(mut out, coordinates)| {
+            // The mean is added to a panel while it is in the cache.
+            for start in (0..basis.ncols()).step_by(PANEL) {
+                let range = start..basis.ncols().min(start + PANEL);
+                let mut out = out.slice_axis_mut(Axis(1), range.clone().into());
+                linalg::multiply(out.view_mut(), coordinates, linalg::columns_of(basis.view(), range.clone()));
+                let mean = linalg::contiguous(mean.slice_axis(Axis(0), range.into()));
+                out.rows_mut().into_iter().for_each(|mut row| add(row.as_slice_mut().unwrap_or_default(), &mean));
+            }
+        });
+    fitting(out)
+}
+
+/// Refuses results that f32 cannot hold.
+fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
+    if size_of::<T>() == size_of::<f64>() {
+        return Ok(out); // what is at most 1e140 stays finite
+    }
+    let finite = |row: ArrayView1<'_, T>| row.iter().fold(true, |finite, x| finite & x.widen().is_finite());
+    match out.axis_iter(Axis(0)).into_par_iter().with_min_len(TASK_ROWS).position_first(|row| !finite(row)) {
+        Some(row) => {
+            let column = out.row(row).iter().position(|x| !x.widen().is_finite()).unwrap_or(0);
+            Err(Error::BeyondF32 { row, column })
+        }
+        None => Ok(out),
+    }
+}

@@ -1,0 +1,177 @@
+//! Standardised (correlation) PCA, and features in other units: a view of a raw model.
+//!
+//! ```text
+//! M_σ = diag(σ) M diag(σ)         σ_j = 1 / √(q_j / w), or given;      A = s V diag(σ)
+//! ```
+//!
+//! The scales come from the exact feature scatter, at any time, so nothing has to be fixed in advance and
+//! the model itself stays raw: it merges and splits as before, and the view is taken afterwards. A
+//! constant feature keeps scale 1.
+//!
+//! In the new metric E_σ = diag(σ) E diag(σ), so a limit of E feature by feature (`bound.rs`) is one of E_σ. While no
+//! split has left a surplus, what truncations dropped is positive semi-definite with a known diagonal,
+//! (q_j − Σ_i s_i² V_ij²) σ_j² up to rounding, and its trace bounds the norm too.
+//!
+//! A feature that varies less than the rounding of its scatter, after a split for example, may be constant or not;
+//! standardized, it would weigh as much as any other. It is left alone, and the bound says what that can cost.
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+
+use crate::rows::block::{self, Block};
+use crate::rows::element::LARGEST;
+use crate::model::bound::{Bound, UNIT};
+use crate::rows::element::Element;
+use crate::error::Error;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::Moments;
+use crate::model::project::{combinations, products, sparse_products};
+use crate::model::decompose::{Route, reduce};
+use crate::rows::sparse::SparseRows;
+use crate::model::truncation::Truncation;
+
+/// A model seen with its features multiplied by scales.
+///
+/// ```
+/// use eigenspace::EigenspaceModel;
+/// use ndarray::array;
+///
+/// let raw = EigenspaceModel::batch(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]].view())?;
+/// let view = raw.standardize()?;
+/// let total = view.model().total_variance(0.0)?;
+/// assert!((total - 2.0).abs() < 1e-14);             // two features of variance 1 each
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaled {
+    scales: Array1<f64>,
+    /// The mean in the units of the rows, in two words, exactly as the raw model has it.
+    mean: Array1<f64>,
+    mean_low: Array1<f64>,
+    model: EigenspaceModel,
+}
+
+impl EigenspaceModel {
+    /// The model of the standardised rows: every feature divided by its standard deviation (ddof =
+    /// 0), constant features left alone.
+    pub fn standardize(&self) -> Result<Scaled, Error> {
+        let divisor = self.divisor(0.0)?;
+        let known = |(q, noise): (&f64, &f64)| q > noise;
+        let varying: Vec<bool> = self.moments.scatter.iter().zip(&self.bound.scatter_noise).map(known).collect();
+        let unknown =
+            self.bound.scatter_noise.iter().zip(&varying).filter(|(noise, varies)| **noise > 0.0 && !**varies);
+        let unknown = unknown.count();
+        let scale = |(q, varies): (&f64, &bool)| if *varies { (divisor / q).sqrt() } else { 1.0 };
+        let scales: Array1<f64> = self.moments.scatter.iter().zip(&varying).map(scale).collect();
+        if unknown == 0 {
+            return self.scale_by(scales.view());
+        }
+        let mut view = self.without(&varying)?.scale_by(scales.view())?;
+        // Each may have variance 1, and be correlated with all others.
+        let missing = unknown as f64 * divisor;
+        let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
+        view.model.bound.lost += missing + beside;
+        view.model.bound.surplus += beside;
+        for (noise, _) in view.model.bound.scatter_noise.iter_mut().zip(&varying).filter(|(_, varies)| !**varies) {
+            *noise = divisor;
+        }
+        Ok(view)
+    }
+
+    /// The model of these features alone, the others taken to be constant.
+    fn without(&self, varying: &[bool]) -> Result<Self, Error> {
+        let only = |values: &Array1<f64>| {
+            values.iter().zip(varying).map(|(x, varies)| if *varies { *x } else { 0.0 }).collect()
+        };
+        let moments = Moments { scatter: only(&self.moments.scatter), ..self.moments.clone() };
+        let bound = Bound {
+            lost: only(&self.bound.lost),
+            surplus: only(&self.bound.surplus),
+            feature_noise: only(&self.bound.feature_noise),
+            scatter_noise: only(&self.bound.scatter_noise),
+            ..self.bound.clone()
+        };
+        let reduced = reduce(self.factor(), Route::Auto, Truncation::None, &moments);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+    }
+
+    /// The model of the rows with each feature multiplied by a scale, for example a unit conversion.
+    pub fn scale_by(&self, scales: ArrayView1<'_, f64>) -> Result<Scaled, Error> {
+        if scales.len() != self.features() {
+            return Err(Error::WidthMismatch { expected: self.features(), found: scales.len() });
+        }
+        let bad = |j: &usize| {
+            let scale = scales[*j];
+            let (mean, q) = (self.mean()[*j] * scale, self.feature_scatter()[*j] * scale * scale);
+            !(1.0 / LARGEST..=LARGEST).contains(&scale) || mean.abs() > LARGEST || q > LARGEST * LARGEST
+        };
+        if let Some(column) = (0..scales.len()).find(bad) {
+            return Err(Error::InvalidScale { column, value: scales[column] });
+        }
+        let moments = Moments {
+            mean: &self.mean() * &scales,
+            scatter: &self.feature_scatter() * &scales * scales,
+            mean_low: &self.moments.mean_low * &scales,
+            ..self.moments.clone()
+        };
+        let a = self.factor() * scales;
+        let reduced = reduce(a, Route::Auto, Truncation::None, &moments);
+        let bound = self.scaled_bound(scales);
+        let model = Self::from_reduced(moments, reduced, bound, self.components);
+        let (mean, mean_low) = (self.moments.mean.clone(), self.moments.mean_low.clone());
+        Ok(Scaled { scales: scales.to_owned(), mean, mean_low, model })
+    }
+
+    fn scaled_bound(&self, scales: ArrayView1<'_, f64>) -> Bound {
+        let mut bound = self.bound.rescaled(scales, &self.moments.scatter);
+        // Scales and their products round.
+        let q = &self.feature_scatter() * &scales * scales;
+        bound = bound.summed(8.0 * UNIT, &q);
+        if bound.surplus.iter().all(|surplus| *surplus == 0.0) && bound.is_truncated() {
+            let mut missing = self.feature_scatter().to_owned() + &self.bound.feature_noise * 2.0;
+            for row in self.factor().rows() {
+                missing.zip_mut_with(&row, |missing, x| *missing -= x * x);
+            }
+            let trace: f64 = missing.iter().zip(scales).map(|(gap, scale)| gap.max(0.0) * scale * scale).sum();
+            bound.lost.mapv_inplace(|lost| lost.min(trace));
+        }
+        bound
+    }
+}
+
+impl Scaled {
+    /// The model of the scaled rows: its variances, components and certificate are in their metric.
+    pub fn model(&self) -> &EigenspaceModel {
+        &self.model
+    }
+
+    /// What each feature is multiplied by.
+    pub fn scales(&self) -> ArrayView1<'_, f64> {
+        self.scales.view()
+    }
+
+    /// The k coordinates of rows in their own units.
+    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        let basis = &self.model.components() * &self.scales;
+        products(rows, (self.mean.view(), self.mean_low.view()), basis.view(), self.model.near_origin())
+    }
+
+    /// The k coordinates of sparse rows in their own units, which are not made dense.
+    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
+        Block::from(rows).check(self.scales.len())?;
+        let basis = &self.model.components() * &self.scales;
+        Ok(sparse_products(rows, self.mean.view(), basis.view()))
+    }
+
+    /// The rows, in their own units, that have these coordinates.
+    pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        let found = coordinates.ncols();
+        if found > self.model.rank() {
+            return Err(Error::TooManyCoordinates { available: self.model.rank(), found });
+        }
+        if found > 0 {
+            block::check(coordinates, found)?;
+        }
+        let basis = &self.model.basis.first(found) / &self.scales;
+        combinations(coordinates, self.mean.view(), basis.view())
+    }
+}

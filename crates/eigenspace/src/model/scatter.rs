@@ -1,0 +1,148 @@
+//! The D × D scatter, for few features: nothing is ever dropped, one symmetric product per block.
+//!
+//! ```text
+//! M ← M + Σ (x − t)(x − t)ᵀ        with t of `moments.rs`;     M = Vᵀ diag(s²) V
+//! ```
+//!
+//! Cost: D² per row, 9 D³ to read. Sums are f64 in two words, whatever the rows are made of.
+//!
+//! Squares halve the digits: along a direction in which the rows vary less than √(D ε) of what they do along the
+//! strongest, nothing is known. That is a matter of units where features have unlike ones, so the scatter is then
+//! decomposed in units in which every feature varies alike:
+//!
+//! ```text
+//! C = diag(1/d) M diag(1/d) = Wᵀ diag(μ) W,   d = √q,   A = diag(√μ) W diag(d),   M = AᵀA
+//! ```
+//!
+//! and A is reduced row by row (`reduce.rs`), which keeps the digits of every feature. Where a direction is weak
+//! *in those units* and matters, take the factor buffer ([`Engine::Factor`](crate::Engine)) or
+//! [`Method::Svd`](crate::Method).
+
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+
+use crate::model::bound::{Bound, Rounding, UNIT};
+use crate::error::Error;
+use crate::linalg::{self, Eigen};
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::Moments;
+use crate::model::decompose::{Decomposed, Reduced, Route, UNLIKE, among_all, have_unlike_scales, reduce, varying};
+use crate::model::truncation::{Components, Truncation};
+
+/// A feature whose scatter is this many times smaller than the largest eigenvalue would lose digits that matter.
+const UNLIKE_RAW: f64 = 1_048_576.0;
+/// Roundings, at most, in an entry of the scatter: products of so many rows, and some more.
+const SUMS: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Scatter {
+    pub(crate) moments: Moments,
+    pub(crate) bound: Bound,
+    /// The lower triangle of M, and what it rounds off.
+    pub(crate) matrix: Array2<f64>,
+    pub(crate) low: Array2<f64>,
+}
+
+impl Scatter {
+    pub(crate) fn empty(moments: Moments) -> Self {
+        let features = moments.features();
+        Self {
+            moments,
+            bound: Bound::exact(features),
+            matrix: Array2::zeros((features, features)),
+            low: Array2::zeros((features, features)),
+        }
+    }
+
+    /// The scatter that a model says.
+    pub(crate) fn of(model: &EigenspaceModel) -> Self {
+        let mut scatter = Self::empty(model.moments.clone());
+        linalg::add_scatter(&mut scatter.matrix, &mut scatter.low, model.factor().view());
+        scatter.bound = model.bound.clone();
+        scatter
+    }
+
+    /// Adds rows, which are centered in place.
+    pub(crate) fn absorb(&mut self, mut rows: ArrayViewMut2<'_, f64>, weights: Option<&[f64]>) -> Result<(), Error> {
+        let absorbed = self.moments.absorb(rows.view_mut(), weights)?;
+        linalg::add_scatter(&mut self.matrix, &mut self.low, rows.view());
+        self.bound = self.bound.absorbed(&self.moments, &absorbed);
+        self.moments = absorbed.moments;
+        Ok(())
+    }
+
+    /// Takes rows out, which are centered already.
+    pub(crate) fn take_out(&mut self, rows: &Array2<f64>) {
+        let (mut matrix, mut low) = (Array2::zeros(self.matrix.raw_dim()), Array2::zeros(self.low.raw_dim()));
+        linalg::add_scatter(&mut matrix, &mut low, rows.view());
+        self.matrix -= &matrix;
+        self.low -= &low;
+    }
+
+    /// Every row so far weighs `factor` as much.
+    pub(crate) fn forget(&mut self, factor: f64) {
+        self.moments = self.moments.scaled(factor);
+        self.bound = std::mem::replace(&mut self.bound, Bound::exact(0)).scaled(factor);
+        self.matrix *= factor;
+        self.low *= factor;
+    }
+
+    /// The leading `limit` directions. Features of unlike scales are told apart sooner if they will be standardized.
+    pub(crate) fn reduce(&self, truncation: Truncation, standardized: bool) -> Reduced {
+        let matrix = &self.matrix + &self.low;
+        let q = &self.moments.scatter;
+        let unlike = if standardized { UNLIKE } else { UNLIKE_RAW };
+        // No eigenvalue is below the largest entry of the diagonal, nor above the trace.
+        if have_unlike_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
+            return self.by_feature(matrix, truncation);
+        }
+        let decomposed = decompose(matrix.view(), q, truncation.rank_limit());
+        let largest = decomposed.values.first().map_or(0.0, |s| s * s);
+        if have_unlike_scales(q.view(), largest, unlike) {
+            return self.by_feature(matrix, truncation);
+        }
+        decomposed.cut(truncation, &self.moments)
+    }
+
+    /// The same in units in which every feature varies alike.
+    fn by_feature(&self, mut matrix: Array2<f64>, truncation: Truncation) -> Reduced {
+        let d = self.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+        matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
+        let Decomposed { values, directions, floor, rounding, .. } =
+            decompose(matrix.view(), &self.moments.scatter, usize::MAX);
+        let live = values.iter().take_while(|s| **s > floor).count();
+        let mut a = linalg::rows_of(directions.view(), 0..live).to_owned();
+        for (mut row, value) in a.rows_mut().into_iter().zip(&values) {
+            row *= *value;
+        }
+        a *= &d;
+        let reduced = reduce(a, Route::Auto, truncation, &self.moments);
+        // An error of C is one of M relative to the features.
+        let features = rounding.whole + floor * floor;
+        Reduced { rounding: Rounding { features, ..reduced.rounding }, ..reduced }
+    }
+
+    pub(crate) fn model(&self, truncation: Truncation, components: Components, standardized: bool) -> EigenspaceModel {
+        let reduced = self.reduce(truncation, standardized);
+        let bound = self.bound.clone().summed(SUMS, &self.moments.scatter);
+        EigenspaceModel::from_reduced(self.moments.clone(), reduced, bound, components)
+    }
+}
+
+/// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features that vary.
+fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize) -> Decomposed {
+    let varying = varying(q);
+    if varying.len() < q.len() {
+        let part = matrix.select(Axis(0), &varying).select(Axis(1), &varying);
+        let decomposed = decompose(part.view(), &q.select(Axis(0), &varying), limit);
+        return Decomposed { directions: among_all(decomposed.directions.view(), &varying, q.len()), ..decomposed };
+    }
+    let size = matrix.nrows();
+    let eigen = Eigen::of(matrix, limit.saturating_add(1));
+    let keep = limit.min(size);
+    let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
+    let largest = eigen.values.first().copied().unwrap_or(0.0).max(0.0);
+    let values: Array1<f64> = eigen.values.iter().take(keep).map(|value| value.max(0.0).sqrt()).collect();
+    let floor = (2.0 * UNIT * (size as f64 + 16.0) * largest).sqrt();
+    let whole = 8.0 * (size as f64 + 16.0) * UNIT * largest;
+    Decomposed { values, directions: eigen.vectors(0..keep), beyond, floor, rounding: Rounding::whole(whole) }
+}

@@ -1,0 +1,279 @@
+//! Split: take a part out of a whole again.
+//!
+//! | symbol | in the code | shape |
+//! |---|---|---|
+//! | w₃, μ₃, s₃V₃ | `self` | the whole |
+//! | w₂, μ₂, s₂V₂ | `part` | what leaves |
+//! | Q | `q` | orthonormal rows that span V₃ and, where it sticks out, [ s₂V₂ ; c ] |
+//! | K | `k` | what remains, in coordinates of Q |
+//!
+//! ```text
+//! μ₁ = (w₃ μ₃ − w₂ μ₂) / w₁,   c = √(w₁ w₂ / w₃) (μ₁ − μ₂),   M₁ = M₃ − M₂ − c cᵀ
+//! K = diag(s₃²) − P Pᵀ,   P = Q [ s₂V₂ ; c ]ᵀ,   K = Z diag(s₁²) Zᵀ,   V₁ = Zᵀ Q
+//! ```
+//!
+//! When nothing was ever dropped, M₁ lives inside the span of V₃ and Q = V₃. A truncated whole may
+//! miss directions of the part; then Q is completed by them, for otherwise the cross terms would be
+//! lost, and they are not covered by the bounds of the whole and the part.
+//!
+//! L₁ = L₃ − L₂ − c cᵀ differs from M₁ by E₃ − E₂, so lost₁ = lost₃ + surplus₂ and surplus₁ = surplus₃ +
+//! lost₂. M₁ has no negative eigenvalue, hence L₁ none below −lost₁; one that is clearly below means
+//! that the part was never in the whole: an error, not a clamp. Those within the bound are set to
+//! zero, which adds their magnitude to surplus₁.
+//!
+//! Subtraction cancels: the rounding of M₃ stays behind in M₁, as noise in its bound. A large part
+//! taken out of a small rest leaves a model that knows how little it knows.
+//!
+//! Few features, and features of unlike scales, are split as scatters, M₁ = M₃ − M₂ − c cᵀ itself, in units in
+//! which each feature of the whole varies alike.
+
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
+
+use crate::rows::block::Block;
+use crate::model::bound::{Bound, Rounding, UNIT, largest};
+use crate::error::Error;
+use crate::linalg;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::Moments;
+use crate::model::decompose::{Route, UNLIKE, have_unlike_scales, reduce};
+use crate::model::scatter::Scatter;
+use crate::model::truncation::Truncation;
+use crate::model::update::orthonormal_again;
+
+/// Up to this many features the scatter itself is split.
+const SCATTER_FEATURES: usize = 128;
+/// The same where features have unlike scales.
+const UNLIKE_FEATURES: usize = 4096;
+
+impl EigenspaceModel {
+    /// The model of the rows of `self` without those of `part`.
+    ///
+    /// Undoes [`merge`](Self::merge). Refuses a part that is larger than the whole, or that was
+    /// never in it as far as the two models can tell: rows that spread less than the whole in all of
+    /// its directions cannot be told from rows that were in it.
+    pub fn split(&self, part: &Self) -> Result<Self, Error> {
+        self.same_kind(part)?;
+        if part.is_empty() {
+            return Ok(self.clone());
+        }
+        let (whole_weight, part_weight) = (self.weight(), part.weight());
+        if part.count() > self.count() || part_weight > whole_weight * (1.0 + 1e-9) {
+            return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
+        }
+        // Rows would remain, but their weight is lost in the rounding of the whole's.
+        if part.count() < self.count() && whole_weight - part_weight <= 64.0 * f64::EPSILON * whole_weight {
+            return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
+        }
+        let everything = part.count() == self.count();
+        let (mut moments, c) = if everything {
+            let c = part.moments.step_to(&self.moments) * whole_weight.sqrt();
+            (Moments::empty(self.features()).about(!self.is_centred()), c)
+        } else {
+            self.moments.split(&part.moments)
+        };
+        let bound = self.bound_without(part, &c, everything);
+        let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
+        let unlike = have_unlike_scales(self.moments.scatter.view(), largest_eigenvalue, UNLIKE);
+        let few = self.features() <= if unlike { UNLIKE_FEATURES } else { SCATTER_FEATURES };
+        let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c) };
+
+        let bound = bound.rounded(rest.rounding, &self.moments.scatter, largest_eigenvalue);
+        let allowed = -rest.allowed(&bound);
+        if rest.smallest < allowed {
+            return Err(Error::NotAPart { scatter: rest.smallest, allowed });
+        }
+        let bound = rest.clamping(bound);
+        if everything {
+            // Nothing remains, so nothing may be left over either.
+            let excess = largest(&bound.surplus) + bound.noise;
+            let greatest = linalg::squared_lengths(rest.factor.view()).iter().fold(0.0_f64, |a, b| a.max(*b));
+            return if greatest > excess {
+                Err(Error::NotAPart { scatter: -greatest, allowed: -excess })
+            } else {
+                Ok(Self { moments, components: self.components, ..Self::empty(self.features()) })
+            };
+        }
+        let said = rest.factor.map_axis(Axis(0), |column| column.dot(&column));
+        for ((q, noise), said) in moments.scatter.iter_mut().zip(&bound.scatter_noise).zip(said) {
+            if *q < -*noise {
+                return Err(Error::NotAPart { scatter: *q, allowed: -*noise });
+            }
+            // What a feature has left may be rounding alone; then it is what the directions say of it.
+            *q = if *q <= *noise { q.max(said.min(*noise)) } else { *q };
+        }
+        let reduced = reduce(rest.factor, Route::Auto, Truncation::None, &moments);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+    }
+
+    /// What remains can be off by what the whole and the part are, and by what their means are.
+    fn bound_without(&self, part: &Self, c: &Array1<f64>, everything: bool) -> Bound {
+        let (whole, leaving) = (self.weight(), part.weight());
+        let left = if everything { whole } else { whole - leaving };
+        // c = √(w₂ w₃ / w₁) (μ₃ − μ₂), and μ₁ = μ₃ + (w₂ / w₁) (μ₃ − μ₂).
+        let (one, two) = ((leaving / left).sqrt(), (whole / left).sqrt());
+        // Weights are subtracted too.
+        let cancelled = c.mapv(|c| 8.0 * UNIT * (1.0 + whole / left) * c.abs());
+        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &cancelled;
+        let bound = Bound {
+            lost: &self.bound.lost + &part.bound.surplus,
+            surplus: &self.bound.surplus + &part.bound.lost,
+            noise: self.bound.noise + part.bound.noise,
+            feature_noise: &self.bound.feature_noise + &part.bound.feature_noise,
+            // √w₁ δμ₁ = √w₁ (w₃ δμ₃ + w₂ δμ₂) / w₁
+            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + cancelled,
+            scatter_noise: &self.bound.scatter_noise
+                + &part.bound.scatter_noise
+                + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
+        };
+        let q = &self.moments.scatter;
+        // Each of the three scatters that are subtracted is a sum per feature too.
+        let mut bound = bound.shifted(c, &off, q).summed(8.0 * UNIT, q);
+        bound.feature_noise += &bound.scatter_noise;
+        bound
+    }
+
+    /// What remains as a scatter, in units in which each feature of the whole varies alike.
+    fn scatter_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
+        let mut scatter = Scatter::of(self);
+        scatter.take_out(&part.factor());
+        scatter.take_out(&c.view().insert_axis(Axis(0)).to_owned());
+        // A feature that varies by rounding alone is measured by that rounding.
+        let unit = |(q, noise): (&f64, &f64)| if q.max(*noise) > 0.0 { q.max(*noise).sqrt() } else { 1.0 };
+        let d: Array1<f64> = self.moments.scatter.iter().zip(&self.bound.feature_noise).map(unit).collect();
+        let mut k = scatter.matrix + scatter.low;
+        k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
+        let (lambda, turn) = linalg::eigh(k.view());
+        let size = (self.features() + self.rank() + part.rank()) as f64 + 16.0;
+        // Sums of rank terms, and an eigenproblem whose largest value is that of the correlations at most.
+        let correlation = linalg::squared_lengths((self.factor() / &d).view()).sum().min(self.features() as f64);
+        let floor = 2.0 * size * UNIT * correlation.max(1.0);
+        let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
+        Rest { factor: factor(&lambda, &turn, floor) * &d, smallest: smallest(&lambda), units: Some(&d * &d), rounding }
+    }
+
+    /// What remains, in coordinates of the directions of the whole, and of the part where it sticks out.
+    fn span_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
+        let leaving = concatenate![Axis(0), part.factor(), c.view().insert_axis(Axis(0))];
+        let size = (self.rank() + leaving.nrows()) as f64 + 16.0;
+        let greatest = self.spectrum.largest().max(part.spectrum.largest()).max(c.dot(c).sqrt());
+        let floor = 2.0 * size * UNIT * greatest * greatest;
+        // Cross terms of what is left outside the span are at most its length times s₁.
+        let q = self.span_with(leaving.view(), 4.0 * size * UNIT * greatest);
+        let p = linalg::cross(q.view(), leaving.view());
+        let mut k = -p.dot(&p.t());
+        for (i, s) in self.singular_values().iter().enumerate() {
+            k[[i, i]] += s * s;
+        }
+        let (lambda, turn) = linalg::eigh(k.view());
+        let factor = linalg::rotate(factor(&lambda, &turn, floor).view(), q.view());
+        Rest { factor, smallest: smallest(&lambda), units: None, rounding: Rounding::whole(4.0 * floor) }
+    }
+
+    /// The model without these rows, which must have been absorbed before, with the same weights.
+    pub fn remove<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Self, Error> {
+        let block = rows.into();
+        block.check(self.features())?;
+        self.split(&Self::batch(block)?)
+    }
+
+    /// The model in which `new` rows stand in the place of `old` ones: a step of a sliding window.
+    pub fn replace<'a, 'b>(
+        &self,
+        old: impl Into<Block<'a>>,
+        new: impl Into<Block<'b>>,
+        truncation: Truncation,
+    ) -> Result<Self, Error> {
+        let old = old.into();
+        old.check(self.features())?;
+        self.update(new, Truncation::None)?.remove(old)?.truncate(truncation)
+    }
+
+    /// Orthonormal rows that span the basis and, where they stick out of it, these rows too.
+    fn span_with(&self, rows: ArrayView2<'_, f64>, floor: f64) -> Array2<f64> {
+        let basis = self.basis();
+        let outside = outside_of(basis, rows);
+        if outside.rows().into_iter().all(|row| row.dot(&row) <= floor * floor) {
+            return basis.to_owned();
+        }
+        let (values, directions) = linalg::thin_svd(outside.view());
+        let live = values.iter().take_while(|&&s| s > floor).count().min(self.features() - self.rank());
+        let more = outside_of(basis, linalg::rows_of(directions.view(), 0..live));
+        // Twice, because what is left of a row that was nearly inside is hardly orthogonal after once.
+        orthonormal_again(outside_and_within(basis, orthonormal_again(more)))
+    }
+}
+
+/// The basis and these rows, less what of them lies inside it.
+fn outside_and_within(basis: ArrayView2<'_, f64>, more: Array2<f64>) -> Array2<f64> {
+    concatenate![Axis(0), basis, outside_of(basis, more.view())]
+}
+
+/// What remains of a whole when a part is taken out.
+struct Rest {
+    /// Rows with the scatter of what remains, its negative eigenvalues set to zero.
+    factor: Array2<f64>,
+    /// The smallest eigenvalue, or zero.
+    smallest: f64,
+    /// What each feature is divided by before those eigenvalues are taken, squared; nothing if by 1.
+    units: Option<Array1<f64>>,
+    rounding: Rounding,
+}
+
+impl Rest {
+    /// How negative an eigenvalue can be by truncation and rounding alone.
+    fn allowed(&self, bound: &Bound) -> f64 {
+        match &self.units {
+            None => largest(&bound.lost) + bound.noise,
+            Some(units) => {
+                let share = |((lost, noise), unit): ((&f64, &f64), &f64)| (lost + noise) / unit;
+                let shares = bound.lost.iter().zip(&bound.feature_noise).zip(units).map(share);
+                shares.fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// The bound after eigenvalues below zero have been set to it.
+    fn clamping(&self, mut bound: Bound) -> Bound {
+        let clamped = -self.smallest;
+        let noise = match &self.units {
+            None => bound.noise,
+            Some(units) => bound.feature_noise.iter().zip(units).map(|(noise, unit)| noise / unit).fold(0.0, f64::max),
+        };
+        if clamped > noise {
+            match &self.units {
+                None => bound.surplus += clamped,
+                Some(units) => bound.surplus.scaled_add(clamped, units),
+            }
+            return bound;
+        }
+        match &self.units {
+            None => {
+                let everywhere = Array1::ones(bound.lost.len());
+                bound.noisier(clamped, &everywhere)
+            }
+            Some(units) => {
+                bound.noise += clamped * largest(units);
+                bound.feature_noise.scaled_add(clamped, units);
+                bound
+            }
+        }
+    }
+}
+
+fn smallest(lambda: &Array1<f64>) -> f64 {
+    lambda.last().copied().unwrap_or(0.0).min(0.0)
+}
+
+/// Rows √λ z of the eigenvalues that are more than rounding.
+fn factor(lambda: &Array1<f64>, vectors: &Array2<f64>, floor: f64) -> Array2<f64> {
+    let positive = lambda.iter().take_while(|value| **value > floor).count();
+    let mut rows = linalg::rows_of(vectors.view(), 0..positive).to_owned();
+    rows.rows_mut().into_iter().zip(lambda).for_each(|(mut row, value)| row *= value.sqrt());
+    rows
+}
+
+/// What of these rows lies outside a basis.
+fn outside_of(basis: ArrayView2<'_, f64>, rows: ArrayView2<'_, f64>) -> Array2<f64> {
+    let inside = linalg::cross(rows, basis);
+    &rows - &linalg::rotate(inside.view(), basis)
+}

@@ -1,0 +1,168 @@
+//! What to keep: rules that cut a spectrum, and how many components to show.
+//!
+//! ```text
+//! λ₁ ≥ … ≥ λ_r | λ_{r+1} ≥ …       lost = λ_{r+1}, the largest squared singular value dropped
+//! ```
+//!
+//! Frequent Directions (Ghashami, Liberty, Phillips & Woodruff, *Frequent Directions: simple and
+//! deterministic matrix sketching*, SIAM J. Comput. 45(5), 2016) also subtracts λ_{r+1} from every
+//! kept λ. The trace then falls by at least (r + 1) λ_{r+1} with each cut, so all cuts together
+//! cannot have lost more than ‖A − A_k‖²_F / (r + 1 − k) along any direction, whatever the rows.
+
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// Which directions an operation keeps.
+///
+/// What is dropped is added to the model's [certificate](crate::Certificate).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Truncation {
+    /// Keep everything above rounding.
+    #[default]
+    None,
+    /// Keep at most this many directions.
+    Rank(usize),
+    /// Keep the fewest directions that hold this share of the total variance, for example 0.99.
+    Energy(f64),
+    /// Drop directions whose singular value is below this fraction of the largest.
+    Tolerance(f64),
+    /// Keep at most this many directions and shrink them, for a guarantee on any input.
+    FrequentDirections(usize),
+}
+
+impl FromStr for Truncation {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let words = "`none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`";
+        let unknown = || Error::unknown_word("truncation rule", text, words);
+        let whole = |number: &str| number.parse().map_err(|_| unknown());
+        let real = |number: &str| number.parse().map_err(|_| unknown());
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            Some(("rank", rank)) => Ok(Self::Rank(whole(rank)?)),
+            Some(("energy", share)) => Ok(Self::Energy(real(share)?)),
+            Some(("tolerance", value)) => Ok(Self::Tolerance(real(value)?)),
+            Some(("fd", rank)) => Ok(Self::FrequentDirections(whole(rank)?)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// How a rule cuts a spectrum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cut {
+    /// Directions kept.
+    pub(crate) keep: usize,
+    /// First squared singular value dropped, or 0.
+    pub(crate) lost: f64,
+    /// What to subtract from every kept squared singular value.
+    pub(crate) shrink: f64,
+}
+
+impl Cut {
+    /// What to multiply a row by whose squared length is `value`.
+    pub(crate) fn shrinkage(self, value: f64) -> f64 {
+        if self.shrink > 0.0 { ((value - self.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt() } else { 1.0 }
+    }
+}
+
+impl Truncation {
+    /// Refuses rules that mean nothing.
+    pub(crate) fn check(self) -> Result<Self, Error> {
+        match self {
+            Self::Rank(0) | Self::FrequentDirections(0) => Err(Error::Zero { what: "the rank to keep" }),
+            Self::Energy(value) => check_share(value).map(|()| self),
+            Self::Tolerance(value) if !(0.0..1.0).contains(&value) => Err(Error::InvalidTolerance { value }),
+            _ => Ok(self),
+        }
+    }
+
+    /// The most directions the rule can keep.
+    pub(crate) fn rank_limit(self) -> usize {
+        match self {
+            Self::Rank(rank) | Self::FrequentDirections(rank) => rank,
+            _ => usize::MAX,
+        }
+    }
+
+    /// Cuts non-increasing squared singular values whose sum, with all that was ever dropped, is
+    /// `total`; never keeps more than `limit`.
+    pub(crate) fn cut(self, squared: &[f64], total: f64, limit: usize) -> Cut {
+        let rule = match self {
+            Self::None => squared.len(),
+            Self::Rank(rank) | Self::FrequentDirections(rank) => rank,
+            Self::Energy(share) => components_for(share, squared, total),
+            Self::Tolerance(tolerance) => {
+                let floor = squared.first().map_or(0.0, |first| tolerance * tolerance * first);
+                squared.iter().take_while(|&&value| value >= floor).count()
+            }
+        };
+        let keep = rule.min(limit).min(squared.len());
+        let lost = squared.get(keep).map_or(0.0, |value| value.max(0.0));
+        let shrink = if matches!(self, Self::FrequentDirections(_)) { lost } else { 0.0 };
+        Cut { keep, lost, shrink }
+    }
+}
+
+/// How many components a model shows: a number, a share of the variance, or all it keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Components {
+    /// Every direction the model keeps.
+    #[default]
+    All,
+    /// This many, or all that there are.
+    Number(usize),
+    /// The fewest that hold this share of the total variance.
+    Share(f64),
+}
+
+impl From<usize> for Components {
+    fn from(number: usize) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<f64> for Components {
+    fn from(share: f64) -> Self {
+        Self::Share(share)
+    }
+}
+
+impl Components {
+    pub(crate) fn check(self) -> Result<Self, Error> {
+        match self {
+            Self::Number(0) => Err(Error::Zero { what: "the number of components" }),
+            Self::Share(value) => check_share(value).map(|()| self),
+            _ => Ok(self),
+        }
+    }
+
+    /// The number of components shown of a spectrum.
+    pub(crate) fn resolve(self, squared: &[f64], total: f64) -> usize {
+        match self {
+            Self::All => squared.len(),
+            Self::Number(number) => number.min(squared.len()),
+            Self::Share(share) => components_for(share, squared, total),
+        }
+    }
+}
+
+fn check_share(value: f64) -> Result<(), Error> {
+    if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(Error::InvalidShare { value }) }
+}
+
+/// The fewest leading values that add up to a share of the total, up to its rounding.
+fn components_for(share: f64, squared: &[f64], total: f64) -> usize {
+    let goal = share * total * (1.0 - 4.0 * f64::EPSILON);
+    let mut sum = 0.0;
+    for (index, value) in squared.iter().enumerate() {
+        sum += value;
+        if sum >= goal {
+            return index + 1;
+        }
+    }
+    squared.len()
+}

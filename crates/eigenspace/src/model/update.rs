@@ -1,0 +1,133 @@
+//! Update: fold a block of rows into a model.
+//!
+//! ```text
+//! A = [ s V ; X − 1tᵀ ],   t = μ + β (b − μ),   β = 1 − √(w / (w + m)),   M ← AᵀA
+//! ```
+//!
+//! X is the block (m × D) and b its mean; why t, and not the new mean, is in `moments.rs`. Any
+//! number of rows will do, from the very first call. Cost: O(D (r + m)²).
+//!
+//! **Brand's rank-one update** ([`EigenspaceModel::update_row`]) is the case m = 1 written out, with
+//! no product longer than D r besides the rotation:
+//!
+//! ```text
+//! x = √(w/(w+1)) (row − μ),   p = V x,   ρ m = x − Vᵀ p,   K = ⎡ diag(s)  0 ⎤ = Z diag(s') W
+//!                                                              ⎣   pᵀ     ρ ⎦
+//! V' = W [ V ; m ]
+//! ```
+//!
+//! M. Brand, *Fast low-rank modifications of the thin singular value decomposition*, Linear Algebra
+//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalised twice, and the basis is
+//! made orthonormal again when it has drifted by more than 1e-13.
+
+use ndarray::{Array2, ArrayView1, Axis, concatenate};
+
+use crate::rows::block::{self, Block};
+use crate::model::bound::{self, Rounding, UNIT};
+use crate::rows::element::Element;
+use crate::error::Error;
+use crate::linalg;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::decompose::{DRIFT, Decomposed, Route, Stacked, UNLIKE, by_svd, have_unlike_scales, reduce, rotation};
+use crate::model::truncation::Truncation;
+
+impl EigenspaceModel {
+    /// The model of the rows seen before and these.
+    ///
+    /// For a long stream of small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which
+    /// gathers rows and decomposes rarely.
+    pub fn update<'a>(&self, rows: impl Into<Block<'a>>, truncation: Truncation) -> Result<Self, Error> {
+        let block = rows.into();
+        block.check(self.features())?;
+        let truncation = truncation.check()?;
+        let rank = self.rank();
+        let (mut rows, weights) = block.widened_below(rank);
+        let (above, added) = rows.view_mut().split_at(Axis(0), rank);
+        if added.is_empty() {
+            return self.truncate(truncation);
+        }
+        self.write_factor(above);
+        let absorbed = self.moments.absorb(added, weights.as_deref())?;
+        let bound = self.bound.absorbed(&self.moments, &absorbed);
+        let a = Stacked { rows, groups: &[rank] };
+        let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
+        Ok(Self::from_reduced(absorbed.moments, reduced, bound, self.components))
+    }
+
+    /// The model in which every row so far weighs `factor` as much, before newer ones are added.
+    ///
+    /// Scatter and weight are scaled alike, s ← √f s, w ← f w, so that w stays the number of rows
+    /// that the model still remembers and variances stay what they were. (Ross et al. 2008 scale the
+    /// singular values by f, which is our f².)
+    pub fn forget(&self, factor: f64) -> Result<Self, Error> {
+        if !(factor > 0.0 && factor <= 1.0) {
+            return Err(Error::InvalidForgetting { value: factor });
+        }
+        Ok(Self {
+            moments: self.moments.scaled(factor),
+            spectrum: self.spectrum.scaled(factor.sqrt()),
+            bound: self.bound.clone().scaled(factor),
+            ..self.clone()
+        })
+    }
+
+    /// Brand's rank-one update: the model of the rows seen before and one more.
+    pub fn update_row<E: Element>(&self, row: ArrayView1<'_, E>, truncation: Truncation) -> Result<Self, Error> {
+        block::check(row.insert_axis(Axis(0)), self.features())?;
+        let truncation = truncation.check()?;
+        let mut rows = block::widened(row.insert_axis(Axis(0)));
+        let absorbed = self.moments.absorb(rows.view_mut(), None)?;
+        if have_unlike_scales(absorbed.moments.scatter.view(), bound::largest(&absorbed.moments.scatter), UNLIKE) {
+            // The small core mixes directions, and so features; a block is turned row by row.
+            return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
+        }
+        let bound = self.bound.absorbed(&self.moments, &absorbed);
+        let moments = absorbed.moments;
+
+        let basis = self.basis();
+        let mut residual = rows.remove_axis(Axis(0));
+        let mut coordinates = basis.dot(&residual);
+        residual -= &basis.t().dot(&coordinates);
+        let again = basis.dot(&residual);
+        residual -= &basis.t().dot(&again);
+        coordinates += &again;
+        let rho = residual.dot(&residual).sqrt();
+
+        let rank = self.rank();
+        let floor = 2.0 * UNIT * (16.0 + 4.0 * (rank as f64 + 1.0).sqrt()) * self.spectrum.largest().max(rho);
+        let grows = rho > floor && rank < moments.rank_limit().min(self.features());
+        let size = rank + usize::from(grows);
+        let mut core = Array2::<f64>::zeros((rank + 1, size));
+        core.diag_mut().iter_mut().zip(&self.spectrum.view()).for_each(|(entry, s)| *entry = *s);
+        for (j, p) in coordinates.iter().enumerate() {
+            core[[rank, j]] = *p;
+        }
+        let stacked = if grows {
+            core[[rank, rank]] = rho;
+            let unit = (residual / rho).insert_axis(Axis(0));
+            concatenate![Axis(0), basis, unit]
+        } else {
+            basis.to_owned()
+        };
+        let core = by_svd(core.view());
+        let directions = orthonormal_again(linalg::rotate(core.directions.view(), stacked.view()));
+        // The residual is known to the rounding of a row of D products, against two passes of them.
+        let whole = core.rounding.whole + if grows { 0.0 } else { floor * (floor + 2.0 * self.spectrum.largest()) };
+        let rounding = Rounding { whole, ..rotation(2 * rank) };
+        let reduced = Decomposed { directions, rounding, ..core }.cut(truncation, &moments);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+    }
+}
+
+/// One step of Cholesky orthonormalisation, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
+pub(crate) fn orthonormal_again(v: Array2<f64>) -> Array2<f64> {
+    if linalg::orthogonality_loss(v.view()) <= DRIFT {
+        return v;
+    }
+    let Some(c) = linalg::cholesky(linalg::gram(v.view()).view()) else {
+        return linalg::thin_svd(v.view()).1;
+    };
+    let mut inverse = Array2::eye(v.nrows());
+    linalg::solve_lower_on_the_right(c.view(), inverse.view_mut());
+    linalg::rotate(inverse.view(), v.view())
+}

@@ -1,0 +1,166 @@
+//! Variances: views of the scatter, with the divisor named.
+//!
+//! ```text
+//! λ_i = s_i² / (w − ddof)        total = Σq / (w − ddof)        ratio_i = s_i² / Σq
+//! σ² = (Σq − Σ_{i≤k} s_i²) / ((w − 1)(D − k))
+//! C = V_kᵀ diag(λ − σ²) V_k + σ² I        C⁻¹ = ( I − V_kᵀ diag(1 − σ²/λ) V_k ) / σ²
+//! ```
+//!
+//! Σq is exact whatever was truncated, so shares and the noise variance never are those of the kept
+//! part only. C is the covariance of probabilistic PCA (Tipping & Bishop 1999), which batch PCA
+//! implementations report; with k = D it is the sample covariance.
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+use crate::rows::block;
+use crate::error::Error;
+use crate::linalg;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::{Moments, WeightKind};
+
+/// A divisor below this share of the weight is rounding, for example of weights that sum to one.
+const SMALLEST_DIVISOR: f64 = 1e-9;
+
+impl EigenspaceModel {
+    /// The variance of each shown component; `ddof` is 1 for the sample variance, 0 for the
+    /// population's.
+    pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
+        let divisor = self.divisor(ddof)?;
+        let k = self.n_components();
+        Ok(self.singular_values().iter().take(k).map(|s| s * s / divisor).collect())
+    }
+
+    /// The share of the total variance of each shown component.
+    pub fn explained_variance_ratio(&self) -> Array1<f64> {
+        let total = self.moments.total();
+        let share = |s: &f64| if total > 0.0 { s * s / total } else { 0.0 };
+        self.singular_values().iter().take(self.n_components()).map(share).collect()
+    }
+
+    /// The variance of all features together, exact whatever was truncated.
+    pub fn total_variance(&self, ddof: f64) -> Result<f64, Error> {
+        Ok(self.moments.total() / self.divisor(ddof)?)
+    }
+
+    /// The variance of each feature, exact whatever was truncated.
+    pub fn feature_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
+        Ok(&self.feature_scatter() / self.divisor(ddof)?)
+    }
+
+    /// σ², the average variance (ddof = 1) along the directions that are not shown; 0 when all are.
+    pub fn noise_variance(&self) -> Result<f64, Error> {
+        let divisor = self.divisor(1.0)?;
+        let k = self.n_components();
+        // With n rows at most n − 1 directions vary, but the noise is spread over all D − k.
+        let hidden = self.features() - k;
+        if hidden == 0 || self.is_all_shown(k) {
+            return Ok(0.0);
+        }
+        // What is kept is summed; only what was dropped is known by the difference alone.
+        let squared = self.singular_values().mapv(|s| s * s);
+        let kept: f64 = squared.iter().skip(k).sum();
+        let dropped = if self.certificate().is_exact() { 0.0 } else { (self.moments.total() - squared.sum()).max(0.0) };
+        Ok((kept + dropped) / divisor / hidden as f64)
+    }
+
+    /// True when the shown directions hold all the variance there is, up to rounding.
+    fn is_all_shown(&self, k: usize) -> bool {
+        k == self.rank() && self.certificate().is_exact()
+    }
+
+    /// The variance of the rows along a direction of any length, as far as the model knows it; at
+    /// most [`lost`](crate::Certificate::lost)` / (w − ddof)` below the truth.
+    ///
+    /// ```
+    /// use eigenspace::EigenspaceModel;
+    /// use ndarray::array;
+    ///
+    /// let model = EigenspaceModel::batch(array![[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]].view())?;
+    /// let along_x = model.variance_along(array![7.0, 0.0].view(), 0.0)?;
+    /// assert!((along_x - 0.5).abs() < 1e-15);
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn variance_along(&self, direction: ArrayView1<'_, f64>, ddof: f64) -> Result<f64, Error> {
+        block::check(direction.insert_axis(Axis(0)), self.features())?;
+        let divisor = self.divisor(ddof)?;
+        let largest = direction.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+        if largest == 0.0 {
+            return Err(Error::ZeroDirection);
+        }
+        let direction = &direction / largest;
+        let length = direction.dot(&direction).sqrt();
+        let inside = self.basis().dot(&direction);
+        let along = |(p, s): (&f64, &f64)| (p / length * s).powi(2);
+        Ok(inside.iter().zip(self.singular_values()).map(along).sum::<f64>() / divisor)
+    }
+
+    /// C, D × D (ddof = 1). For its product with rows use [`covariance_times`](Self::covariance_times).
+    pub fn covariance(&self) -> Result<Array2<f64>, Error> {
+        self.covariance_times(Array2::eye(self.features()).view())
+    }
+
+    /// C⁻¹, D × D. For its product with rows use [`precision_times`](Self::precision_times).
+    pub fn precision(&self) -> Result<Array2<f64>, Error> {
+        self.precision_times(Array2::eye(self.features()).view())
+    }
+
+    /// Y C for rows Y, without forming C.
+    pub fn covariance_times(&self, rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+        let noise = self.noise_variance()?;
+        let scale = self.explained_variance(1.0)?.mapv(|variance| variance - noise);
+        self.scaled_projection(rows, scale, noise)
+    }
+
+    /// Y C⁻¹ for rows Y, without forming C or its inverse.
+    pub fn precision_times(&self, rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+        let noise = self.noise_variance()?;
+        let variance = self.explained_variance(1.0)?;
+        let (rank, features) = (variance.len(), self.features());
+        if rank == features {
+            return self.scaled_projection(rows, variance.mapv(f64::recip), 0.0);
+        }
+        if noise <= 0.0 {
+            return Err(Error::Singular { rank, features });
+        }
+        self.scaled_projection(rows, variance.mapv(|v| v.recip() - noise.recip()), noise.recip())
+    }
+
+    /// Y (V_kᵀ diag(scale) V_k + identity I).
+    fn scaled_projection(
+        &self,
+        rows: ArrayView2<'_, f64>,
+        scale: Array1<f64>,
+        identity: f64,
+    ) -> Result<Array2<f64>, Error> {
+        block::check(rows, self.features())?;
+        let components = self.components();
+        let inside = linalg::cross(rows, components) * &scale;
+        Ok(&rows * identity + linalg::rotate(inside.view(), components))
+    }
+
+    /// w − ddof, or w − ddof Σw²/w for weights that say how reliable rows are; if more than rounding.
+    pub(crate) fn divisor(&self, ddof: f64) -> Result<f64, Error> {
+        let weight = self.weight();
+        let ddof = match self.moments.weights {
+            WeightKind::Frequency => ddof,
+            WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight / weight,
+            WeightKind::Reliability => ddof,
+        };
+        let divisor = weight - ddof;
+        if divisor > SMALLEST_DIVISOR * weight && divisor.is_finite() {
+            Ok(divisor)
+        } else {
+            Err(Error::Divisor { ddof, weight, count: self.count() })
+        }
+    }
+
+    /// What the weights of the rows mean.
+    pub fn weight_kind(&self) -> WeightKind {
+        self.moments.weights
+    }
+
+    /// The same model with weights that mean something else; only variances with a `ddof` differ.
+    pub fn with_weight_kind(&self, weights: WeightKind) -> Self {
+        Self { moments: Moments { weights, ..self.moments.clone() }, ..self.clone() }
+    }
+}

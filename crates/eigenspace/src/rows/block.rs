@@ -1,0 +1,300 @@
+//! A block of rows: the only place where the caller's numbers are checked.
+//!
+//! ```text
+//! X ∈ ℝ^(m × D),   |x_ij| ≤ 10^140,   weights w_i ≥ 0
+//! ```
+//!
+//! A block is refused or accepted as a whole, before anything is computed from it. A row of weight
+//! zero is not there: it is left out, whatever its cells hold.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis};
+use rayon::slice::ParallelSlice;
+
+use crate::rows::element::{Element, LARGEST};
+use crate::error::Error;
+use crate::linalg::vectorized;
+use crate::rows::missing::Missing;
+use crate::rows::sparse::SparseRows;
+
+/// Rows checked by one task.
+pub(crate) const CHECK_ROWS: usize = 64;
+
+/// Rows of any element type, with a weight each if wanted.
+///
+/// Everything that absorbs rows takes whatever turns into a block: a view of an array, or a block
+/// with weights.
+///
+/// ```
+/// use eigenspace::{Block, EigenspaceModel, Truncation};
+/// use ndarray::array;
+///
+/// let pixels = array![[0_u8, 255], [10, 250], [200, 3]];
+/// let once = EigenspaceModel::empty(2).update(pixels.view(), Truncation::None)?;
+/// let twice = EigenspaceModel::empty(2).update(Block::from(pixels.view()).weighted(&[2.0, 2.0, 2.0]), Truncation::None)?;
+/// assert_eq!((once.weight(), twice.weight()), (3.0, 6.0));
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    rows: Rows<'a>,
+    weights: Option<&'a [f64]>,
+}
+
+/// The element types of rows.
+#[derive(Debug, Clone, Copy)]
+enum Rows<'a> {
+    F64(ArrayView2<'a, f64>),
+    F32(ArrayView2<'a, f32>),
+    U8(ArrayView2<'a, u8>),
+    U16(ArrayView2<'a, u16>),
+    I32(ArrayView2<'a, i32>),
+    Sparse(SparseRows<'a>),
+}
+
+/// Runs an expression on a view of any element type, or another one on sparse rows.
+macro_rules! each {
+    ($rows:expr, $view:ident => $body:expr, $sparse:ident => $other:expr) => {
+        match $rows {
+            Rows::Sparse($sparse) => $other,
+            Rows::F64($view) => $body,
+            Rows::F32($view) => $body,
+            Rows::U8($view) => $body,
+            Rows::U16($view) => $body,
+            Rows::I32($view) => $body,
+        }
+    };
+}
+
+macro_rules! from_views {
+    ($($element:ty => $variant:ident),*) => {$(
+        impl<'a> From<ArrayView2<'a, $element>> for Block<'a> {
+            fn from(rows: ArrayView2<'a, $element>) -> Self {
+                Self { rows: Rows::$variant(rows), weights: None }
+            }
+        }
+        impl<'a> From<&'a Array2<$element>> for Block<'a> {
+            fn from(rows: &'a Array2<$element>) -> Self {
+                rows.view().into()
+            }
+        }
+        impl<'a> From<&'a ArrayRef2<$element>> for Block<'a> {
+            fn from(rows: &'a ArrayRef2<$element>) -> Self {
+                rows.view().into()
+            }
+        }
+    )*};
+}
+
+from_views!(f64 => F64, f32 => F32, u8 => U8, u16 => U16, i32 => I32);
+
+impl<'a> From<SparseRows<'a>> for Block<'a> {
+    fn from(rows: SparseRows<'a>) -> Self {
+        Self { rows: Rows::Sparse(rows), weights: None }
+    }
+}
+
+impl<'a> Block<'a> {
+    /// The same rows with a weight each: any non-negative reals, zero meaning that the row is not
+    /// there. Whole numbers stand for repeated rows.
+    pub fn weighted(self, weights: &'a [f64]) -> Self {
+        Self { weights: Some(weights), ..self }
+    }
+
+    /// Rows, those of weight zero included.
+    pub fn nrows(&self) -> usize {
+        each!(&self.rows, rows => rows.nrows(), sparse => sparse.nrows())
+    }
+
+    /// Columns.
+    pub fn ncols(&self) -> usize {
+        each!(&self.rows, rows => rows.ncols(), sparse => sparse.ncols())
+    }
+
+    /// Refuses rows of another width, bad cells and bad weights.
+    pub(crate) fn check(&self, features: usize) -> Result<(), Error> {
+        self.admit(features, Missing::Refuse).map(drop)
+    }
+
+    /// The numbers of the rows that take part, once all is found good: those with a weight and, by
+    /// the policy for missing cells, with enough of them.
+    pub(crate) fn admit(&self, features: usize, missing: Missing) -> Result<Vec<usize>, Error> {
+        if let Some(weights) = self.weights {
+            check_weights(weights, self.nrows())?;
+        }
+        let everything = self.weights.is_none() && missing == Missing::Refuse;
+        each!(self.rows, rows => {
+            check_width(rows, features)?;
+            if everything {
+                check(rows, features)?;
+                return Ok((0..rows.nrows()).collect());
+            }
+            let mut there = Vec::with_capacity(rows.nrows());
+            for (i, row) in rows.rows().into_iter().enumerate().filter(|(i, _)| self.weight(*i) > 0.0) {
+                if missing == Missing::Refuse {
+                    check_row(row.iter(), i, self.weight(i))?;
+                    there.push(i);
+                    continue;
+                }
+                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i, self.weight(i)).map_err(|error| recount(error, row))?;
+                let holes = row.iter().filter(|x| x.to_f64().is_nan()).count();
+                if holes == 0 || (missing == Missing::Impute && holes < features) {
+                    there.push(i);
+                }
+            }
+            Ok(there)
+        }, sparse => {
+            // A cell that is not stored is zero, not missing, so there is nothing to skip or fill.
+            if sparse.ncols() != features {
+                return Err(Error::WidthMismatch { expected: features, found: sparse.ncols() });
+            }
+            let there: Vec<usize> = (0..sparse.nrows()).filter(|&i| self.weight(i) > 0.0).collect();
+            there.iter().try_for_each(|&i| sparse.check_row(i, self.weight(i)))?;
+            Ok(there)
+        })
+    }
+
+    /// The weight of a row.
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// The sparse rows, if they are.
+    pub(crate) fn sparse(&self) -> Option<&SparseRows<'a>> {
+        if let Rows::Sparse(sparse) = &self.rows { Some(sparse) } else { None }
+    }
+
+    /// Writes rows into a buffer of as many rows.
+    pub(crate) fn write(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, f64>) {
+        each!(self.rows, rows => {
+            let copy = |(mut to, which): (ndarray::ArrayViewMut2<'_, f64>, &[usize])| {
+                for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
+                    to.zip_mut_with(&rows.row(row), |to, from| *to = from.to_f64());
+                }
+            };
+            if which.len() <= CHECK_ROWS {
+                return copy((to, which));
+            }
+            to.axis_chunks_iter_mut(Axis(0), CHECK_ROWS).into_par_iter().zip(which.par_chunks(CHECK_ROWS)).for_each(copy);
+        }, sparse => {
+            to.fill(0.0);
+            for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
+                sparse.row(row).for_each(|(j, x)| to[j] += x);
+            }
+        })
+    }
+
+    /// The one copy of the caller's rows, widened, without those of weight zero, and their weights.
+    pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
+        self.widened_below(0)
+    }
+
+    /// The same below so many rows of zeros.
+    pub(crate) fn widened_below(&self, above: usize) -> (Array2<f64>, Option<Vec<f64>>) {
+        let which = self.weighing();
+        let mut rows = Array2::zeros((above + which.len(), self.ncols()));
+        self.write(&which, rows.slice_axis_mut(Axis(0), (above..).into()));
+        (rows, self.weights_of(&which))
+    }
+
+    /// The same in pieces of at most so many rows.
+    pub(crate) fn pieces(&self, rows: usize) -> impl Iterator<Item = (Array2<f64>, Option<Vec<f64>>)> {
+        let which = self.weighing();
+        (0..which.len()).step_by(rows).map(move |start| {
+            let which = &which[start..which.len().min(start + rows)];
+            let mut copy = Array2::zeros((which.len(), self.ncols()));
+            self.write(which, copy.view_mut());
+            (copy, self.weights_of(which))
+        })
+    }
+
+    /// The numbers of the rows that weigh something.
+    fn weighing(&self) -> Vec<usize> {
+        (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect()
+    }
+
+    fn weights_of(&self, which: &[usize]) -> Option<Vec<f64>> {
+        self.weights.map(|weights| which.iter().map(|&row| weights[row]).collect())
+    }
+}
+
+fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
+    if weights.len() != rows {
+        return Err(Error::WeightCount { rows, weights: weights.len() });
+    }
+    match weights.iter().position(|w| !(0.0..=LARGEST).contains(w)) {
+        Some(row) => Err(Error::InvalidWeight { row, value: weights[row] }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_width<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
+    if rows.ncols() != features {
+        return Err(Error::WidthMismatch { expected: features, found: rows.ncols() });
+    }
+    if features == 0 { Err(Error::NoFeatures) } else { Ok(()) }
+}
+
+/// Whether a value is finite and not too large.
+#[inline(always)]
+pub(crate) fn acceptable<E: Element>(x: &E) -> bool {
+    x.to_f64().abs() <= LARGEST // false for NaN too
+}
+
+/// Whether all values are.
+pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
+    // Counting, rather than stopping at the first, keeps the loop free of branches.
+    let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
+    let bad = |row: ArrayView1<'_, E>| match row.to_slice() {
+        Some(row) => vectorized(|| row.iter().fold(0, count)),
+        None => row.iter().fold(0, count),
+    };
+    rows.rows().into_iter().all(|row| bad(row) == 0)
+}
+
+/// Checks width and values; names the first bad cell in row order.
+pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
+    check_width(rows, features)?;
+    let clean = if rows.nrows() <= CHECK_ROWS {
+        all_acceptable(rows)
+    } else {
+        rows.axis_chunks_iter(Axis(0), CHECK_ROWS).into_par_iter().all(all_acceptable)
+    };
+    if clean {
+        return Ok(());
+    }
+    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i, 1.0))
+}
+
+/// A cell is too large by itself, or by the weight of its row.
+fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, weight: f64) -> Result<(), Error> {
+    let root = weight.sqrt().max(1.0);
+    for (column, x) in cells.enumerate() {
+        let value = x.to_f64();
+        if !value.is_finite() {
+            return Err(Error::NonFinite { row, column, value });
+        }
+        if root * value.abs() > LARGEST {
+            return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST });
+        }
+    }
+    Ok(())
+}
+
+/// Gives an error found among the cells that are there the column it has among all.
+fn recount<E: Element>(error: Error, row: ArrayView1<'_, E>) -> Error {
+    let there =
+        |nth: usize| row.iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan()).nth(nth).map_or(nth, |(j, _)| j);
+    match error {
+        Error::NonFinite { row, column, value } => Error::NonFinite { row, column: there(column), value },
+        Error::TooLarge { row, column, value, limit } => Error::TooLarge { row, column: there(column), value, limit },
+        other => other,
+    }
+}
+
+/// A widened copy of rows that were checked.
+pub(crate) fn widened<E: Element>(rows: ArrayView2<'_, E>) -> Array2<f64> {
+    let mut copy = Array2::zeros(rows.dim());
+    copy.zip_mut_with(&rows, |out, x| *out = x.to_f64());
+    copy
+}

@@ -1,0 +1,58 @@
+//! The numbers a row may be made of, and the precision they are worked on in.
+//!
+//! | element | projected in | |
+//! |---|---|---|
+//! | `f64`, `i32` | f64 | |
+//! | `f32`, `u8`, `u16` | f32 | every such number is an f32 without loss |
+//!
+//! Models are made of them in f64 always.
+
+use ndarray::ArrayView2;
+
+use crate::linalg::Real;
+
+/// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
+pub(crate) const LARGEST: f64 = 1e140;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An element of a row: `f64`, `f32`, `u8`, `u16` or `i32`.
+pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+    /// The precision in which such rows are projected.
+    type Work: Real;
+    /// The value, without loss.
+    fn to_f64(self) -> f64;
+    /// The value in its working precision, without loss.
+    fn to_work(self) -> Self::Work;
+    /// The rows as they are, if they are in their working precision.
+    #[doc(hidden)]
+    fn as_work(rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, Self::Work>>;
+}
+
+macro_rules! element {
+    ($($element:ty => $work:ty, $rows:pat => $as_work:expr;)*) => {$(
+        impl sealed::Sealed for $element {}
+        impl Element for $element {
+            type Work = $work;
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            fn to_work(self) -> $work {
+                <$work>::from(self)
+            }
+            fn as_work($rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, $work>> {
+                $as_work
+            }
+        }
+    )*};
+}
+
+element! {
+    f64 => f64, rows => Some(rows);
+    f32 => f32, rows => Some(rows);
+    u8 => f32, _ => None;
+    u16 => f32, _ => None;
+    i32 => f64, _ => None;
+}

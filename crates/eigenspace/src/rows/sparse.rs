@@ -1,0 +1,80 @@
+//! Sparse rows: compressed sparse rows (CSR) from slices, never densified as a whole.
+//!
+//! ```text
+//! row i:  (indices[p], values[p])  for p in offsets[i]..offsets[i + 1]
+//! ```
+
+use crate::error::Error;
+use crate::rows::element::LARGEST;
+
+/// Rows of which only the non-zero cells are given.
+///
+/// ```
+/// use eigenspace::{FitOptions, SparseRows};
+///
+/// // [[0, 2, 0], [1, 0, 3], [0, 0, 5]]
+/// let rows = SparseRows::new(3, &[0, 1, 3, 4], &[1, 0, 2, 2], &[2.0, 1.0, 3.0, 5.0])?;
+/// let model = FitOptions::new().components(2).fit(rows)?;
+/// assert_eq!(model.count(), 3);
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SparseRows<'a> {
+    features: usize,
+    offsets: &'a [usize],
+    indices: &'a [usize],
+    values: &'a [f64],
+}
+
+impl<'a> SparseRows<'a> {
+    /// CSR from its three slices; cells of a row may come in any order, and repeated ones add up.
+    pub fn new(features: usize, offsets: &'a [usize], indices: &'a [usize], values: &'a [f64]) -> Result<Self, Error> {
+        let good = offsets.first() == Some(&0)
+            && offsets.last() == Some(&indices.len())
+            && indices.len() == values.len()
+            && offsets.is_sorted();
+        if !good {
+            return Err(Error::SparseSlices { offsets: offsets.len(), indices: indices.len(), values: values.len() });
+        }
+        let rows = Self { features, offsets, indices, values };
+        for row in 0..rows.nrows() {
+            if let Some((column, _)) = rows.row(row).find(|(column, _)| *column >= features) {
+                return Err(Error::SparseColumn { row, column, features });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Rows.
+    pub fn nrows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Columns.
+    pub fn ncols(&self) -> usize {
+        self.features
+    }
+
+    /// The cells of a row: column and value.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let range = self.offsets[row]..self.offsets[row + 1];
+        self.indices[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// Refuses a bad cell.
+    pub(crate) fn check_row(&self, row: usize, weight: f64) -> Result<(), Error> {
+        let root = weight.sqrt().max(1.0);
+        for (column, value) in self.row(row) {
+            if value.is_nan() {
+                return Err(Error::SparseMissing { row, column });
+            }
+            if !value.is_finite() {
+                return Err(Error::NonFinite { row, column, value });
+            }
+            if root * value.abs() > LARGEST {
+                return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! The streaming engine: absorb rows by the billion, look at any time.
+//!
+//! ```text
+//! update ─► buffer ─► (full) ─► compress, or add to the scatter          model() reads, and changes nothing
+//! ```
+//!
+//! * Appending a row is a copy. All arithmetic happens when the buffer is full, at row counts that
+//!   depend only on the [`Plan`], so the answer does not depend on how the caller cut the rows.
+//! * Reading is in `read.rs`.
+//! * Rows of any element type are widened as they are copied, and everything is computed in f64: rows of f32
+//!   give the model that the same numbers in f64 give, to the bit.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::rows::block::{Block, CHECK_ROWS};
+use crate::error::Error;
+use crate::stream::factor::{Factor, Rule};
+use crate::stream::options::FitOptions;
+use crate::linalg;
+use crate::rows::missing::Missing;
+use crate::stream::impute::{self, impute};
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::stream::plan::{self, Engine, Plan};
+use crate::model::scatter::Scatter;
+use crate::model::truncation::{Components, Truncation};
+
+/// Sparse rows gathered for each compression: they are short, and turning the factor is not.
+const SPARSE_ROWS: usize = 400;
+
+/// Rows in, models out.
+///
+/// ```
+/// use eigenspace::FitOptions;
+/// use ndarray::Array2;
+///
+/// let rows = Array2::from_shape_fn((1000, 20), |(i, j)| ((i * (j + 3)) % 17) as f64);
+/// let mut stream = FitOptions::new().components(5).stream(20)?;
+/// for block in rows.axis_chunks_iter(ndarray::Axis(0), 7) {
+///     stream.update(block)?;                       // any number of rows, one included
+/// }
+/// let model = stream.model()?;
+/// assert_eq!((model.count(), model.n_components()), (1000, 5));
+/// assert!(model.certificate().is_exact());
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct EigenspaceStream {
+    pub(crate) options: FitOptions,
+    plan: Plan,
+    pub(crate) factor: Factor,
+    pub(crate) scatter: Option<Scatter>,
+    /// Features of which no cell has been there in any row, if cells are filled.
+    pub(crate) unseen: Vec<bool>,
+    /// Rows, or blocks, that have come: the time by which rows are forgotten.
+    pub(crate) clock: u64,
+    /// The time at which the factor, or the scatter, has the weight it says.
+    pub(crate) settled: u64,
+    pub(crate) cache: OnceLock<Arc<EigenspaceModel>>,
+}
+
+impl EigenspaceStream {
+    pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
+        let factor = Factor::empty(options.nothing(features));
+        let unseen = if options.missing == Missing::Impute { vec![true; features] } else { Vec::new() };
+        Self { options, plan, factor, unseen, scatter: None, clock: 0, settled: 0, cache: OnceLock::new() }
+    }
+
+    pub(crate) fn resume(options: FitOptions, plan: Plan, model: &EigenspaceModel) -> Self {
+        let mut stream = Self::new(options, plan, model.features());
+        stream.start_from(model);
+        stream
+    }
+
+    fn start_from(&mut self, model: &EigenspaceModel) {
+        self.cache = OnceLock::new();
+        self.settled = self.clock;
+        self.factor = Factor::empty(self.options.nothing(model.features()));
+        self.scatter = None;
+        if model.is_empty() {
+            return;
+        }
+        self.unseen.fill(false);
+        if self.plan.engine == Engine::Scatter {
+            self.scatter = Some(Scatter::of(model));
+        } else {
+            self.factor = Factor::start(model.moments.clone(), model.bound.clone(), model.factor());
+        }
+    }
+
+    /// D: columns of the rows.
+    pub fn features(&self) -> usize {
+        self.factor.moments.features()
+    }
+
+    /// n: rows absorbed.
+    pub fn count(&self) -> u64 {
+        let inside = self.factor.moments.count + self.factor.pending() as u64;
+        inside + self.scatter.as_ref().map_or(0, |scatter| scatter.moments.count)
+    }
+
+    /// The engine, block length and rank that were chosen.
+    pub fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// The options the stream was made with.
+    pub fn options(&self) -> &FitOptions {
+        &self.options
+    }
+
+    /// Absorbs a block of any number of rows. A block with a bad cell is refused as a whole.
+    pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
+        let block = rows.into();
+        if self.only_copies(&block) { self.take(block) } else { linalg::inside(|| self.take(block)) }
+    }
+
+    fn take(&mut self, block: Block<'_>) -> Result<(), Error> {
+        let there = block.admit(self.features(), self.options.missing)?;
+        self.count().checked_add(there.len() as u64).ok_or(Error::CountOverflow)?;
+        if there.is_empty() {
+            return Ok(());
+        }
+        self.cache = OnceLock::new();
+        let by_row = self.options.forgetting.by_row();
+        self.clock += u64::from(!by_row);
+        // Few features are gathered dense, whatever they come as.
+        let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
+        if self.factor.pending() > 0 && self.factor.waits_sparse() != sparse {
+            self.flush()?;
+        }
+        let mut rest = &there[..];
+        while !rest.is_empty() {
+            if self.room() == 0 {
+                self.flush()?;
+            }
+            let (which, later) = rest.split_at(self.room().min(rest.len()));
+            let clock = self.clock;
+            let birth = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
+            self.factor.append(&block, which, sparse, birth);
+            self.clock += if by_row { which.len() as u64 } else { 0 };
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Whether an update with these rows is a copy and no more: no compression, no second thread.
+    pub fn only_copies(&self, rows: &Block<'_>) -> bool {
+        let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.room());
+        few && !self.factor.waits_sparse()
+    }
+
+    /// Numbers, at most, that the buffer grows by when these rows come.
+    pub fn cells_to_update(&self, rows: &Block<'_>) -> usize {
+        let coming = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.room().max(1)) };
+        self.factor.grown(coming).unwrap_or(0).saturating_mul(self.features())
+    }
+
+    /// Absorbs the rows that another model stands for.
+    pub fn merge(&mut self, model: &EigenspaceModel) -> Result<(), Error> {
+        if !model.is_empty() && model.is_centred() == self.options.about_origin {
+            return Err(Error::CentringDiffers);
+        }
+        let merged = self.model()?.merge(model, Truncation::None)?;
+        self.start_from(&merged);
+        Ok(())
+    }
+
+    /// The same stream showing another number of components. Rank that was dropped does not return.
+    pub fn set_components(&mut self, components: impl Into<Components>) -> Result<(), Error> {
+        let options = self.options.clone().components(components);
+        let plan = options.plan(self.features())?;
+        // A stream that was begun with all rows at hand goes on as it is.
+        self.plan = if plan.engine == self.plan.engine { plan } else { self.plan };
+        self.options = options;
+        self.cache = OnceLock::new();
+        Ok(())
+    }
+
+    /// A stream that was begun with all rows at hand may have taken the scatter where options alone would not.
+    pub(crate) fn follow_engine(&mut self) {
+        if self.scatter.is_some() {
+            self.plan = self.plan.with_scatter();
+        }
+    }
+
+    /// Rows that can still be appended before the buffer must be emptied.
+    fn room(&self) -> usize {
+        let Plan { exact_rows, block_rows, max_rank, engine } = self.plan;
+        let factor = &self.factor;
+        let capacity = if engine == Engine::Scatter {
+            if self.scatter.is_some() { block_rows } else { exact_rows }
+        } else {
+            let block = if max_rank.is_none() { block_rows.max(factor.kept) } else { block_rows };
+            let block = if factor.waits_sparse() { block.max(SPARSE_ROWS) } else { block };
+            let first = if factor.compressions > 0 { 0 } else { exact_rows };
+            first.max(factor.kept.saturating_add(block))
+        };
+        capacity.saturating_sub(factor.kept + factor.pending())
+    }
+
+    /// Empties the buffer into the scatter, or compresses it.
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        let (forgetting, now) = (self.options.forgetting, self.clock);
+        let fade = forgetting.weight(now - self.settled);
+        self.settled = now;
+        let weights = self.factor.weights(forgetting, now);
+        let imputed = self.fill_missing(weights.as_deref())?;
+        if self.plan.engine == Engine::Scatter {
+            let nothing = self.options.nothing(self.features());
+            let scatter = self.scatter.get_or_insert_with(|| Scatter::empty(nothing));
+            if fade < 1.0 {
+                scatter.forget(fade);
+            }
+            scatter.moments.imputed += imputed;
+            return self.factor.drain_into(scatter, weights.as_deref());
+        }
+        if fade < 1.0 {
+            self.factor.forget(fade);
+        }
+        self.factor.moments.imputed += imputed;
+        let (plan, FitOptions { components, truncation, standardize, .. }) = (self.plan, self.options.clone());
+        let limit = plan.max_rank.unwrap_or(usize::MAX);
+        let cut = |squared: &[f64], total: f64| {
+            let limit = match components {
+                Components::Share(_) if plan.max_rank.is_none() => plan::spare_rank(components.resolve(squared, total)),
+                _ => limit,
+            };
+            truncation.cut(squared, total, limit)
+        };
+        self.factor.compress(weights.as_deref(), &Rule { limit, standardized: standardize, cut: &cut })
+    }
+
+    /// Fills the missing cells of the raw rows; returns how many there were.
+    pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<u64, Error> {
+        if self.options.missing != Missing::Impute || self.factor.waits_sparse() {
+            self.unseen.fill(false);
+            return Ok(0);
+        }
+        let appeared = impute::appeared(self.factor.raw(), weights, &self.unseen);
+        let moments = self.scatter.as_mut().map_or(&mut self.factor.moments, |scatter| &mut scatter.moments);
+        impute::hold(moments, &appeared);
+        appeared.iter().for_each(|(j, _)| self.unseen[*j] = false);
+        let (guess, components) = (self.guess()?, self.options.components);
+        impute(self.factor.raw_mut(), weights, guess, components, self.options.about_origin)
+    }
+}

@@ -1,0 +1,71 @@
+//! Forgetting: old rows weigh less and less.
+//!
+//! ```text
+//! weight of a row = f^age        age in rows, or in blocks
+//! ```
+//!
+//! Before newer rows are added, s ← √f s, w ← f w, q ← f q, and the bounds likewise: scatter and weight
+//! by the same factor, so that variances stay those of the rows remembered. The model then equals
+//! batch PCA of all rows with weights f^age.
+
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// How quickly a stream forgets.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Forgetting {
+    /// Never.
+    #[default]
+    Never,
+    /// A row weighs this factor less with every row that comes after it.
+    PerRow(f64),
+    /// A row weighs this factor less with every block that comes after it. Here, and only here, it
+    /// matters how the rows were cut. A block of which no row takes part does not count.
+    PerBlock(f64),
+    /// A row weighs half after this many rows.
+    HalfLife(f64),
+}
+
+impl FromStr for Forgetting {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let words = "`never`, `0.99` (for each row), `block:0.9`, `half-life:500`";
+        let unknown = || Error::unknown_word("way to forget", text, words);
+        let number = |number: &str| number.parse().map_err(|_| unknown());
+        match text.split_once(':') {
+            None if text == "never" => Ok(Self::Never),
+            None => Ok(Self::PerRow(number(text)?)),
+            Some(("block", factor)) => Ok(Self::PerBlock(number(factor)?)),
+            Some(("half-life", rows)) => Ok(Self::HalfLife(number(rows)?)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl Forgetting {
+    pub(crate) fn check(self) -> Result<Self, Error> {
+        match self {
+            Self::PerRow(value) | Self::PerBlock(value) if !(value > 0.0 && value <= 1.0) => {
+                Err(Error::InvalidForgetting { value })
+            }
+            Self::HalfLife(value) if !(value > 0.0 && value.is_finite()) => Err(Error::InvalidForgetting { value }),
+            _ => Ok(self),
+        }
+    }
+
+    /// f^age.
+    pub(crate) fn weight(self, age: u64) -> f64 {
+        match self {
+            Self::Never => 1.0,
+            Self::PerRow(factor) | Self::PerBlock(factor) => factor.powf(age as f64),
+            Self::HalfLife(rows) => (-(age as f64) / rows).exp2(),
+        }
+    }
+
+    /// True if the clock ticks with every row.
+    pub(crate) fn by_row(self) -> bool {
+        matches!(self, Self::PerRow(_) | Self::HalfLife(_))
+    }
+}

@@ -1,0 +1,197 @@
+//! Settings of a fit, and the fit itself.
+//!
+//! ```text
+//! k shown  ≤  r kept        r = 2k + 32 unless said otherwise
+//! ```
+//!
+//! `components` is what the user looks at; `max_rank` is what the engine carries from one
+//! compression to the next. Keeping no more than is shown is cheapest, and wrong by as much as the
+//! certificate then says.
+
+use crate::rows::block::Block;
+use crate::error::Error;
+use crate::stream::forgetting::Forgetting;
+use crate::rows::missing::Missing;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::{Moments, WeightKind};
+use crate::stream::plan::{self, Engine, Plan};
+use crate::io::source::{Prefetch, RowSource};
+use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::model::truncation::{Components, Truncation};
+
+/// How to fit a model. The defaults show every direction and drop none, which takes the memory of all
+/// rows, up to D × D: set a number of components where there are many features.
+///
+/// ```
+/// use eigenspace::FitOptions;
+/// use ndarray::Array2;
+///
+/// let rows = Array2::from_shape_fn((60, 2000), |(i, j)| ((i * 7 + j * i) % 11) as f32);
+/// let model = FitOptions::new().components(0.9).fit(rows.view())?;
+/// assert!(model.explained_variance_ratio().sum() >= 0.9);
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FitOptions {
+    pub(crate) components: Components,
+    pub(crate) max_rank: Option<usize>,
+    pub(crate) truncation: Truncation,
+    pub(crate) engine: Engine,
+    pub(crate) block_rows: Option<usize>,
+    pub(crate) forgetting: Forgetting,
+    pub(crate) missing: Missing,
+    pub(crate) about_origin: bool,
+    pub(crate) standardize: bool,
+    pub(crate) weights: WeightKind,
+}
+
+impl FitOptions {
+    /// All components, nothing dropped, the engine chosen by width.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many components the model shows: a number, a share of variance such as 0.95, or
+    /// [`Components::All`].
+    pub fn components(mut self, components: impl Into<Components>) -> Self {
+        self.components = components.into();
+        self
+    }
+
+    /// How many directions a compression keeps, whatever the truncation rule. By default twice the
+    /// number of components and 32 more; `usize::MAX` keeps all. The scatter engine has no need of it.
+    pub fn max_rank(mut self, rank: usize) -> Self {
+        self.max_rank = Some(rank);
+        self
+    }
+
+    /// The rule by which a compression drops directions. The scatter engine, chosen up to 1,024
+    /// features, never compresses and drops nothing; [`EigenspaceModel::truncate`] cuts its models.
+    pub fn truncation(mut self, truncation: Truncation) -> Self {
+        self.truncation = truncation;
+        self
+    }
+
+    /// What is kept between blocks.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Rows gathered for each compression: fewer are faster up to a point, more give a tighter
+    /// certificate.
+    pub fn block_rows(mut self, rows: usize) -> Self {
+        self.block_rows = Some(rows);
+        self
+    }
+
+    /// How quickly old rows lose weight.
+    pub fn forgetting(mut self, forgetting: Forgetting) -> Self {
+        self.forgetting = forgetting;
+        self
+    }
+
+    /// Whether the rows are centred on their mean, as PCA does by default. Without centring the
+    /// directions are those of Σ x xᵀ, as latent semantic analysis wants them.
+    pub fn centred(mut self, centred: bool) -> Self {
+        self.about_origin = !centred;
+        self
+    }
+
+    /// Whether the model will be looked at [standardized](EigenspaceModel::standardize). The model itself stays raw;
+    /// but directions are then dropped by what they hold of features that all vary alike, and features of small spread
+    /// keep their digits.
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.standardize = standardize;
+        self
+    }
+
+    /// What the weights of rows mean.
+    pub fn weights(mut self, weights: WeightKind) -> Self {
+        self.weights = weights;
+        self
+    }
+
+    /// What to do with cells that are not a number.
+    pub fn missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// The moments of no rows.
+    pub(crate) fn nothing(&self, features: usize) -> Moments {
+        Moments::empty(features).about(self.about_origin).weighing(self.weights)
+    }
+
+    /// What a stream of rows of this width would do; refuses options that mean nothing.
+    pub fn plan(&self, features: usize) -> Result<Plan, Error> {
+        self.components.check()?;
+        self.truncation.check()?;
+        self.forgetting.check()?;
+        if features == 0 {
+            return Err(Error::NoFeatures);
+        }
+        if self.max_rank == Some(0) {
+            return Err(Error::Zero { what: "the rank to keep" });
+        }
+        if self.block_rows == Some(0) {
+            return Err(Error::Zero { what: "the number of rows in a block" });
+        }
+        plan::plan(features, self.components, self.max_rank, self.truncation, self.engine, self.block_rows)
+    }
+
+    /// An empty stream for rows of this width.
+    pub fn stream(&self, features: usize) -> Result<EigenspaceStream, Error> {
+        Ok(EigenspaceStream::new(self.clone(), self.plan(features)?, features))
+    }
+
+    /// A stream that goes on from a model.
+    pub fn resume(&self, model: &EigenspaceModel) -> Result<EigenspaceStream, Error> {
+        if !model.is_empty() && model.is_centred() == self.about_origin {
+            return Err(Error::CentringDiffers);
+        }
+        Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
+    }
+
+    /// An empty stream for rows of this width, so many of which are at hand. Up to five for each feature nothing is
+    /// dropped, where no rank was set and memory allows.
+    pub fn stream_of(&self, features: usize, rows: usize) -> Result<EigenspaceStream, Error> {
+        let plan = self.plan(features)?;
+        let free = self.max_rank.is_none() && self.truncation == Truncation::None && self.engine == Engine::Auto;
+        let plan = if free && self.block_rows.is_none() { plan.at_hand(features, rows) } else { plan };
+        Ok(EigenspaceStream::new(self.clone(), plan, features))
+    }
+
+    /// The model of these rows, through the streaming engine.
+    pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
+        let block = rows.into();
+        let dense = if block.sparse().is_some() { 0 } else { block.nrows() };
+        let mut stream = self.stream_of(block.ncols(), dense)?;
+        stream.update(block)?;
+        Ok(EigenspaceModel::clone(&*stream.model()?))
+    }
+    /// The model of all rows of a source. Reading and computing overlap; memory stays within three blocks and
+    /// the engine's own.
+    ///
+    /// ```
+    /// use eigenspace::{FitOptions, source};
+    ///
+    /// let path = std::env::temp_dir().join(format!("eigenspace-fit-{}.csv", std::process::id()));
+    /// std::fs::write(&path, "length,width\n4.0,2.0\n6.0,2.5\n9.0,4.5\n")?;
+    /// let rows = source::open(&[&path], &source::ReadOptions::default())?;
+    /// let model = FitOptions::new().components(1).fit_from(rows)?;
+    /// assert_eq!((model.count(), model.features()), (3, 2));
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit_from(&self, source: Box<dyn RowSource>) -> Result<EigenspaceModel, Error> {
+        let blocks = Prefetch::new(source);
+        let columns = blocks.columns().clone();
+        let mut stream = self.stream(columns.count)?;
+        for block in blocks {
+            let block = block?;
+            stream.update(block.as_block()).map_err(|error| block.origin.locate(error, &columns))?;
+        }
+        Ok(EigenspaceModel::clone(&*stream.model()?))
+    }
+}
