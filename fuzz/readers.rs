@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 
 use eigenspace::faces::{Classifier, FaceOptions, Metric, Pixels, Protocol, Recognizer, Threshold};
-use eigenspace::source::{self, Format, ReadOptions};
+use eigenspace::io::source::{self, Format, ReadOptions};
 use eigenspace::{
     Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Missing, Truncation,
 };
@@ -236,7 +236,7 @@ fn fit(options: &FitOptions) -> Result<(), Error> {
     stream.model().map(|_| ())
 }
 
-fn train(options: FaceOptions) -> Result<Recognizer, Error> {
+fn train(options: FaceOptions) -> Result<Recognizer, eigenspace::faces::Error> {
     let (rows, people, pictures) = (ramp(), people(), ["1", "2", "1", "2", "1", "2"].map(String::from));
     let faces = eigenspace::faces::Faces { rows: rows.view(), people: &people, pictures: &pictures };
     Recognizer::train(faces, options)

@@ -1,6 +1,6 @@
 """A model file, read without this library: safetensors, numpy and hashlib are enough.
 
-The format is specified at the top of `crates/eigenspace/src/file.rs`. The golden file holds the
+The format is specified at the top of `crates/eigenspace/src/io/format.rs`. The golden file holds the
 batch model of the rows made by `rows()` below, truncated to rank 3.
 """
 

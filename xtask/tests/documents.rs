@@ -1,7 +1,6 @@
-//! What the documents name is there: files, tests, and the order of the files in the library.
+//! What the documents name is there: files and tests.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,12 +20,18 @@ const DOCUMENTS: [&str; 13] = [
     "crates/eigenspace-py/README.md",
 ];
 /// Where a path in a document may begin.
-const FOLDERS: [&str; 13] = [
+const FOLDERS: [&str; 19] = [
     "",
     "docs",
     "crates/eigenspace",
     "crates/eigenspace/src",
-    "crates/eigenspace/src/source",
+    "crates/eigenspace/src/linalg",
+    "crates/eigenspace/src/rows",
+    "crates/eigenspace/src/model",
+    "crates/eigenspace/src/stream",
+    "crates/eigenspace/src/io",
+    "crates/eigenspace/src/io/source",
+    "crates/eigenspace/src/faces",
     "crates/eigenspace/tests",
     "crates/eigenspace/tests/suite",
     "crates/eigenspace-cli/src",
@@ -123,66 +128,4 @@ fn tests_that_are_named_exist() {
             }
         }
     }
-}
-
-/// Files of the library in the order of the document, and pairs (file, a later one that it uses all the same).
-fn order() -> (Vec<String>, BTreeSet<(String, String)>) {
-    let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
-    let list = text.split("```text order\n").nth(1).unwrap().split("```").next().unwrap();
-    let files = list.split_whitespace().map(String::from).collect();
-    let mut exceptions = BTreeSet::new();
-    for line in text.lines().filter(|line| line.starts_with("* `") && line.contains("` uses `")) {
-        let (uses, _) = line.split_once(':').unwrap();
-        let names: Vec<&str> = quoted(uses).collect();
-        exceptions.extend(names[1..].iter().map(|later| (names[0].to_owned(), (*later).to_owned())));
-    }
-    (files, exceptions)
-}
-
-/// Which files of the library a file or folder uses, tests left out.
-fn used(path: &Path, into: &mut BTreeSet<String>) {
-    if path.is_dir() {
-        for entry in fs::read_dir(path).unwrap() {
-            used(&entry.unwrap().path(), into);
-        }
-        return;
-    }
-    if path.ends_with("tests.rs") {
-        return;
-    }
-    let text = fs::read_to_string(path).unwrap();
-    let code = text.split("#[cfg(test)]").next().unwrap();
-    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
-        for rest in line.split("crate::").skip(1) {
-            let names = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap());
-            let several = rest.starts_with('{');
-            for name in names.split(if several { ", " } else { "\n" }) {
-                into.insert(name.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect());
-            }
-        }
-    }
-}
-
-#[test]
-fn a_file_of_the_library_uses_only_files_before_it() {
-    let (files, exceptions) = order();
-    let source = root().join("crates/eigenspace/src");
-    let mut there = BTreeSet::new(); // a file and its folder are one
-    let mut found = BTreeSet::new();
-    for entry in fs::read_dir(&source).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        if name == "lib" {
-            continue;
-        }
-        let place =
-            files.iter().position(|file| *file == name).unwrap_or_else(|| panic!("`{name}` is not in the list"));
-        let mut uses = BTreeSet::new();
-        used(&path, &mut uses);
-        let later = files[place + 1..].iter().filter(|file| uses.contains(*file));
-        found.extend(later.map(|file| (name.clone(), file.clone())));
-        there.insert(name);
-    }
-    assert_eq!(there.len(), files.len(), "the list names files that are not there");
-    assert_eq!(found, exceptions);
 }

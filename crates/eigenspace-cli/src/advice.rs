@@ -2,28 +2,50 @@
 
 use std::io;
 
-use eigenspace::Error;
-use eigenspace::faces::FaceError;
-use eigenspace::source::SourceError;
+use eigenspace::io::source::SourceError;
+use eigenspace::{Error, faces, io as files};
 
 use crate::shell::{list_option, option};
 
-/// What to do about an error of the library.
-pub(crate) fn advice(error: &Error) -> Option<String> {
+/// What to do about an error of the library, whichever of its three kinds it is.
+pub(crate) fn advice(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let model = || error.downcast_ref().and_then(on_a_model);
+    let file = || error.downcast_ref().and_then(on_a_file);
+    model().or_else(file).or_else(|| error.downcast_ref().and_then(on_faces))
+}
+
+fn on_a_file(error: &files::Error) -> Option<String> {
     match error {
-        Error::Io { source, .. } => on_the_system(source).map(str::to_owned),
-        Error::Source { source, .. } => on_a_source(source).or_else(|| error.hint()),
-        Error::Changed { .. } => Some("nothing was written; run the command again, with the file as it is now".into()),
+        files::Error::Model(error) => on_a_model(error),
+        files::Error::Io { source, .. } => on_the_system(source).map(str::to_owned),
+        files::Error::Source { source, .. } => on_a_source(source).or_else(|| error.hint()),
+        files::Error::Changed { .. } => {
+            Some("nothing was written; run the command again, with the file as it is now".into())
+        }
+        other => other.hint(),
+    }
+}
+
+fn on_faces(error: &faces::Error) -> Option<String> {
+    match error {
+        faces::Error::Model(error) => on_a_model(error),
+        faces::Error::File(error) => on_a_file(error),
+        faces::Error::Dropped { .. } => Some(
+            "train again on the pictures that stay; without --max-rank nothing is dropped, and everybody can be forgotten"
+                .into(),
+        ),
+        other => other.hint(),
+    }
+}
+
+fn on_a_model(error: &Error) -> Option<String> {
+    match error {
         Error::CentringDiffers => Some("fit both with --uncentred, or both without".into()),
         Error::NonFinite { .. } => Some(MISSING.into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
         Error::TooLittleWeight { .. } => {
             Some("add rows with `eigenspace update`, or show fewer components with -k".into())
         }
-        Error::Faces(FaceError::Dropped { .. }) => Some(
-            "train again on the pictures that stay; without --max-rank nothing is dropped, and everybody can be forgotten"
-                .into(),
-        ),
         other => other.hint(),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ContextValue;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
-use eigenspace::source::{Format, ReadOptions};
+use eigenspace::io::source::{Format, ReadOptions};
 use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, printable};
 
 use crate::commands::{

@@ -9,7 +9,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use eigenspace::{EigenspaceStream, Error, FileEdit, FitOptions};
+use eigenspace::io::Error;
+use eigenspace::{EigenspaceStream, FileEdit, FitOptions};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -39,7 +40,7 @@ impl Checkpoint {
             return Err(Failure::CheckpointOfInput.into());
         }
         let options = input.options()?;
-        let files = eigenspace::source::files(&all, &options)?;
+        let files = eigenspace::io::source::files(&all, &options)?;
         let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
         let in_use = || Failure::CheckpointInUse { path: path.to_owned() };
         Ok(Self {
@@ -138,7 +139,7 @@ fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    Ok(eigenspace::source::pictures(path)?.iter().map(|picture| path.join(picture)).collect())
+    Ok(eigenspace::io::source::pictures(path)?.iter().map(|picture| path.join(picture)).collect())
 }
 
 fn sample(path: &Path, length: u64, sum: &mut Sha256) -> std::io::Result<()> {

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::{AtomicFile, Error, FileEdit};
+use eigenspace::io::Error;
+use eigenspace::{AtomicFile, FileEdit};
 
 use crate::output;
 

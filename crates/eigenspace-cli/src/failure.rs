@@ -50,7 +50,7 @@ pub(crate) enum Failure {
     #[error("the checkpoint `{}` belongs to another input: {what}", path.display())]
     OtherInput { path: PathBuf, what: String },
     #[error("could not take up the checkpoint `{}`", path.display())]
-    BrokenCheckpoint { path: PathBuf, source: eigenspace::FormatError },
+    BrokenCheckpoint { path: PathBuf, source: eigenspace::io::FormatError },
     #[error("standard input cannot be taken up again after an interruption")]
     CheckpointOfInput,
     #[error("the rows of this model are no pictures")]

@@ -1,7 +1,7 @@
 //! What a model file remembers beside the model: how its rows were read, and how it is looked at.
 
 use eigenspace::faces::Pixels;
-use eigenspace::source::{Columns, Picture};
+use eigenspace::io::source::{Columns, Picture};
 use serde_json::{Value, json};
 
 /// Kept in the file as JSON, under the file's checksum.

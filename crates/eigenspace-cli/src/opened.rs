@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use eigenspace::faces::Pixels;
-use eigenspace::source::{RowBlock, Values};
+use eigenspace::io::source::{RowBlock, Values};
 use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
 use ndarray::{Array2, ArrayView1, Axis};
 

@@ -110,8 +110,7 @@ pub(crate) fn report(error: &anyhow::Error) {
 
 /// What the innermost of our errors advises.
 fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    let library = error.downcast_ref::<eigenspace::Error>().and_then(advice);
-    library
+    advice(error)
         .or_else(|| error.downcast_ref::<io::Error>().and_then(on_the_system).map(str::to_owned))
         .or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
         .or_else(|| error.downcast_ref::<DataError>().and_then(DataError::hint).map(str::to_owned))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use eigenspace::Error;
-use eigenspace::source::{Picture, Values};
+use eigenspace::io::source::{Picture, Values};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
 
 use crate::args::{Input, MissingName};

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::source::{
+use eigenspace::AtomicFile;
+use eigenspace::io::Error;
+use eigenspace::io::source::{
     self, Columns, Format, Notice, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted,
 };
-use eigenspace::{AtomicFile, Error};
 
 use crate::args::Input;
 use crate::failure::Failure;
@@ -106,7 +107,7 @@ pub(crate) fn for_each(
     let mut done = first;
     for block in blocks {
         let block = block?;
-        each(&block).map_err(|error| match error.downcast::<Error>() {
+        each(&block).map_err(|error| match error.downcast::<eigenspace::Error>() {
             Ok(error) => block.origin.locate(error, &columns).into(),
             Err(other) => other,
         })?;

@@ -7,7 +7,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eigenspace::{Error, Method, Truncation};
+use eigenspace::io::Error;
+use eigenspace::{Method, Truncation};
 use ndarray::Array2;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -29,10 +30,10 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, wanted: 0, threads: Non
 /// Computes something that holds at most this many numbers at a time, and turns what can go wrong into an exception.
 ///
 /// Locks are to be taken outside of `work`: a thread of the pool that waits for a part of its work may begin another.
-pub(crate) fn compute<T: Send>(
+pub(crate) fn compute<T: Send, E: Into<Error> + Send>(
     py: Python<'_>,
     cells: usize,
-    work: impl FnOnce() -> Result<T, Error> + Send,
+    work: impl FnOnce() -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let pool = pool(py)?;
     affordable(py, cells)?;
@@ -40,19 +41,19 @@ pub(crate) fn compute<T: Send>(
 }
 
 /// The same in this thread, which is none of the pool.
-pub(crate) fn compute_here<T: Send>(
+pub(crate) fn compute_here<T: Send, E: Into<Error> + Send>(
     py: Python<'_>,
     cells: usize,
-    work: impl FnOnce() -> Result<T, Error> + Send,
+    work: impl FnOnce() -> Result<T, E> + Send,
 ) -> PyResult<T> {
     affordable(py, cells)?;
     finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
 }
 
-fn finished<T>(py: Python<'_>, result: std::thread::Result<Result<T, Error>>) -> PyResult<T> {
+fn finished<T, E: Into<Error>>(py: Python<'_>, result: std::thread::Result<Result<T, E>>) -> PyResult<T> {
     match result {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(raise(py, &error)),
+        Ok(Err(error)) => Err(raise(py, &error.into())),
         Err(panic) => Err(bug(&*panic)),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! | library | Python |
 //! |---|---|
-//! | `Error::Io` | `OSError`, so a missing file is a `FileNotFoundError` |
-//! | `Error::Format`, `Error::File` | `FormatError` |
+//! | `io::Error::Io` | `OSError`, so a missing file is a `FileNotFoundError` |
+//! | `io::Error::Format`, `io::Error::File` | `FormatError` |
 //! | `Error::NotAPart`, `Error::SplitTooLarge` | `NotAPartError` |
 //! | any other | `EigenspaceError`, a `ValueError` |
 //! | a panic, which is a bug of ours | `InternalError`, a `RuntimeError` |
@@ -13,7 +13,7 @@
 
 use std::error::Error as _;
 
-use eigenspace::Error;
+use eigenspace::io::Error;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
@@ -32,7 +32,9 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
             None => PyOSError::new_err(words),
         },
         Error::Format(_) | Error::File { .. } => FormatError::new_err(words),
-        Error::NotAPart { .. } | Error::SplitTooLarge { .. } => NotAPartError::new_err(words),
+        Error::Model(eigenspace::Error::NotAPart { .. } | eigenspace::Error::SplitTooLarge { .. }) => {
+            NotAPartError::new_err(words)
+        }
         _ => EigenspaceError::new_err(words),
     };
     with_hint(py, exception, error.hint().as_deref())

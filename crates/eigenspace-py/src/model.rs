@@ -97,7 +97,7 @@ impl Model {
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>, note: &str) -> PyResult<Bound<'py, PyBytes>> {
         let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
-        let bytes = compute(py, cells, || Ok(self.inner.to_bytes_with_note(note)))?;
+        let bytes = compute(py, cells, || Ok::<_, eigenspace::Error>(self.inner.to_bytes_with_note(note)))?;
         to_python(py, &bytes)
     }
 
@@ -185,7 +185,8 @@ impl Model {
     /// The same model with weights that mean something else.
     fn with_weight_kind(&self, py: Python<'_>, kind: &str) -> PyResult<Self> {
         let kind = checked(py, kind.parse())?;
-        Ok(compute(py, memory::model(&self.inner), || Ok(self.inner.with_weight_kind(kind)))?.into())
+        Ok(compute(py, memory::model(&self.inner), || Ok::<_, eigenspace::Error>(self.inner.with_weight_kind(kind)))?
+            .into())
     }
 
     #[getter]
@@ -365,7 +366,9 @@ impl Model {
     }
 
     fn orthogonality_loss(&self, py: Python<'_>) -> PyResult<f64> {
-        compute(py, decomposition(self.inner.rank(), self.inner.rank()), || Ok(self.inner.orthogonality_loss()))
+        compute(py, decomposition(self.inner.rank(), self.inner.rank()), || {
+            Ok::<_, eigenspace::Error>(self.inner.orthogonality_loss())
+        })
     }
 
     /// The model of the standardised rows.

@@ -155,5 +155,5 @@ pub(crate) fn counted_from(first: usize, mut error: Error) -> Error {
 
 /// For results: an error of the library raised while the interpreter is at hand.
 pub(crate) fn checked<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
-    result.map_err(|error| raise(py, &error))
+    result.map_err(|error| raise(py, &error.into()))
 }

@@ -83,7 +83,7 @@ impl Stream {
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         let stream = self.hold(py)?;
         let stream = &*stream;
-        Ok(Self::from(compute_here(py, memory::stream(stream), || Ok(stream.clone()))?))
+        Ok(Self::from(compute_here(py, memory::stream(stream), || Ok::<_, eigenspace::Error>(stream.clone()))?))
     }
 
     /// Absorbs rows, all or none. Errors count rows from `first`.

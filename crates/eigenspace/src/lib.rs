@@ -39,19 +39,19 @@
 //! Products run in parallel on rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows in the
 //! same order give the same bytes with any number of threads; to choose that number, call from
 //! inside `rayon::ThreadPool::install`.
-#![deny(unsafe_code)] // allowed in `source/window.rs` alone, where it is argued
+#![deny(unsafe_code)] // allowed in `io/source/window.rs` alone, where it is argued
 
 mod error;
 mod printable;
 
-mod linalg;
-mod rows;
-mod model;
-mod stream;
-pub mod io;
 pub mod faces;
+pub mod io;
+mod linalg;
+mod model;
+mod rows;
+mod stream;
 
-pub use error::{Error, FormatError};
+pub use error::Error;
 pub use io::atomic::AtomicFile;
 pub use io::edit::FileEdit;
 pub use model::angles::{principal_angles, subspace_distance};

@@ -36,7 +36,7 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        std::fs::create_dir_all(&self.folder).map_err(|source| eigenspace::Error::Io {
+        std::fs::create_dir_all(&self.folder).map_err(|source| eigenspace::io::Error::Io {
             action: "make",
             path: self.folder.clone(),
             source,

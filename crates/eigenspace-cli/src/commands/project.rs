@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use eigenspace::AtomicFile;
-use eigenspace::sink::{self, CsvSink, RowSink};
-use eigenspace::source::Values;
+use eigenspace::io::sink::{self, CsvSink, RowSink};
+use eigenspace::io::source::Values;
 use ndarray::{Axis, concatenate};
 
 use crate::args::{self, Holes, Input};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use eigenspace::AtomicFile;
-use eigenspace::sink::{self, CsvSink, RowSink};
-use eigenspace::source::Columns;
+use eigenspace::io::sink::{self, CsvSink, RowSink};
+use eigenspace::io::source::Columns;
 
 use crate::args::{self, Input};
 use crate::failure::Failure;

@@ -11,10 +11,9 @@
 
 use ndarray::{Axis, concatenate};
 
-use crate::error::Error;
 use crate::faces::carry::carry;
-use crate::faces::error::FaceError;
-use crate::faces::{Enrolled, Faces, Recognizer, admit, in_all_directions};
+use crate::faces::error::Error;
+use crate::faces::recognizer::{Enrolled, Faces, Recognizer, admit, in_all_directions};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// A part of a picture outside of the kept directions is rounding up to this share of the largest singular value.
@@ -60,12 +59,12 @@ impl Recognizer {
     fn without(&self, leaving: &[usize]) -> Result<Self, Error> {
         let staying: Vec<usize> = (0..self.pictures.len()).filter(|i| leaving.binary_search(i).is_err()).collect();
         if staying.is_empty() {
-            return Err(FaceError::NobodyLeft.into());
+            return Err(Error::NobodyLeft);
         }
         let rounding = ROUNDING * self.model.spectrum.largest();
         if let Some(picture) = leaving.iter().map(|&i| &self.pictures[i]).find(|picture| picture.outside > rounding) {
             let (person, picture) = (picture.person.clone(), picture.name.clone());
-            return Err(FaceError::Dropped { person, picture }.into());
+            return Err(Error::Dropped { person, picture });
         }
         let part = EigenspaceModel::batch(self.rows_of(leaving)?.view())?;
         Ok(self.carried(self.model.split(&part)?, &staying))

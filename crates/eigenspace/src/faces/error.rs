@@ -3,9 +3,15 @@
 use crate::printable::printable;
 
 /// Why faces cannot be trained on, enrolled, forgotten or evaluated.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FaceError {
+pub enum Error {
+    /// The model refuses the pictures.
+    #[error(transparent)]
+    Model(#[from] crate::Error),
+    /// A recognizer cannot be read or written.
+    #[error(transparent)]
+    File(#[from] crate::io::Error),
     /// No pictures at all.
     #[error("there are no pictures")]
     NoPictures,
@@ -122,10 +128,12 @@ pub enum FaceError {
     OnePerson,
 }
 
-impl FaceError {
+impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
+            Self::Model(error) => return error.hint(),
+            Self::File(error) => return error.hint(),
             Self::NoPictures => "pass at least one picture of one person".into(),
             Self::NameCount { .. } | Self::NoName { .. } => "name the person and the picture of every row".into(),
             Self::AlreadyEnrolled { .. } => "every picture counts once: leave it out, or forget the other first".into(),

@@ -11,9 +11,10 @@
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
-use crate::error::Error;
+use crate::faces::error::Error;
 use crate::faces::options::{FaceOptions, Pixels, Threshold};
-use crate::faces::{Faces, Recognizer, Split};
+use crate::faces::protocol::Split;
+use crate::faces::recognizer::{Faces, Recognizer};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// What became of one picture.
@@ -48,7 +49,7 @@ pub struct Evaluation {
 /// Pictures as short rows with the same distances.
 pub(super) fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>, Error> {
     let rows = pixels.apply(faces.rows.to_owned());
-    EigenspaceModel::batch(rows.view())?.project(rows.view())
+    Ok(EigenspaceModel::batch(rows.view())?.project(rows.view())?)
 }
 
 /// Some of the pictures.

@@ -7,7 +7,7 @@
 //! | `faces.outside` | F64 | n | how far a picture can be from its coordinates |
 //! | `faces.person` | U64 | n | its person's number, never falling, from 0 |
 //!
-//! The note of the file (`file.rs`) is a JSON object with `picture`, the size as the command writes it too, and
+//! The note of the file (`io/format.rs`) is a JSON object with `picture`, the size as the command writes it too, and
 //!
 //! ```text
 //! "faces": {"version": 1, "people": ["s1", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
@@ -22,11 +22,12 @@ use ndarray::Array2;
 use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 
+use crate::faces::error::Error;
+use crate::faces::options::FaceOptions;
+use crate::faces::recognizer::{Enrolled, Recognizer};
+use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
-use crate::error::{Error, FormatError};
-use crate::faces::options::FaceOptions;
-use crate::faces::{Enrolled, Recognizer};
 use crate::io::format::{Tensor, floats, floats_of, integers_of, parse_with, shape_of};
 
 /// The version written.
@@ -70,18 +71,19 @@ impl Recognizer {
 
     /// The recogniser that these bytes hold, after every check that can be made.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Ok(parse(bytes)?)
+        Ok(parse(bytes).map_err(crate::io::Error::Format)?)
     }
 
     /// Writes the file whole or not at all, as [`EigenspaceModel::save`](crate::EigenspaceModel::save) does.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        AtomicFile::write(path, &self.to_bytes())
+        Ok(AtomicFile::write(path, &self.to_bytes())?)
     }
 
     /// Reads a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        parse(&file::read(path)?).map_err(|source| Error::File { path: path.into(), source })
+        let broken = |source| crate::io::Error::File { path: path.into(), source };
+        Ok(parse(&file::read(path)?).map_err(broken)?)
     }
 }
 

@@ -12,20 +12,17 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
-use crate::rows::block;
-use crate::rows::element::Element;
-use crate::error::Error;
-use crate::faces::Recognizer;
 use crate::faces::classify::{Gallery, Trained};
-use crate::faces::options::Metric;
+use crate::faces::error::Error;
+use crate::faces::metric::deviations;
+use crate::faces::recognizer::Recognizer;
 use crate::faces::span::Spans;
 use crate::faces::threshold::{self, Thresholds};
-use crate::model::eigenspace_model::EigenspaceModel;
+use crate::rows::block;
+use crate::rows::element::Element;
 
 /// Matches that are listed with a recognition.
 const LISTED: usize = 10;
-/// Directions with less than this share of the first one's deviation are not divided by it.
-const CERTAIN: f64 = 1e-6;
 
 /// What a picture was found to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,20 +112,6 @@ impl Recognizer {
         let thresholds = threshold::learn(self)?;
         Ok(Matcher { recognizer: self, people, person, features, deviations, spans, trained, thresholds })
     }
-}
-
-/// Standard deviations of the k coordinates, or of those that a metric divides by them, `most` of them; none for a
-/// model without directions.
-pub(crate) fn deviations(model: &EigenspaceModel, metric: Metric, most: usize) -> Result<Vec<f64>, Error> {
-    if model.rank() == 0 {
-        return Ok(Vec::new());
-    }
-    let mut deviations: Vec<f64> = model.explained_variance(1.0)?.iter().map(|variance| variance.sqrt()).collect();
-    if metric.is_whitened() {
-        let certain = deviations.iter().take_while(|deviation| **deviation > CERTAIN * deviations[0]).count();
-        deviations.truncate(most.min(certain).max(1));
-    }
-    Ok(deviations)
 }
 
 impl Matcher<'_> {

@@ -10,10 +10,15 @@
 
 use ndarray::{Array2, ArrayView1, Axis, Slice};
 
+use crate::faces::error::Error;
 use crate::faces::options::Metric;
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// A picture is the mean if its features are shorter than this share of what they are on average.
 const ROUNDING: f64 = 1e-9;
+
+/// Directions with less than this share of the first one's deviation are not divided by it.
+const CERTAIN: f64 = 1e-6;
 
 impl Metric {
     pub(crate) fn is_whitened(self) -> bool {
@@ -57,4 +62,18 @@ impl Metric {
         }
         a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
     }
+}
+
+/// Standard deviations of the k coordinates, or of those that a metric divides by them, `most` of them; none for a
+/// model without directions.
+pub(crate) fn deviations(model: &EigenspaceModel, metric: Metric, most: usize) -> Result<Vec<f64>, Error> {
+    if model.rank() == 0 {
+        return Ok(Vec::new());
+    }
+    let mut deviations: Vec<f64> = model.explained_variance(1.0)?.iter().map(|variance| variance.sqrt()).collect();
+    if metric.is_whitened() {
+        let certain = deviations.iter().take_while(|deviation| **deviation > CERTAIN * deviations[0]).count();
+        deviations.truncate(most.min(certain).max(1));
+    }
+    Ok(deviations)
 }

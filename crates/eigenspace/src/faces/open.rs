@@ -14,14 +14,15 @@
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
-use crate::error::Error;
+use crate::faces::error::Error;
 use crate::faces::evaluate::{chosen, isometric, trained};
 use crate::faces::matcher::Verdict;
 use crate::faces::options::{FaceOptions, Pixels, Threshold};
+use crate::faces::protocol::Split;
 use crate::faces::random::Random;
 use crate::faces::rate::Rate;
+use crate::faces::recognizer::{Faces, Recognizer};
 use crate::faces::threshold::{self, Thresholds};
-use crate::faces::{Faces, Recognizer, Split};
 
 /// Groups of people that are strangers in turn.
 const GROUPS: usize = 4;

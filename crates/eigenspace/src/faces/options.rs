@@ -9,8 +9,7 @@ use std::str::FromStr;
 
 use ndarray::Array2;
 
-use crate::error::Error;
-use crate::faces::error::FaceError;
+use crate::faces::error::Error;
 use crate::model::truncation::{Components, Truncation};
 
 /// Who a picture shows, given the coordinates of those that are enrolled.
@@ -90,7 +89,7 @@ pub enum Threshold {
 /// use eigenspace::faces::{Classifier, FaceOptions, Metric};
 /// let options = FaceOptions { classifier: "svm".parse()?, metric: Metric::Cosine, ..FaceOptions::default() };
 /// assert!(matches!(options.classifier, Classifier::LinearSvm { .. }));
-/// # Ok::<(), eigenspace::Error>(())
+/// # Ok::<(), eigenspace::faces::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaceOptions {
@@ -164,7 +163,7 @@ impl FaceOptions {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.components.check()?;
         if self.max_rank == Some(0) {
-            return Err(Error::Zero { what: "the rank to keep" });
+            return Err(crate::Error::Zero { what: "the rank to keep" }.into());
         }
         if !(self.accept > 0.0 && self.accept <= 1.0) {
             return Err(wrong("share of faces to accept", &self.accept.to_string()));
@@ -185,7 +184,7 @@ impl FaceOptions {
 }
 
 fn wrong(what: &'static str, text: &str) -> Error {
-    FaceError::Setting { what, text: text.into() }.into()
+    Error::Setting { what, text: text.into() }
 }
 
 /// C of a machine that is told none. Faces can be told apart by a plane, so nothing is gained by tolerating errors.

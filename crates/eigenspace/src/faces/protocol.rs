@@ -10,8 +10,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::Error;
-use crate::faces::error::FaceError;
+use crate::faces::error::Error;
 use crate::faces::random::Random;
 
 /// How pictures are divided.
@@ -67,7 +66,7 @@ impl FromStr for Protocol {
             .map(Self::First)
             .or_else(|| number("random-").map(Self::Random))
             .or_else(|| number("incremental-").map(Self::Incremental));
-        found.ok_or_else(|| FaceError::Setting { what: "protocol", text: text.into() }.into())
+        found.ok_or_else(|| Error::Setting { what: "protocol", text: text.into() })
     }
 }
 
@@ -83,10 +82,10 @@ impl Protocol {
             }
         }
         if own.is_empty() {
-            return Err(FaceError::NoPictures.into());
+            return Err(Error::NoPictures);
         }
         if own.len() == 1 {
-            return Err(FaceError::OnePerson.into());
+            return Err(Error::OnePerson);
         }
         let train = match *self {
             Self::First(train) | Self::Random(train) | Self::Incremental(train) => train,
@@ -94,13 +93,7 @@ impl Protocol {
         };
         if let Some((person, pictures)) = own.iter().find(|(_, pictures)| pictures.len() <= train) {
             let (found, needed) = (pictures.len(), train.saturating_add(1));
-            return Err(FaceError::TooFewPictures {
-                protocol: self.to_string(),
-                person: (*person).into(),
-                found,
-                needed,
-            }
-            .into());
+            return Err(Error::TooFewPictures { protocol: self.to_string(), person: (*person).into(), found, needed });
         }
         let mut random = Random::new(seed);
         Ok(match self {

@@ -14,7 +14,7 @@
 
 use ndarray::{Array2, ArrayView2, Axis};
 
-use crate::error::Error;
+use crate::faces::error::Error;
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// The eigenspace of every person, in features; `None` for somebody without a picture.

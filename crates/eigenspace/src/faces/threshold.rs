@@ -29,10 +29,10 @@
 use ndarray::{ArrayView1, Axis};
 use rayon::prelude::*;
 
-use crate::error::Error;
-use crate::faces::Recognizer;
-use crate::faces::matcher::deviations;
+use crate::faces::error::Error;
+use crate::faces::metric::deviations;
 use crate::faces::options::Threshold;
+use crate::faces::recognizer::Recognizer;
 use crate::faces::span::Spans;
 use crate::model::eigenspace_model::EigenspaceModel;
 

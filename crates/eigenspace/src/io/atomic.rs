@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::error::Error;
+use crate::io::error::Error;
 
 /// Temporary files of this process that are not complete.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

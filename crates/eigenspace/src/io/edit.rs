@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::io::atomic::{AtomicFile, open_to_lock};
-use crate::error::Error;
+use crate::io::error::Error;
 
 /// A SHA-256.
 type Sum = [u8; 32];

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::io::atomic::AtomicFile;
-use crate::error::{Error, FormatError};
+use crate::io::error::{Error, FormatError};
 use crate::io::format::{HEADER_LIMIT, announced_length, parse};
 use crate::model::eigenspace_model::EigenspaceModel;
 

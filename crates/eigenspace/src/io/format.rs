@@ -39,15 +39,15 @@ use ndarray::{Array1, Array2, ArrayView2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
+use crate::io::error::{Error, FormatError};
 use crate::model::basis::Basis;
-use crate::rows::element::LARGEST;
 use crate::model::bound::{Bound, largest};
-use crate::error::{Error, FormatError};
+use crate::model::decompose::SMALLEST;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
-use crate::model::decompose::SMALLEST;
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Components;
+use crate::rows::element::LARGEST;
 
 /// The version written.
 const VERSION: u64 = 2;

@@ -1,8 +1,15 @@
 //! Files: models, tables, arrays and images.
 
+pub(crate) mod error;
+pub(crate) mod source_error;
+
 pub(crate) mod atomic;
+pub(crate) mod checkpoint;
 pub(crate) mod edit;
-pub(crate) mod format;
 pub(crate) mod file;
-pub mod source;
+mod fit;
+pub(crate) mod format;
 pub mod sink;
+pub mod source;
+
+pub use error::{Error, FormatError};

@@ -113,19 +113,19 @@ impl Eigen {
 ///
 /// faer 0.24.4 divides and conquers, which on clustered or vanishing spectra does not always converge, or
 /// returns pairs that are none. The QR iteration is slower and was never seen to fail; Jacobi's rotations cannot.
-fn all_pairs(t: &Tridiagonal<'_>, par: Par) -> (Array1<f64>, Array2<f64>) {
+pub(super) fn all_pairs(t: &Tridiagonal<'_>, par: Par) -> (Array1<f64>, Array2<f64>) {
     let right = |pairs: &(Array1<f64>, Array2<f64>)| are_eigenpairs(t, pairs.0.view(), pairs.1.view());
     divide_and_conquer(t, par).filter(right).or_else(|| t.all().filter(right)).unwrap_or_else(|| by_rotations(t))
 }
 
 /// Whether these are all the eigenpairs: sorted, orthonormal, with the residual of a backward stable method.
-fn are_eigenpairs(t: &Tridiagonal<'_>, values: ArrayView1<'_, f64>, vectors: ArrayView2<'_, f64>) -> bool {
+pub(super) fn are_eigenpairs(t: &Tridiagonal<'_>, values: ArrayView1<'_, f64>, vectors: ArrayView2<'_, f64>) -> bool {
     let sorted = values.windows(2).into_iter().all(|pair| pair[0] >= pair[1]); // false for NaN
     sorted && t.residual(values, vectors) <= t.allowed_residual() && orthogonality_loss(vectors) <= SKEW
 }
 
 /// The eigenpairs by Jacobi's rotations of T + ‖T‖ I, which has no negative eigenvalue.
-fn by_rotations(t: &Tridiagonal<'_>) -> (Array1<f64>, Array2<f64>) {
+pub(super) fn by_rotations(t: &Tridiagonal<'_>) -> (Array1<f64>, Array2<f64>) {
     let (n, norm) = (t.diagonal.len(), t.norm());
     let mut shifted = Array2::from_diag(&Array1::from_iter(t.diagonal.iter().map(|d| d + norm)));
     for (i, e) in t.beside.iter().enumerate() {

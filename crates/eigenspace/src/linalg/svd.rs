@@ -50,7 +50,7 @@ pub(crate) fn no_more_rows_than_columns(a: ArrayView2<'_, f64>) -> Array2<f64> {
     Array2::from_shape_fn((columns, columns), |(i, j)| if i <= j { r[(i, j)] } else { 0.0 })
 }
 
-fn svd_by_faer(a: ArrayView2<'_, f64>) -> Option<(Array1<f64>, Array2<f64>)> {
+pub(super) fn svd_by_faer(a: ArrayView2<'_, f64>) -> Option<(Array1<f64>, Array2<f64>)> {
     use svd::ComputeSvdVectors::{No, Thin};
     let (rows, columns) = a.dim();
     let size = rows.min(columns);
@@ -70,7 +70,7 @@ fn svd_by_faer(a: ArrayView2<'_, f64>) -> Option<(Array1<f64>, Array2<f64>)> {
 }
 
 /// Whether V Vᵀ = I and the columns of A Vᵀ are orthogonal with these lengths, to rounding: then A = U S V.
-fn decomposes(a: ArrayView2<'_, f64>, values: ArrayView1<'_, f64>, v: ArrayView2<'_, f64>) -> bool {
+pub(super) fn decomposes(a: ArrayView2<'_, f64>, values: ArrayView1<'_, f64>, v: ArrayView2<'_, f64>) -> bool {
     let (size, largest) = (values.len(), values[0]);
     let rounding = f64::EPSILON * (size as f64).max(16.0);
     let sorted = largest >= 0.0 && values.windows(2).into_iter().all(|pair| pair[0] >= pair[1]);

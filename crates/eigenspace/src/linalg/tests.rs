@@ -1,5 +1,11 @@
 //! Decompositions by what defines them, and on matrices whose values are known.
 
+use faer::Par;
+use ndarray::{Array1, Array2};
+
+use super::eigen::{all_pairs, are_eigenpairs, by_rotations};
+use super::svd::{decomposes, svd_by_faer};
+use super::tridiagonal::Tridiagonal;
 use super::*;
 
 /// A symmetric matrix with these eigenvalues: plain reflections of a diagonal one.

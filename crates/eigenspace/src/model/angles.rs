@@ -11,11 +11,11 @@
 
 use ndarray::{Array1, Array2, ArrayView2};
 
-use crate::rows::block;
 use crate::error::Error;
 use crate::linalg;
 use crate::linalg::orthogonality_loss;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::rows::block;
 
 /// Rows further than this from orthonormal are made orthonormal first.
 const ORTHONORMAL: f64 = 1e-14;

@@ -12,14 +12,14 @@
 
 use std::str::FromStr;
 
-use crate::rows::block::Block;
-use crate::model::bound::Bound;
 use crate::error::Error;
+use crate::model::bound::Bound;
+use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::decompose::{Route, reduce};
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
+use crate::rows::block::Block;
 
 /// Rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;

@@ -73,6 +73,13 @@ pub struct Certificate {
     trace_noise: f64,
 }
 
+impl EigenspaceModel {
+    /// How exact this model is.
+    pub fn certificate(&self) -> Certificate {
+        Certificate::of(self)
+    }
+}
+
 impl Certificate {
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
         let (bound, squared) = (&model.bound, model.spectrum.squared());

@@ -33,10 +33,10 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 
-use crate::model::basis::Basis;
-use crate::model::bound::{Rounding, UNIT};
 use crate::linalg::jacobi;
 use crate::linalg::{self, Eigen};
+use crate::model::basis::Basis;
+use crate::model::bound::{Rounding, UNIT};
 use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Truncation;
@@ -169,7 +169,7 @@ pub(crate) fn rotation(rows: usize) -> Rounding {
     Rounding { columns: 2.0 * (rows as f64 + 16.0) * UNIT, rows, ..Rounding::whole(0.0) }
 }
 
-/// By the singular value decomposition, which was checked to `decomposes` of `linalg.rs`.
+/// By the singular value decomposition, which was checked to `decomposes` of `linalg/`.
 pub(crate) fn by_svd(a: ArrayView2<'_, f64>) -> Decomposed {
     let (values, directions) = linalg::thin_svd(a);
     let (size, largest) = (values.len() as f64, values.first().copied().unwrap_or(0.0));

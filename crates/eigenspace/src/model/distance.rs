@@ -11,11 +11,11 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-use crate::rows::block;
-use crate::rows::element::Element;
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::rows::block;
+use crate::rows::element::Element;
 
 /// Rows treated by one task.
 const TASK_ROWS: usize = 64;

@@ -21,12 +21,11 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
+use crate::error::Error;
 use crate::model::basis::Basis;
 use crate::model::bound::Bound;
-use crate::model::certificate::Certificate;
-use crate::error::Error;
-use crate::model::moments::Moments;
 use crate::model::decompose::Reduced;
+use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::{Components, Truncation};
 
@@ -166,11 +165,6 @@ impl EigenspaceModel {
             bound: self.bound.clone().losing(cut.lost),
             ..self.clone()
         })
-    }
-
-    /// How exact this model is.
-    pub fn certificate(&self) -> Certificate {
-        Certificate::of(self)
     }
 
     /// The largest entry of |V Vᵀ − I|: how far rounding has taken the basis from orthonormal.

@@ -25,8 +25,8 @@ use std::cmp::Ordering;
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::error::Error;
-use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::decompose::{Route, Stacked, reduce};
+use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::truncation::Truncation;
 
 impl EigenspaceModel {

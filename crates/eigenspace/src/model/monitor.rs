@@ -16,9 +16,9 @@
 use ndarray::{Array1, ArrayView2};
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal};
 
-use crate::rows::element::Element;
 use crate::error::Error;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::rows::element::Element;
 
 /// From this many degrees of freedom on the F distribution is taken by its expansion.
 const MANY: f64 = 1e5;

@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
-use crate::rows::block::{self, Block};
-use crate::rows::element::Element;
 use crate::error::Error;
 use crate::linalg::{self, PANEL, Real};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::rows::block::{self, Block};
+use crate::rows::element::Element;
 use crate::rows::sparse::SparseRows;
 
 /// Rows projected by one task.

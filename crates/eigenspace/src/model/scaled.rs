@@ -17,17 +17,17 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
-use crate::rows::block::{self, Block};
-use crate::rows::element::LARGEST;
-use crate::model::bound::{Bound, UNIT};
-use crate::rows::element::Element;
 use crate::error::Error;
+use crate::model::bound::{Bound, UNIT};
+use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::project::{combinations, products, sparse_products};
-use crate::model::decompose::{Route, reduce};
-use crate::rows::sparse::SparseRows;
 use crate::model::truncation::Truncation;
+use crate::rows::block::{self, Block};
+use crate::rows::element::Element;
+use crate::rows::element::LARGEST;
+use crate::rows::sparse::SparseRows;
 
 /// A model seen with its features multiplied by scales.
 ///

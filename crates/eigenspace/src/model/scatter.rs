@@ -14,18 +14,18 @@
 //! C = diag(1/d) M diag(1/d) = Wᵀ diag(μ) W,   d = √q,   A = diag(√μ) W diag(d),   M = AᵀA
 //! ```
 //!
-//! and A is reduced row by row (`reduce.rs`), which keeps the digits of every feature. Where a direction is weak
+//! and A is reduced row by row (`decompose.rs`), which keeps the digits of every feature. Where a direction is weak
 //! *in those units* and matters, take the factor buffer ([`Engine::Factor`](crate::Engine)) or
 //! [`Method::Svd`](crate::Method).
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 
-use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::error::Error;
 use crate::linalg::{self, Eigen};
+use crate::model::bound::{Bound, Rounding, UNIT};
+use crate::model::decompose::{Decomposed, Reduced, Route, UNLIKE, among_all, have_unlike_scales, reduce, varying};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::decompose::{Decomposed, Reduced, Route, UNLIKE, among_all, have_unlike_scales, reduce, varying};
 use crate::model::truncation::{Components, Truncation};
 
 /// A feature whose scatter is this many times smaller than the largest eigenvalue would lose digits that matter.

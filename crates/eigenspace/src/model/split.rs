@@ -29,16 +29,16 @@
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 
-use crate::rows::block::Block;
-use crate::model::bound::{Bound, Rounding, UNIT, largest};
 use crate::error::Error;
 use crate::linalg;
+use crate::model::bound::{Bound, Rounding, UNIT, largest};
+use crate::model::decompose::{Route, UNLIKE, have_unlike_scales, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::decompose::{Route, UNLIKE, have_unlike_scales, reduce};
 use crate::model::scatter::Scatter;
 use crate::model::truncation::Truncation;
 use crate::model::update::orthonormal_again;
+use crate::rows::block::Block;
 
 /// Up to this many features the scatter itself is split.
 const SCATTER_FEATURES: usize = 128;

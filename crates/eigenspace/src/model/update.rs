@@ -22,14 +22,16 @@
 
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
-use crate::rows::block::{self, Block};
-use crate::model::bound::{self, Rounding, UNIT};
-use crate::rows::element::Element;
 use crate::error::Error;
 use crate::linalg;
+use crate::model::bound::{self, Rounding, UNIT};
+use crate::model::decompose::{
+    DRIFT, Decomposed, Route, Stacked, UNLIKE, by_svd, have_unlike_scales, reduce, rotation,
+};
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::decompose::{DRIFT, Decomposed, Route, Stacked, UNLIKE, by_svd, have_unlike_scales, reduce, rotation};
 use crate::model::truncation::Truncation;
+use crate::rows::block::{self, Block};
+use crate::rows::element::Element;
 
 impl EigenspaceModel {
     /// The model of the rows seen before and these.

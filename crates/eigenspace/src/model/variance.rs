@@ -12,11 +12,11 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-use crate::rows::block;
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
+use crate::rows::block;
 
 /// A divisor below this share of the weight is rounding, for example of weights that sum to one.
 const SMALLEST_DIVISOR: f64 = 1e-9;

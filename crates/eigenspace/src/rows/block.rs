@@ -11,9 +11,9 @@ use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis};
 use rayon::slice::ParallelSlice;
 
-use crate::rows::element::{Element, LARGEST};
 use crate::error::Error;
 use crate::linalg::vectorized;
+use crate::rows::element::{Element, LARGEST};
 use crate::rows::missing::Missing;
 use crate::rows::sparse::SparseRows;
 

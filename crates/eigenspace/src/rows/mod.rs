@@ -1,6 +1,6 @@
 //! What may enter: rows of numbers, checked once.
 
+pub(crate) mod block;
 pub(crate) mod element;
 pub(crate) mod missing;
 pub(crate) mod sparse;
-pub(crate) mod block;

@@ -12,17 +12,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::rows::block::{Block, CHECK_ROWS};
 use crate::error::Error;
-use crate::stream::factor::{Factor, Rule};
-use crate::stream::options::FitOptions;
 use crate::linalg;
-use crate::rows::missing::Missing;
-use crate::stream::impute::{self, impute};
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::stream::plan::{self, Engine, Plan};
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
+use crate::rows::block::{Block, CHECK_ROWS};
+use crate::rows::missing::Missing;
+use crate::stream::factor::{Factor, Rule};
+use crate::stream::impute::{self, impute};
+use crate::stream::options::FitOptions;
+use crate::stream::plan::{self, Engine, Plan};
 
 /// Sparse rows gathered for each compression: they are short, and turning the factor is not.
 const SPARSE_ROWS: usize = 400;

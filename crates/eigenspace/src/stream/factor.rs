@@ -12,7 +12,7 @@
 //! compression turns A by orthonormal U and forgets the last rows; it divides by nothing, so
 //! FᵀF = Aᵀ U_rᵀ U_r A is within rounding of AᵀA minus what λ says, however ill-conditioned A
 //! is; each compression adds a rounding of its own and no more. Orthonormal directions are made only
-//! when somebody looks (`reduce.rs`).
+//! when somebody looks (`decompose.rs`).
 //!
 //! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D in products (the rows of F are orthogonal
 //! already), and r vectors of an eigenproblem of size r + m.
@@ -20,16 +20,16 @@
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
-use crate::rows::block::Block;
-use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::error::Error;
-use crate::stream::forgetting::Forgetting;
 use crate::linalg::{self, Eigen};
-use crate::model::moments::{Absorbed, Moments};
+use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::model::decompose::{self, rotation};
+use crate::model::moments::{Absorbed, Moments};
 use crate::model::scatter::Scatter;
-use crate::stream::sparse_buffer::SparseBuffer;
 use crate::model::truncation::Cut;
+use crate::rows::block::Block;
+use crate::stream::forgetting::Forgetting;
+use crate::stream::sparse_buffer::SparseBuffer;
 
 /// Compressions for which the rows of F are taken to be orthogonal to each other, as rotations leave them.
 const TRUSTED_TURNS: u64 = 16;
@@ -358,10 +358,10 @@ fn last_alive(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::options::FitOptions;
-    use crate::stream::plan::Engine;
     use crate::rows::sparse::SparseRows;
     use crate::stream::eigenspace_stream::EigenspaceStream;
+    use crate::stream::options::FitOptions;
+    use crate::stream::plan::Engine;
 
     const FEATURES: usize = 300;
     const BLOCK: usize = 110;

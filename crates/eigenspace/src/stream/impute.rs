@@ -23,15 +23,15 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 
-use crate::rows::block::Block;
-use crate::rows::missing::Missing;
-use crate::model::bound::Bound;
 use crate::error::Error;
 use crate::linalg;
+use crate::model::bound::Bound;
+use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::decompose::{Route, reduce};
 use crate::model::truncation::{Components, Truncation};
+use crate::rows::block::Block;
+use crate::rows::missing::Missing;
 
 /// Rounds by which the first block improves its own guesses.
 const ROUNDS: usize = 10;

@@ -8,16 +8,12 @@
 //! compression to the next. Keeping no more than is shown is cheapest, and wrong by as much as the
 //! certificate then says.
 
-use crate::rows::block::Block;
 use crate::error::Error;
-use crate::stream::forgetting::Forgetting;
-use crate::rows::missing::Missing;
-use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
-use crate::stream::plan::{self, Engine, Plan};
-use crate::io::source::{Prefetch, RowSource};
-use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::model::truncation::{Components, Truncation};
+use crate::rows::missing::Missing;
+use crate::stream::forgetting::Forgetting;
+use crate::stream::plan::{self, Engine, Plan};
 
 /// How to fit a model. The defaults show every direction and drop none, which takes the memory of all
 /// rows, up to D × D: set a number of components where there are many features.
@@ -98,7 +94,7 @@ impl FitOptions {
         self
     }
 
-    /// Whether the model will be looked at [standardized](EigenspaceModel::standardize). The model itself stays raw;
+    /// Whether the model will be looked at [standardized](crate::EigenspaceModel::standardize). The model itself stays raw;
     /// but directions are then dropped by what they hold of features that all vary alike, and features of small spread
     /// keep their digits.
     pub fn standardize(mut self, standardize: bool) -> Self {
@@ -138,60 +134,5 @@ impl FitOptions {
             return Err(Error::Zero { what: "the number of rows in a block" });
         }
         plan::plan(features, self.components, self.max_rank, self.truncation, self.engine, self.block_rows)
-    }
-
-    /// An empty stream for rows of this width.
-    pub fn stream(&self, features: usize) -> Result<EigenspaceStream, Error> {
-        Ok(EigenspaceStream::new(self.clone(), self.plan(features)?, features))
-    }
-
-    /// A stream that goes on from a model.
-    pub fn resume(&self, model: &EigenspaceModel) -> Result<EigenspaceStream, Error> {
-        if !model.is_empty() && model.is_centred() == self.about_origin {
-            return Err(Error::CentringDiffers);
-        }
-        Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
-    }
-
-    /// An empty stream for rows of this width, so many of which are at hand. Up to five for each feature nothing is
-    /// dropped, where no rank was set and memory allows.
-    pub fn stream_of(&self, features: usize, rows: usize) -> Result<EigenspaceStream, Error> {
-        let plan = self.plan(features)?;
-        let free = self.max_rank.is_none() && self.truncation == Truncation::None && self.engine == Engine::Auto;
-        let plan = if free && self.block_rows.is_none() { plan.at_hand(features, rows) } else { plan };
-        Ok(EigenspaceStream::new(self.clone(), plan, features))
-    }
-
-    /// The model of these rows, through the streaming engine.
-    pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
-        let block = rows.into();
-        let dense = if block.sparse().is_some() { 0 } else { block.nrows() };
-        let mut stream = self.stream_of(block.ncols(), dense)?;
-        stream.update(block)?;
-        Ok(EigenspaceModel::clone(&*stream.model()?))
-    }
-    /// The model of all rows of a source. Reading and computing overlap; memory stays within three blocks and
-    /// the engine's own.
-    ///
-    /// ```
-    /// use eigenspace::{FitOptions, source};
-    ///
-    /// let path = std::env::temp_dir().join(format!("eigenspace-fit-{}.csv", std::process::id()));
-    /// std::fs::write(&path, "length,width\n4.0,2.0\n6.0,2.5\n9.0,4.5\n")?;
-    /// let rows = source::open(&[&path], &source::ReadOptions::default())?;
-    /// let model = FitOptions::new().components(1).fit_from(rows)?;
-    /// assert_eq!((model.count(), model.features()), (3, 2));
-    /// # std::fs::remove_file(path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn fit_from(&self, source: Box<dyn RowSource>) -> Result<EigenspaceModel, Error> {
-        let blocks = Prefetch::new(source);
-        let columns = blocks.columns().clone();
-        let mut stream = self.stream(columns.count)?;
-        for block in blocks {
-            let block = block?;
-            stream.update(block.as_block()).map_err(|error| block.origin.locate(error, &columns))?;
-        }
-        Ok(EigenspaceModel::clone(&*stream.model()?))
     }
 }

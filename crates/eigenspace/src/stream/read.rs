@@ -19,14 +19,14 @@ use std::sync::Arc;
 use ndarray::{ArrayView1, Axis};
 
 use crate::error::Error;
-use crate::stream::options::FitOptions;
 use crate::linalg;
-use crate::rows::missing::Missing;
-use crate::stream::impute::Guess;
-use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::decompose::{Route, Stacked, reduce};
-use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::truncation::{Components, Truncation};
+use crate::rows::missing::Missing;
+use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::stream::impute::Guess;
+use crate::stream::options::FitOptions;
 
 /// Waiting sparse rows are read as they are while they and the factor have fewer dense cells than this.
 const READ_CELLS: usize = 1 << 25;

@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::source::{ReadOptions, RowSource, SourceError, Values, open};
-use eigenspace::{Error, FitOptions, sink};
+use eigenspace::FitOptions;
+use eigenspace::io::source::{ReadOptions, RowSource, SourceError, Values, open};
+use eigenspace::io::{Error, sink};
 use ndarray::{Array2, Axis, concatenate};
 
 use crate::support::Random;

@@ -1,8 +1,8 @@
 //! Bad input: the exact words, the hint, and nothing half done.
 
-use eigenspace::faces::FaceError;
-use eigenspace::source::SourceError;
+use eigenspace::io::source::SourceError;
 use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncation};
+use eigenspace::{faces, io};
 use ndarray::{Array2, array};
 
 fn words<T: std::fmt::Debug>(result: Result<T, Error>) -> (String, Option<String>) {
@@ -149,13 +149,13 @@ fn names_in_errors_cannot_give_orders_to_a_terminal() {
         SourceError::Malformed { format: "table", problem: evil.clone() },
         SourceError::ElementType { dtype: evil.clone() },
     ];
-    let mut errors: Vec<Error> =
-        sources.into_iter().map(|source| Error::Source { path: (&evil).into(), source }).collect();
+    let in_source = |source| io::Error::Source { path: (&evil).into(), source };
+    let mut errors: Vec<faces::Error> = sources.into_iter().map(|source| in_source(source).into()).collect();
     errors.extend([
-        evil.parse::<Truncation>().unwrap_err(),
-        EigenspaceModel::load(&evil).unwrap_err(),
-        FaceError::UnknownPerson { person: evil.clone(), people: list }.into(),
-        FaceError::NameTaken { person: evil.clone(), picture: evil.clone() }.into(),
+        evil.parse::<Truncation>().unwrap_err().into(),
+        EigenspaceModel::load(&evil).unwrap_err().into(),
+        faces::Error::UnknownPerson { person: evil.clone(), people: list },
+        faces::Error::NameTaken { person: evil.clone(), picture: evil.clone() },
     ]);
     for error in errors {
         let cause = std::error::Error::source(&error).map(ToString::to_string);

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use eigenspace::{EigenspaceModel, Error, FormatError, Truncation};
+use eigenspace::io::{Error, FormatError};
+use eigenspace::{EigenspaceModel, Truncation};
 use ndarray::{Array2, ArrayView2};
 use sha2::{Digest, Sha256};
 

@@ -22,6 +22,7 @@ mod orl;
 #[cfg(feature = "images")]
 mod pictures;
 mod scaled;
+mod settings;
 mod sparse;
 mod split;
 mod stream;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::Error;
-use eigenspace::source::{Columns, Notice, Picture, ReadOptions, RowBlock, SourceError, open};
+use eigenspace::io::Error;
+use eigenspace::io::source::{Columns, Notice, Picture, ReadOptions, RowBlock, SourceError, open};
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, LumaA, Rgb, Rgba};
 use ndarray::Array2;
 use tempfile::TempDir;

@@ -6,8 +6,8 @@ mod text;
 
 use std::path::Path;
 
-use eigenspace::Error;
-use eigenspace::source::{self, ReadOptions, RowBlock, Values};
+use eigenspace::io::Error;
+use eigenspace::io::source::{self, ReadOptions, RowBlock, Values};
 
 /// A folder for the files of one test.
 fn folder() -> tempfile::TempDir {

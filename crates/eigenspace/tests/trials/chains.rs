@@ -318,7 +318,10 @@ impl Chain<'_> {
                 (format!("forget {factor}"), whole.model.forget(factor))
             }
             10 if left > 0 => return self.resume(whole, parts, some),
-            _ => ("bytes and back".to_owned(), EigenspaceModel::from_bytes(&whole.model.to_bytes())),
+            _ => (
+                "bytes and back".to_owned(),
+                Ok(EigenspaceModel::from_bytes(&whole.model.to_bytes()).expect("what was just written")),
+            ),
         };
         whole.lossless &= lossless;
         self.outcome.steps.push(how);

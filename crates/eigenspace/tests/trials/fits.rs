@@ -149,7 +149,7 @@ pub(crate) fn feed(
         }
         if random.one_in(20) {
             let options = stream.options().clone();
-            *stream = EigenspaceStream::restore(&stream.checkpoint("note"), &options)?.0;
+            *stream = EigenspaceStream::restore(&stream.checkpoint("note"), &options).expect("what was just written").0;
         }
     }
     let (mut rows, mut age) = (Vec::new(), 0_u64);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::source::{self, Picture, ReadOptions};
+use eigenspace::io::source::{self, Picture, ReadOptions};
 use ndarray::{Array2, Axis, concatenate};
 
 use crate::commands::demo::synthetic;

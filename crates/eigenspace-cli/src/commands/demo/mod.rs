@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueHint};
-use eigenspace::Error;
+use eigenspace::io::Error;
 
 use crate::output;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use eigenspace::AtomicFile;
-use eigenspace::source::Values;
+use eigenspace::io::source::Values;
 use ndarray::{Axis, Slice};
 
 use crate::commands::demo::faces::Faces;

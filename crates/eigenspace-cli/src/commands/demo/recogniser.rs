@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use eigenspace::faces::{FaceError, FaceOptions, Faces as Album, Recognition, Recognizer, Threshold};
+use eigenspace::faces::{self, FaceOptions, Faces as Album, Recognition, Recognizer, Threshold};
 use ndarray::{Array2, Axis};
 
 use crate::commands::demo::faces::Faces;
@@ -26,7 +26,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Says why there is nothing to see.
-    pub(super) fn refused(error: &FaceError) -> Self {
+    pub(super) fn refused(error: &faces::Error) -> Self {
         Self { findings: vec![("Recognising", format!("Not with these pictures: {error}."))], probes: None }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use eigenspace::source::Columns;
+use eigenspace::io::source::Columns;
 use eigenspace::{EigenspaceModel, FitOptions, Method, Truncation, principal_angles};
 use ndarray::{ArrayView2, Axis, Slice};
 
@@ -129,12 +129,13 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         ),
     )?;
 
-    let recogniser = recogniser::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::Error>() {
-        // Folders of one's own may hold a picture twice.
-        Ok(eigenspace::Error::Faces(error)) => Ok(recogniser::Shown::refused(&error)),
-        Ok(error) => Err(error.into()),
-        Err(error) => Err(error),
-    })?;
+    let recogniser =
+        recogniser::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::faces::Error>() {
+            // Folders of one's own may hold a picture twice.
+            Ok(error @ (eigenspace::faces::Error::Model(_) | eigenspace::faces::Error::File(_))) => Err(error.into()),
+            Ok(error) => Ok(recogniser::Shown::refused(&error)),
+            Err(error) => Err(error),
+        })?;
     for (heading, text) in &recogniser.findings {
         say(heading, text.clone())?;
     }

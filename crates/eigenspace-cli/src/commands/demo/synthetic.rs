@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use eigenspace::{AtomicFile, Error};
+use eigenspace::AtomicFile;
+use eigenspace::io::Error;
 
 const WIDTH: usize = 92;
 const HEIGHT: usize = 112;

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use eigenspace::Error;
 use eigenspace::faces::{
     self, Classifier, Evaluation, FaceOptions, Metric, OpenEvaluation, Pixels, Protocol, Split, Step, Summary,
 };
+use eigenspace::io::Error;
 use serde_json::{Value, json};
 
 use crate::commands::faces::read::{self, People};

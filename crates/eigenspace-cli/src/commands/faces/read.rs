@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::Error;
 use eigenspace::faces::{FaceOptions, Faces};
-use eigenspace::source::{self, Format, ReadOptions, SourceError};
+use eigenspace::io::Error;
+use eigenspace::io::source::{self, Format, ReadOptions, SourceError};
 use image::{ImageDecoder, ImageReader};
 use ndarray::{Array2, Axis, concatenate};
 

@@ -18,7 +18,7 @@ pub use csv::CsvSink;
 use std::path::Path;
 
 use crate::io::atomic::AtomicFile;
-use crate::error::Error;
+use crate::io::error::Error;
 use crate::io::source::{SourceError, Values};
 
 /// Takes rows, block after block.

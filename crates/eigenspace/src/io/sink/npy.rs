@@ -6,7 +6,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::io::atomic::AtomicFile;
-use crate::error::Error;
+use crate::io::error::Error;
 use crate::io::sink::RowSink;
 use crate::io::source::Values;
 

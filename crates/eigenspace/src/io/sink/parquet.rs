@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::io::atomic::AtomicFile;
-use crate::error::Error;
+use crate::io::error::Error;
 use crate::io::sink::RowSink;
 use crate::io::source::Values;
 

@@ -14,8 +14,8 @@ use arrow_array::RecordBatch;
 use arrow_ipc::MessageHeader;
 use arrow_ipc::reader::FileDecoder;
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::layout::Layout;
 use crate::io::source::message::{Failure, Footer, Message, Place, malformed};
 use crate::io::source::table::{Batches, Table};

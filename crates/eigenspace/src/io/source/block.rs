@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2};
 
-use crate::rows::block::Block;
-use crate::error::Error;
+use crate::io::error::Error;
 use crate::io::source::{Notice, Place, SourceError};
+use crate::rows::block::Block;
 
 /// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,17 +83,17 @@ pub struct Origin {
 
 impl Origin {
     /// An error about a row of the block, told with the place in the source where that row is.
-    pub fn locate(&self, error: Error, columns: &Columns) -> Error {
+    pub fn locate(&self, error: crate::Error, columns: &Columns) -> Error {
         let problem = match error {
-            Error::NonFinite { row, column, value } if value.is_nan() => {
+            crate::Error::NonFinite { row, column, value } if value.is_nan() => {
                 SourceError::Missing { place: self.place(row), column: columns.name(column) }
             }
-            Error::NonFinite { row, column, value } | Error::TooLarge { row, column, value, .. } => {
+            crate::Error::NonFinite { row, column, value } | crate::Error::TooLarge { row, column, value, .. } => {
                 SourceError::Value { place: self.place(row), column: columns.name(column), value }
             }
-            Error::InvalidWeight { row, value } => SourceError::Weight { place: self.place(row), value },
-            Error::WidthMismatch { expected, found } => SourceError::ColumnCount { expected, found },
-            other => return other,
+            crate::Error::InvalidWeight { row, value } => SourceError::Weight { place: self.place(row), value },
+            crate::Error::WidthMismatch { expected, found } => SourceError::ColumnCount { expected, found },
+            other => return other.into(),
         };
         Error::Source { path: self.path.as_ref().clone(), source: problem }
     }

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use ndarray::Array2;
 
-use crate::error::Error;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
-use crate::io::source::error::at;
 use crate::io::source::text::Input;
 use crate::io::source::{Columns, Format, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values};
 

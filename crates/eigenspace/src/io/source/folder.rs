@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::io::error::Error;
 use crate::io::source::open::{format_of, other_image};
 use crate::io::source::{Format, natural};
 

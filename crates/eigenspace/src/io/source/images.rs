@@ -13,8 +13,8 @@ use std::sync::Arc;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::folder::Images;
 use crate::io::source::picture::{Shape, check_size, header};
 use crate::io::source::{Columns, Notice, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};

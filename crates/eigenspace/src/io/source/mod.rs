@@ -29,7 +29,6 @@ mod choice;
 mod csv;
 #[cfg(feature = "npy")]
 mod elements;
-mod error;
 mod folder;
 #[cfg(feature = "npy")]
 mod header;
@@ -67,10 +66,10 @@ mod weighted;
 #[cfg(feature = "npy")]
 mod window;
 
+pub use crate::io::source_error::{Place, SourceError};
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
 #[cfg(feature = "csv")]
 pub use cell::MISSING_WORDS;
-pub use error::{Place, SourceError};
 pub use folder::pictures;
 pub use notice::Notice;
 pub use open::{files, open};
@@ -78,7 +77,7 @@ pub use options::{Format, ReadOptions};
 pub use prefetch::Prefetch;
 pub use weighted::Weighted;
 
-use crate::error::Error;
+use crate::io::error::Error;
 pub(crate) use natural::natural;
 
 /// Rows from somewhere, in order, a block at a time.

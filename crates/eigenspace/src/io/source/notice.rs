@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::io::source::error::IMAGE_FORMATS;
+use crate::io::source_error::IMAGE_FORMATS;
 
 /// Something that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]

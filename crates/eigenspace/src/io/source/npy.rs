@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, Axis, ShapeBuilder};
 
-use crate::error::Error;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::elements::Elements;
-use crate::io::source::error::at;
 use crate::io::source::header::Header;
 use crate::io::source::window::window;
 use crate::io::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::{Columns, ReadOptions, RowBlock, RowSource, SourceError, npy};
 
 /// Opens the array that `options.key` names, or the only one.

@@ -6,8 +6,8 @@
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::sequence::Sequence;
 use crate::io::source::{Format, ReadOptions, RowSource, SourceError};
 

@@ -10,8 +10,8 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::layout::Layout;
 use crate::io::source::table::{Batches, Table, guarded};
 use crate::io::source::{ReadOptions, RowSource, SourceError};

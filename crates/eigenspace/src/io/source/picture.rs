@@ -11,10 +11,11 @@ use std::path::Path;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
 
-use crate::error::Error;
-use crate::io::source::error::{IMAGE_FORMATS, at};
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::resize::resize;
 use crate::io::source::{SourceError, jpeg, pgm};
+use crate::io::source_error::IMAGE_FORMATS;
 
 /// Pixels that a picture may have: 1 GiB of grey as f64.
 const MOST_PIXELS: usize = 1 << 27;

@@ -3,8 +3,8 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
 
 /// Bytes of a block, as f64, that are read at a time.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::open::open_one;
 use crate::io::source::{Columns, ReadOptions, RowBlock, RowSource, SourceError};
 

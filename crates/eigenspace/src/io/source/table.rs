@@ -12,9 +12,9 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use ndarray::Array2;
 
-use crate::error::Error;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::array::{labels, numbers};
-use crate::io::source::error::at;
 use crate::io::source::layout::{Cell, Layout};
 use crate::io::source::{Columns, Origin, RowBlock, RowSource, SourceError, Values};
 

@@ -1,9 +1,9 @@
 //! Rows of one source with the weights of another.
 
-use crate::rows::element::LARGEST;
-use crate::error::Error;
-use crate::io::source::error::at;
+use crate::io::error::Error;
+use crate::io::error::at;
 use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
+use crate::rows::element::LARGEST;
 
 /// Gives each row the weight that stands in the same place of the other source, which has one column.
 pub struct Weighted {
@@ -59,7 +59,7 @@ fn is_weight(value: f64) -> bool {
 
 fn mismatch(rows: u64, weights: u64) -> Error {
     let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    Error::WeightCount { rows: number(rows), weights: number(weights) }
+    crate::Error::WeightCount { rows: number(rows), weights: number(weights) }.into()
 }
 
 impl RowSource for Weighted {

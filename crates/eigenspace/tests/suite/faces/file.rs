@@ -1,7 +1,9 @@
 //! The file of a recogniser: round trips, hostile bytes, and that it is a model file.
 
+use eigenspace::EigenspaceModel;
+use eigenspace::faces::Error;
 use eigenspace::faces::{FaceOptions, Recognizer, Threshold};
-use eigenspace::{EigenspaceModel, Error, FormatError};
+use eigenspace::io::{self, FormatError};
 use sha2::{Digest, Sha256};
 
 use crate::faces::Album;
@@ -24,7 +26,7 @@ fn sample() -> Recognizer {
 
 fn format_error(bytes: &[u8]) -> FormatError {
     match Recognizer::from_bytes(bytes) {
-        Err(Error::Format(error)) => error,
+        Err(Error::File(io::Error::Format(error))) => error,
         other => panic!("expected a format error, found {other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! After any sequence of enrolling and forgetting, a recogniser is the one that was trained on what is left.
 
-use eigenspace::faces::{FaceError, Faces, Recognizer};
+use eigenspace::faces::{self, Faces, Recognizer};
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -166,7 +166,7 @@ fn with_fewer_directions_nobody_is_forgotten_by_halves() {
     // So what p3 had in what was dropped is in the mean, and cannot be taken out of it.
     let refused = [recognizer.forget("p3"), recognizer.forget_picture("p3", "1.pgm")].map(|result| result.unwrap_err());
     for error in refused {
-        assert!(matches!(error, eigenspace::Error::Faces(FaceError::Dropped { .. })), "{error:?}");
+        assert!(matches!(error, faces::Error::Dropped { .. }), "{error:?}");
         assert!(error.hint().unwrap().contains("max_rank"), "{error:?}");
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::builder::{Float32Builder, ListBuilder, StringDictionaryBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{Float64Array, RecordBatch};
-use eigenspace::Error;
-use eigenspace::source::ReadOptions;
+use eigenspace::io::Error;
+use eigenspace::io::source::ReadOptions;
 
 use super::parquet_and_arrow::{table, written};
 use super::{anew, folder, read_after, refusal};

@@ -14,7 +14,7 @@ use arrow_array::{
     RecordBatch, StringArray, UInt8Array,
 };
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use eigenspace::source::ReadOptions;
+use eigenspace::io::source::ReadOptions;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
@@ -248,7 +248,7 @@ fn blocks_do_not_depend_on_the_batches_of_the_file() {
     let table = table(vec![("x", Arc::new(Float64Array::from_iter_values((0..100).map(f64::from))))]);
     for rows in [1, 7, 100] {
         for path in written(folder.path(), &table, rows) {
-            let mut source = eigenspace::source::open(&[&path], &plain()).unwrap();
+            let mut source = eigenspace::io::source::open(&[&path], &plain()).unwrap();
             let mut sizes = Vec::new();
             while let Some(block) = source.next_block(32).unwrap() {
                 sizes.push(block.rows());
@@ -263,7 +263,7 @@ fn skipping_and_reading_may_alternate_and_the_block_size_may_change() {
     let folder = folder();
     let table = table(vec![("x", Arc::new(Float64Array::from_iter_values((0..500).map(f64::from))))]);
     for path in written(folder.path(), &table, 37) {
-        let mut source = eigenspace::source::open(&[&path], &plain()).unwrap();
+        let mut source = eigenspace::io::source::open(&[&path], &plain()).unwrap();
         let mut next = 0;
         for (skip, rows) in [(0, 1), (3, 50), (100, 7), (0, 90), (36, 2), (74, 40)] {
             assert_eq!(source.skip(skip).unwrap(), skip);
@@ -287,7 +287,7 @@ fn files_of_different_formats_are_one_stream_if_their_columns_agree() {
         ("y", Arc::new(Float64Array::from(vec![3.0, 4.0]))),
     ]);
     let mut paths = written(folder.path(), &table, 2);
-    let rows = eigenspace::source::open(&paths[..2], &plain()).unwrap().rows();
+    let rows = eigenspace::io::source::open(&paths[..2], &plain()).unwrap().rows();
     assert_eq!(rows, Some(4), "Parquet and Arrow files know their rows");
     paths.push(folder.path().join("t.csv"));
     std::fs::write(&paths[4], "x,y\n1,3\n2,4\n").unwrap();

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use eigenspace::Error;
-use eigenspace::source::{self, Format, Notice, ReadOptions, SourceError};
+use eigenspace::io::Error;
+use eigenspace::io::source::{self, Format, Notice, ReadOptions, SourceError};
 
 use super::{anew, folder, list, names, read, read_after, refusal, rows_of, told};
 
@@ -234,7 +234,7 @@ fn a_row_knows_its_line_whatever_stands_between() {
     let mut source = source::open(&[&path], &plain()).unwrap();
     let block = source.next_block(10).unwrap().unwrap();
     assert_eq!(block.origin.lines, Some(vec![2, 4, 6]));
-    let missing = Error::NonFinite { row: 2, column: 1, value: NAN };
+    let missing = eigenspace::Error::NonFinite { row: 2, column: 1, value: NAN };
     let told = told(&block.origin.locate(missing, source.columns()));
     assert!(told.starts_with("line 6, column `y`: the cell is empty, or holds a word for a missing value\n"), "{told}");
 }

@@ -12,13 +12,13 @@
 use ndarray::Array2;
 use sha2::{Digest, Sha256};
 
+use crate::io::error::{Error, FormatError};
 use crate::model::bound::Bound;
-use crate::error::{Error, FormatError};
-use crate::stream::factor::{Factor, Note};
-use crate::stream::options::FitOptions;
 use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::stream::factor::{Factor, Note};
+use crate::stream::options::FitOptions;
 
 /// How a checkpoint begins.
 const MAGIC: &[u8] = b"eigenspace checkpoint 2\n";

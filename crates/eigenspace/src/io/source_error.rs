@@ -4,7 +4,6 @@
 //! columns of `--columns` and the rest of this library do.
 
 use std::fmt;
-use std::path::PathBuf;
 
 use crate::printable::printable;
 
@@ -29,7 +28,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a source cannot be read as rows of numbers. The path is in [`Error::Source`](crate::Error::Source).
+/// Why a source cannot be read as rows of numbers. The path is in [`Error::Source`](crate::io::Error::Source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -285,10 +284,4 @@ fn quoted(mark: char) -> String {
 fn some(names: &[String]) -> String {
     let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
     if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
-}
-
-/// Places the problem of a source in its path.
-pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(SourceError) -> crate::Error {
-    let path = path.into();
-    move |source| crate::Error::Source { path, source }
 }

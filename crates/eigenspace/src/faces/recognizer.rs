@@ -1,0 +1,250 @@
+//! The recognizer: a model of faces, and the people in it.
+
+use std::cmp::Ordering;
+
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use sha2::{Digest, Sha256};
+
+use crate::faces::error::Error;
+use crate::faces::options::FaceOptions;
+use crate::io::source::natural;
+use crate::model::batch::Method;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::truncation::Components;
+use crate::rows::block;
+
+/// Pictures, one per row, whose they are, and what each is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Faces<'a> {
+    /// The pixels.
+    pub rows: ArrayView2<'a, f64>,
+    /// The person of each.
+    pub people: &'a [String],
+    /// The name of each; one person has no two pictures of one name.
+    pub pictures: &'a [String],
+}
+
+/// An enrolled picture, without its pixels.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Enrolled {
+    pub(crate) person: String,
+    pub(crate) name: String,
+    /// Of its pixels, to know it again.
+    pub(crate) digest: u64,
+    /// An upper bound of its distance from μ + zV: 0 while no direction was dropped.
+    pub(crate) outside: f64,
+}
+
+impl Enrolled {
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let by_name = |a: &str, b: &str| natural(a, b).then_with(|| a.cmp(b));
+        by_name(&self.person, &other.person).then_with(|| by_name(&self.name, &other.name))
+    }
+}
+
+/// A model of faces, and the people in it.
+///
+/// ```
+/// use eigenspace::faces::{FaceOptions, Faces, Recognizer, Threshold};
+/// use ndarray::array;
+///
+/// let rows = array![[9.0, 1.0, 0.0], [8.0, 1.0, 1.0], [0.0, 1.0, 9.0], [1.0, 0.0, 8.0]];
+/// let people = ["s1", "s1", "s2", "s2"].map(String::from);
+/// let pictures = ["1", "2", "1", "2"].map(String::from);
+/// let faces = Faces { rows: rows.view(), people: &people, pictures: &pictures };
+/// // Four pictures are too few to learn from which distance on a face is unknown, or no face.
+/// let open = FaceOptions { unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() };
+/// let recognizer = Recognizer::train(faces, open)?;
+/// let found = recognizer.matcher()?.recognize(array![[7.0, 2.0, 0.0]].view())?;
+/// assert_eq!(found[0].person(), Some("s1"));
+///
+/// let without = recognizer.forget("s1")?;
+/// assert_eq!(without.people(), ["s2"]);
+/// # Ok::<(), eigenspace::faces::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recognizer {
+    pub(crate) model: EigenspaceModel,
+    pub(crate) options: FaceOptions,
+    /// In the order of people and names.
+    pub(crate) pictures: Vec<Enrolled>,
+    /// One row per picture, one column per direction of the model.
+    pub(crate) coordinates: Array2<f64>,
+}
+
+impl Recognizer {
+    /// Learns faces.
+    pub fn train(faces: Faces<'_>, options: FaceOptions) -> Result<Self, Error> {
+        options.check()?;
+        let (pictures, order) = admit(faces, &[])?;
+        block::check(faces.rows, faces.rows.ncols())?;
+        if let Some((width, height)) = options.size {
+            let (pixels, features) = (width.checked_mul(height), faces.rows.ncols());
+            if !pixels.is_some_and(|pixels| pixels > 0 && [pixels, pixels.saturating_mul(3)].contains(&features)) {
+                return Err(Error::PictureSize { size: (width, height), features });
+            }
+        }
+        let rows = options.pixels.apply(faces.rows.select(Axis(0), &order));
+        let model = EigenspaceModel::batch_by(rows.view(), Method::Auto, options.truncation())?;
+        let model = model.with_components(options.components)?;
+        Self::from_rows(model, options, pictures, rows.view())
+    }
+
+    /// A recogniser whose model has just been made of these rows.
+    fn from_rows(
+        model: EigenspaceModel,
+        options: FaceOptions,
+        mut pictures: Vec<Enrolled>,
+        rows: ArrayView2<'_, f64>,
+    ) -> Result<Self, Error> {
+        let (coordinates, outside) = in_all_directions(&model, rows)?;
+        pictures.iter_mut().zip(outside).for_each(|(picture, outside)| picture.outside = outside);
+        Ok(Self { model, options, pictures, coordinates })
+    }
+
+    /// The eigenspace of all enrolled pictures. It shows k components.
+    pub fn model(&self) -> &EigenspaceModel {
+        &self.model
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &FaceOptions {
+        &self.options
+    }
+
+    /// Z: coordinates of every enrolled picture in all directions of the model, in the order of
+    /// [`pictures`](Self::pictures).
+    pub fn coordinates(&self) -> ArrayView2<'_, f64> {
+        self.coordinates.view()
+    }
+
+    /// The people, in the order of their names.
+    pub fn people(&self) -> Vec<&str> {
+        let mut people: Vec<&str> = self.pictures.iter().map(|picture| picture.person.as_str()).collect();
+        people.dedup();
+        people
+    }
+
+    /// Person and name of every enrolled picture, in their order.
+    pub fn pictures(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.pictures.iter().map(|picture| (picture.person.as_str(), picture.name.as_str()))
+    }
+
+    /// How far any enrolled picture can be from what its coordinates say; 0 while no direction was dropped.
+    pub fn worst_distance(&self) -> f64 {
+        self.pictures.iter().map(|picture| picture.outside).fold(0.0, f64::max)
+    }
+
+    /// The same people looked at in another way. What was done to the pixels and what was dropped cannot be undone.
+    pub fn with_options(&self, options: FaceOptions) -> Result<Self, Error> {
+        options.check()?;
+        if options.pixels != self.options.pixels {
+            let text = options.pixels.to_string();
+            return Err(Error::Setting { what: "way to take pixels of this recogniser", text });
+        }
+        let model = self.model.with_components(options.components)?;
+        Ok(Self { model, options, ..self.clone() })
+    }
+
+    /// An enrolled picture, from its coordinates: all its pixels while no direction was dropped, as the model takes them
+    /// ([`Pixels`]). So whoever has the recogniser has the pictures.
+    pub fn picture(&self, person: &str, picture: &str) -> Result<Array1<f64>, Error> {
+        let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
+        let found = found.ok_or_else(|| self.no_picture(person, picture))?;
+        Ok(self.rows_of(&[found])?.index_axis_move(Axis(0), 0))
+    }
+
+    /// What to say of a person or a picture that is not there.
+    pub(crate) fn no_picture(&self, person: &str, picture: &str) -> Error {
+        let theirs = self.pictures.iter().filter(|p| p.person == person);
+        let pictures: Vec<String> = theirs.map(|p| p.name.clone()).collect();
+        if pictures.is_empty() {
+            let people = self.people().into_iter().map(str::to_owned).collect();
+            return Error::UnknownPerson { person: person.into(), people };
+        }
+        Error::UnknownPicture { person: person.into(), picture: picture.into(), pictures }
+    }
+
+    /// The number of the person of every picture.
+    pub(crate) fn persons(&self) -> Vec<usize> {
+        let mut number = 0;
+        let mut persons = Vec::with_capacity(self.pictures.len());
+        for (i, picture) in self.pictures.iter().enumerate() {
+            number += usize::from(i > 0 && picture.person != self.pictures[i - 1].person);
+            persons.push(number);
+        }
+        persons
+    }
+
+    /// The reconstruction of some enrolled pictures, as the model takes them.
+    pub(crate) fn rows_of(&self, chosen: &[usize]) -> Result<Array2<f64>, Error> {
+        Ok(self.model.reconstruct(self.coordinates.select(Axis(0), chosen).view())?)
+    }
+}
+
+/// Coordinates of rows in all r directions, and how far each row is from them.
+pub(crate) fn in_all_directions(
+    model: &EigenspaceModel,
+    rows: ArrayView2<'_, f64>,
+) -> Result<(Array2<f64>, Vec<f64>), Error> {
+    let all = model.with_components(Components::All)?;
+    if !model.bound.is_truncated() {
+        return Ok((all.project(rows)?, vec![0.0; rows.nrows()]));
+    }
+    let (q, coordinates) = all.distances(rows)?;
+    Ok((coordinates, q.iter().map(|q| q.sqrt()).collect()))
+}
+
+/// What a picture of nobody known is called; a person of that name could not be told from it.
+const RESERVED: [&str; 2] = ["unknown", "not a face"];
+
+/// Checks pictures against each other and those that are there; returns them in order, and the order.
+pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
+    let pictures = faces.rows.nrows();
+    for (what, names) in [("people", faces.people.len()), ("pictures", faces.pictures.len())] {
+        if names != pictures {
+            return Err(Error::NameCount { pictures, names, what });
+        }
+    }
+    if pictures == 0 {
+        return Err(Error::NoPictures);
+    }
+    let mut admitted: Vec<Enrolled> = Vec::with_capacity(pictures);
+    for (i, row) in faces.rows.rows().into_iter().enumerate() {
+        let (person, name) = (faces.people[i].clone(), faces.pictures[i].clone());
+        if person.is_empty() || name.is_empty() {
+            return Err(Error::NoName { picture: i });
+        }
+        if RESERVED.iter().any(|word| person.trim().eq_ignore_ascii_case(word)) {
+            return Err(Error::ReservedName { person });
+        }
+        if let Some(name) = [&person, &name].into_iter().find(|name| name.chars().any(char::is_control)) {
+            return Err(Error::ControlName { name: name.clone() });
+        }
+        let mut hash = Sha256::new();
+        row.iter().for_each(|pixel| hash.update(pixel.to_le_bytes()));
+        let digest = hash.finalize().iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+        admitted.push(Enrolled { person, name, digest, outside: 0.0 });
+    }
+    let mut order: Vec<usize> = (0..pictures).collect();
+    order.sort_by(|&a, &b| admitted[a].order(&admitted[b]));
+    let sorted: Vec<Enrolled> = order.iter().map(|&i| admitted[i].clone()).collect();
+    let mut known: std::collections::HashMap<u64, &Enrolled> = there.iter().map(|old| (old.digest, old)).collect();
+    let taken: std::collections::HashSet<(&str, &str)> =
+        there.iter().map(|old| (old.person.as_str(), old.name.as_str())).collect();
+    for (i, new) in sorted.iter().enumerate() {
+        if let Some(old) = known.insert(new.digest, new) {
+            return Err(Error::AlreadyEnrolled {
+                person: new.person.clone(),
+                picture: new.name.clone(),
+                as_person: old.person.clone(),
+                as_picture: old.name.clone(),
+            });
+        }
+        let twice = i > 0 && sorted[i - 1].order(new).is_eq();
+        if twice || taken.contains(&(new.person.as_str(), new.name.as_str())) {
+            return Err(Error::NameTaken { person: new.person.clone(), picture: new.name.clone() });
+        }
+    }
+    Ok((sorted, order))
+}

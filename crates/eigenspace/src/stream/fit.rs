@@ -1,0 +1,42 @@
+//! From options to streams and models.
+
+use crate::error::Error;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::truncation::Truncation;
+use crate::rows::block::Block;
+use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::stream::options::FitOptions;
+use crate::stream::plan::Engine;
+
+impl FitOptions {
+    /// An empty stream for rows of this width.
+    pub fn stream(&self, features: usize) -> Result<EigenspaceStream, Error> {
+        Ok(EigenspaceStream::new(self.clone(), self.plan(features)?, features))
+    }
+
+    /// A stream that goes on from a model.
+    pub fn resume(&self, model: &EigenspaceModel) -> Result<EigenspaceStream, Error> {
+        if !model.is_empty() && model.is_centred() == self.about_origin {
+            return Err(Error::CentringDiffers);
+        }
+        Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
+    }
+
+    /// An empty stream for rows of this width, so many of which are at hand. Up to five for each feature nothing is
+    /// dropped, where no rank was set and memory allows.
+    pub fn stream_of(&self, features: usize, rows: usize) -> Result<EigenspaceStream, Error> {
+        let plan = self.plan(features)?;
+        let free = self.max_rank.is_none() && self.truncation == Truncation::None && self.engine == Engine::Auto;
+        let plan = if free && self.block_rows.is_none() { plan.at_hand(features, rows) } else { plan };
+        Ok(EigenspaceStream::new(self.clone(), plan, features))
+    }
+
+    /// The model of these rows, through the streaming engine.
+    pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
+        let block = rows.into();
+        let dense = if block.sparse().is_some() { 0 } else { block.nrows() };
+        let mut stream = self.stream_of(block.ncols(), dense)?;
+        stream.update(block)?;
+        Ok(EigenspaceModel::clone(&*stream.model()?))
+    }
+}

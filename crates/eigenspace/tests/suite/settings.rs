@@ -1,0 +1,29 @@
+//! Settings written as words, the same ones in the command and in Python.
+
+use eigenspace::{Engine, Forgetting, Method, Missing, Truncation, WeightKind};
+
+#[test]
+fn every_word_means_its_setting() {
+    assert_eq!("none".parse::<Truncation>().ok(), Some(Truncation::None));
+    assert_eq!("rank:100".parse::<Truncation>().ok(), Some(Truncation::Rank(100)));
+    assert_eq!("energy:0.99".parse::<Truncation>().ok(), Some(Truncation::Energy(0.99)));
+    assert_eq!("tolerance:1e-6".parse::<Truncation>().ok(), Some(Truncation::Tolerance(1e-6)));
+    assert_eq!("fd:7".parse::<Truncation>().ok(), Some(Truncation::FrequentDirections(7)));
+    assert_eq!("never".parse::<Forgetting>().ok(), Some(Forgetting::Never));
+    assert_eq!("0.99".parse::<Forgetting>().ok(), Some(Forgetting::PerRow(0.99)));
+    assert_eq!("block:0.5".parse::<Forgetting>().ok(), Some(Forgetting::PerBlock(0.5)));
+    assert_eq!("half-life:500".parse::<Forgetting>().ok(), Some(Forgetting::HalfLife(500.0)));
+    assert_eq!("skip".parse::<Missing>().ok(), Some(Missing::SkipRows));
+    assert_eq!("scatter".parse::<Engine>().ok(), Some(Engine::Scatter));
+    assert_eq!("gram".parse::<Method>().ok(), Some(Method::Gram));
+    assert_eq!("reliability".parse::<WeightKind>().ok(), Some(WeightKind::Reliability));
+}
+
+#[test]
+fn other_words_are_refused_with_those_that_exist() {
+    let error = "rank:-1".parse::<Truncation>().expect_err("no rank is negative");
+    assert_eq!(error.to_string(), "`rank:-1` is no truncation rule");
+    let error = "drop".parse::<Missing>().expect_err("not a policy");
+    assert_eq!(error.to_string(), "`drop` is no policy for missing cells");
+    assert_eq!(error.hint().as_deref(), Some("one of `refuse`, `skip`, `impute`"));
+}
