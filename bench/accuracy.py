@@ -27,8 +27,8 @@ CELLS = 1 << 24
 class Truth:
     """Batch PCA of some rows: computed once for all tools and runs, and kept beside the data."""
 
-    def __init__(self, key: str, rows: Callable[[], np.ndarray], k: int, *, centred: bool = True):
-        self.key, self.k, self.centred = f"{key}-k{k}", k, centred
+    def __init__(self, key: str, rows: Callable[[], np.ndarray], k: int, *, centered: bool = True):
+        self.key, self.k, self.centered = f"{key}-k{k}", k, centered
         self._rows = rows
 
     @cached_property
@@ -39,7 +39,7 @@ class Truth:
     @cached_property
     def mean(self) -> np.ndarray:
         features = self.rows.shape[1]
-        if not self.centred:
+        if not self.centered:
             return np.zeros(features)
         return np.asarray(self.rows.mean(axis=0, dtype=np.float64)).ravel()
 
@@ -100,11 +100,11 @@ def _sparse(rows, mean: np.ndarray, k: int) -> np.ndarray:
     """The same for sparse rows by ARPACK, to machine precision."""
     from scipy.sparse.linalg import LinearOperator, svds
 
-    centred = LinearOperator(
+    centered = LinearOperator(
         rows.shape,
         matvec=lambda x: rows @ x.ravel() - mean @ x.ravel(),
         rmatvec=lambda y: rows.T @ y.ravel() - mean * y.sum(),
         dtype=np.float64,
     )
     # In the same order as everywhere: largest first.
-    return svds(centred, k=k, tol=0, rng=np.random.default_rng(0))[2][::-1].copy()
+    return svds(centered, k=k, tol=0, rng=np.random.default_rng(0))[2][::-1].copy()

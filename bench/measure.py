@@ -1,7 +1,7 @@
 """Times, in interleaved rounds, and peak memory, in a process of its own.
 
 A round runs every tool of a case once, in an order that is turned round from one to the next, so
-that a noisy neighbour and a warm cache hit all of them. The ratio to the peer is taken within each
+that a noisy neighbor and a warm cache hit all of them. The ratio to the peer is taken within each
 round; its median is what is reported. The first run of each tool is thrown away, unless it took so
 long that nothing of it can be warming up. A tool runs up to 20 times, fewer where that would take
 too long; each row says how many.

@@ -1,7 +1,7 @@
 """The picture of README: how many times as fast, and how many digits are right, for each work.
 
 Written as plain SVG, so that the same results give the same bytes with any version of any library.
-The colours are in the middle, to be read on a white page and on a black one.
+The colors are in the middle, to be read on a white page and on a black one.
 """
 
 import math
@@ -84,8 +84,8 @@ def _grid(x: float, height: int, label: str) -> str:
     return line + _text(x, TOP - 8, label, anchor="middle", size=11)
 
 
-def _circle(x: float, y: float, colour: str, *, hollow: bool = False) -> str:
-    paint = f'fill="none" stroke="{colour}" stroke-width="2.5"' if hollow else f'fill="{colour}"'
+def _circle(x: float, y: float, color: str, *, hollow: bool = False) -> str:
+    paint = f'fill="none" stroke="{color}" stroke-width="2.5"' if hollow else f'fill="{color}"'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{6 if hollow else 5}" {paint}/>'
 
 

@@ -42,10 +42,10 @@ def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
     for axes, case in zip(grid[:, 0], cases, strict=True):
         found = [row for row in rows if row["case"] == case][::-1]
         names = [f"{row['tool']} {row['mode']}".strip() for row in found]
-        colours = [_colour(row) for row in found]
+        colors = [_color(row) for row in found]
         # From 1, which is the peer: to the right what is faster, to the left what is slower.
         widths = [row["ratio"] - 1.0 for row in found]
-        bars = axes.barh(names, widths, left=1.0, color=colours)
+        bars = axes.barh(names, widths, left=1.0, color=colors)
         axes.bar_label(bars, [f"{row['ratio']:.3g}" for row in found], padding=2)
         axes.axvline(1.0, color="black", linewidth=0.6)
         axes.set_xscale("log")
@@ -58,7 +58,7 @@ def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
     return figure
 
 
-def _colour(row: dict[str, Any]) -> str:
+def _color(row: dict[str, Any]) -> str:
     return MODES.get(row["mode"], OURS) if row["tool"].startswith("eigenspace") else OTHERS
 
 
@@ -74,9 +74,9 @@ def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
             for (engine, axis, tool, mode), curve in curves.items():
                 if (engine, axis) == sweep:
                     ours = tool.startswith("eigenspace")
-                    colour = MODES.get(mode, OURS) if ours else OTHERS
+                    color = MODES.get(mode, OURS) if ours else OTHERS
                     label = f"{tool.split()[0]} {mode}: {growth.exponent(curve):.2f}"
-                    axes.plot(*curve, marker="o", markersize=3, color=colour, label=label)
+                    axes.plot(*curve, marker="o", markersize=3, color=color, label=label)
             axes.set(xscale="log", yscale="log", xlabel=sweep[1], ylabel=unit)
             axes.set_title(f"{sweep[0]}, {sweep[1]}")
             if axes.lines:

@@ -1,7 +1,7 @@
 """W6: sparse rows, D = 100,000, about 100 non-zeros a row, N = 20,000, k = 50.
 
-gensim's LsiModel does not centre the rows, so ours are not centred either where it is the peer. The
-centred case, which is PCA, has scikit-learn's ARPACK solver as its peer.
+gensim's LsiModel does not center the rows, so ours are not centered either where it is the peer. The
+centered case, which is PCA, has scikit-learn's ARPACK solver as its peer.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ def _setting(quick: bool):
     return data.topics(n, features), n, features, k
 
 
-def uncentred(quick: bool) -> Case:
+def uncentered(quick: bool) -> Case:
     from eigenspace._core import Stream
     from eigenspace._model import settings
     from gensim.matutils import Sparse2Corpus
@@ -31,12 +31,12 @@ def uncentred(quick: bool) -> Case:
     from sklearn.decomposition import TruncatedSVD
 
     rows, n, features, k = _setting(quick)
-    truth = Truth(f"topics-{n}x{features}-origin", lambda: rows, k, centred=False)
+    truth = Truth(f"topics-{n}x{features}-origin", lambda: rows, k, centered=False)
     corpus = Sparse2Corpus(rows, documents_columns=False)
     words = {i: i for i in range(features)}
 
     def stream(mode: str) -> Tool:
-        chosen = settings(k, k if mode == "lean" else None) | {"centred": False}
+        chosen = settings(k, k if mode == "lean" else None) | {"centered": False}
 
         def run(_: Any) -> Any:
             stream = Stream(features, chosen)
@@ -71,11 +71,11 @@ def uncentred(quick: bool) -> Case:
     return Case("about the origin", "gensim LsiModel", tools, "fit", memory=True, seconds=50)
 
 
-def centred(quick: bool) -> Case:
+def centered(quick: bool) -> Case:
     from sklearn.decomposition import PCA
 
     rows, n, features, k = _setting(quick)
-    truth = Truth(f"topics-{n}x{features}-centred", lambda: rows, k)
+    truth = Truth(f"topics-{n}x{features}-centered", lambda: rows, k)
 
     def fit(name: str, make: Any, mode: str = "") -> Tool:
         def run(estimator: Any) -> Any:
@@ -90,8 +90,8 @@ def centred(quick: bool) -> Case:
         fit("eigenspace IncrementalPCA", lambda: ours(k, "default"), "default"),
         fit("scikit-learn PCA(arpack)", lambda: PCA(k, svd_solver="arpack", random_state=0)),
     ]
-    return Case("centred", "scikit-learn PCA(arpack)", tools, "fit", memory=True, seconds=25)
+    return Case("centered", "scikit-learn PCA(arpack)", tools, "fit", memory=True, seconds=25)
 
 
 def cases(quick: bool) -> dict:
-    return {"about the origin": lambda: uncentred(quick), "centred": lambda: centred(quick)}
+    return {"about the origin": lambda: uncentered(quick), "centered": lambda: centered(quick)}

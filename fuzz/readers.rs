@@ -54,7 +54,7 @@ pub(crate) fn prepare(target: &str) {
 
 /// Good files of this version of the library.
 pub(crate) fn made(target: &str) -> Vec<Vec<u8>> {
-    let whole = EigenspaceModel::batch(ramp().view()).expect("rows");
+    let whole = EigenspaceModel::fit(ramp().view()).expect("rows");
     let short = whole.truncate(Truncation::Rank(1)).expect("a rank");
     match target {
         "model" => vec![whole.to_bytes(), short.to_bytes_with_note("{\"columns\": [\"a\", \"b\", \"c\"]}")],
@@ -107,7 +107,7 @@ pub(crate) fn npz(bytes: &[u8]) {
 
 pub(crate) fn picture(bytes: &[u8]) {
     rows(bytes, &of(Format::Images));
-    rows(bytes, &ReadOptions { colour: true, resize: Some((3, 2)), ..of(Format::Images) });
+    rows(bytes, &ReadOptions { color: true, resize: Some((3, 2)), ..of(Format::Images) });
 }
 
 fn of(format: Format) -> ReadOptions {
@@ -205,7 +205,7 @@ pub(crate) fn words(bytes: &[u8]) {
         let _ = fit(&options);
     }
     if let Ok(method) = text.parse::<Method>() {
-        let _ = EigenspaceModel::batch_by(ramp().view(), method, Truncation::None);
+        let _ = EigenspaceModel::fit_by(ramp().view(), method, Truncation::None);
     }
     let open = open_to("knn");
     let faces = [

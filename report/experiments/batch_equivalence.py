@@ -13,7 +13,7 @@ from .measure import captured, orthogonality_loss, sine
 TOLERANCE = 1e-10
 """What Test 1 allows of any entry of a component."""
 SOLVERS = {
-    "auto": "scikit-learn, default (randomised)",
+    "auto": "scikit-learn, default (randomized)",
     "full": "scikit-learn, full",
     "arpack": "scikit-learn, ARPACK",
 }
@@ -29,11 +29,11 @@ def run():
             "sine": sine(components, v),
             "entry": float(np.abs(components * signs - v).max()),
             "value": float(np.abs(singular_values / s - 1).max()),
-            "captured": captured(components, truth.centred),
+            "captured": captured(components, truth.centered),
             "loss": orthogonality_loss(components),
         }
 
-    results = {"optimum": captured(v, truth.centred), "gap": gap(truth.s)}
+    results = {"optimum": captured(v, truth.centered), "gap": gap(truth.s)}
     estimator = eigenspace.IncrementalPCA(orl.K).fit(rows)
     results["ours"] = against(estimator.components_, estimator.singular_values_)
     for method in ("svd", "gram"):
@@ -85,9 +85,9 @@ def numbers(results):
         "entry": tex.sci(max(results[key]["entry"] for key in exact)),
         "verdict": "passes" if passing else "does not pass",
         "optimum": tex.percent(results["optimum"], 3),
-        "randomised": tex.fixed(results["auto"]["sine"], 2),
-        "randomised.least": tex.fixed(results["auto"]["least"], 2),
-        "randomised.captured": tex.percent(results["auto"]["captured"], 3),
+        "randomized": tex.fixed(results["auto"]["sine"], 2),
+        "randomized.least": tex.fixed(results["auto"]["least"], 2),
+        "randomized.captured": tex.percent(results["auto"]["captured"], 3),
         "full": tex.sci(results["full"]["sine"]),
         "gap": tex.sci(results["gap"]),
     }

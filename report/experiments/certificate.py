@@ -40,7 +40,7 @@ def faces():
                     "rank": rank,
                     "every": every,
                     "bound": certificate.error_bound / largest,
-                    "error": scatter_error(truth.centred, s, model.basis) / largest,
+                    "error": scatter_error(truth.centered, s, model.basis) / largest,
                     "inside": int(((bounds[:, 0] - slack <= true) & (true <= bounds[:, 1] + slack)).sum()),
                     "angles": {
                         str(k): [certificate.angle_bound(k), sine(model.basis[:k], truth.v[:k])] for k in ANGLES
@@ -71,18 +71,18 @@ def adversarial():
         for start in range(0, len(rows), 40):
             pca.partial_fit(rows[start : start + 40])
             seen = start + 40
-            centred = rows[:seen] - rows[:seen].mean(axis=0)
+            centered = rows[:seen] - rows[:seen].mean(axis=0)
             model = pca.model_
             s, v = model.with_components(None).singular_values, model.basis
             if seen % 200 == 40:
-                largest = np.linalg.svd(centred, compute_uv=False)[0] ** 2
+                largest = np.linalg.svd(centered, compute_uv=False)[0] ** 2
                 marks.append(
                     {
                         "rows": seen,
-                        "true": float(np.square(centred @ weak).sum()),
+                        "true": float(np.square(centered @ weak).sum()),
                         "known": float(np.square(s * (v @ weak)).sum()),
                         "bound": float(model.certificate().error_bound / largest),
-                        "error": scatter_error(centred, s, v) / largest,
+                        "error": scatter_error(centered, s, v) / largest,
                     }
                 )
         found[name] = marks
@@ -94,25 +94,25 @@ def adversarial():
 
 def draw(results):
     figure, (left, middle, right) = look.panels(3, 2.3)
-    colours = dict(zip(RANKS, (look.BAD, look.LEAN, look.OURS), strict=True))
-    for rank, colour in colours.items():
+    colors = dict(zip(RANKS, (look.BAD, look.LEAN, look.OURS), strict=True))
+    for rank, color in colors.items():
         found = [one for one in results["faces"] if one["rank"] == rank]
         every = [one["every"] for one in found]
-        left.loglog(every, [one["bound"] for one in found], "o-", color=colour, label=f"rank {rank}")
-        left.loglog(every, [max(one["error"], 1e-16) for one in found], ":", color=colour)
-    left.plot([], [], ":", color=look.GREY, label="true")
+        left.loglog(every, [one["bound"] for one in found], "o-", color=color, label=f"rank {rank}")
+        left.loglog(every, [max(one["error"], 1e-16) for one in found], ":", color=color)
+    left.plot([], [], ":", color=look.GRAY, label="true")
     left.set(
         xlabel="rows between truncations",
         title=r"bound on $\|M-L\|_2\,/\,\lambda_1$",
         ylim=(2e-5, 3),
     )
     left.legend(loc="lower left", ncols=2, columnspacing=1)
-    for rank, every, colour in ((150, 200, look.OURS), (100, 50, look.LEAN), (50, 50, look.BAD)):
+    for rank, every, color in ((150, 200, look.OURS), (100, 50, look.LEAN), (50, 50, look.BAD)):
         one = next(one for one in results["faces"] if (one["rank"], one["every"]) == (rank, every))
         bounds, sines = zip(*one["angles"].values(), strict=True)
-        middle.loglog(sines, bounds, "o", color=colour, label=f"rank {rank}, every {every}")
+        middle.loglog(sines, bounds, "o", color=color, label=f"rank {rank}, every {every}")
     line = [1e-6, 1]
-    middle.loglog(line, line, color=look.GREY, linewidth=0.8)
+    middle.loglog(line, line, color=look.GRAY, linewidth=0.8)
     middle.set(
         xlabel=r"true $\sin\theta_k$",
         title=r"bound on $\sin\theta_k$",
@@ -120,13 +120,13 @@ def draw(results):
         ylim=(1e-6, 3),
     )
     middle.legend(loc="lower right")
-    for name, (label, colour) in {
+    for name, (label, color) in {
         "plain": ("plain truncation", look.BAD),
         "frequent": ("Frequent Directions", look.OURS),
     }.items():
         marks = results["adversarial"][name]
-        right.plot([m["rows"] for m in marks], [m["known"] for m in marks], "-", color=colour, label=label)
-    right.plot([m["rows"] for m in marks], [m["true"] for m in marks], ":", color=look.GREY, label="true")
+        right.plot([m["rows"] for m in marks], [m["known"] for m in marks], "-", color=color, label=label)
+    right.plot([m["rows"] for m in marks], [m["true"] for m in marks], ":", color=look.GRAY, label="true")
     right.set(xlabel="rows", title="scatter, weak direction")
     right.legend(loc="upper left")
     return {"certificate": figure}

@@ -8,7 +8,7 @@ from . import tex
 
 PROTOCOLS = {"first-5": "first 5 / last 5", "random-5": "random 5 / 5", "random-9": "random 9 / 1"}
 NAMES = {
-    "knn": "nearest neighbour",
+    "knn": "nearest neighbor",
     "centroid": "nearest mean",
     "subspace": "nearest span",
     "svm": "SVM, linear",

@@ -56,7 +56,7 @@ def drawn():
 
 
 def single_pass(rows, dtype, marks=MARKS):
-    """Brand's rank-one update as it is usually written, the residual orthogonalised once: V after each mark.
+    """Brand's rank-one update as it is usually written, the residual orthogonalized once: V after each mark.
 
     The mean correction is right; only the care for orthogonality is missing.
     """
@@ -107,8 +107,8 @@ def stream():
         for start in range(done, mark, PEER_BLOCK):
             peer.partial_fit(rows[start : start + PEER_BLOCK])
         done = mark
-        centred = rows[:mark] - rows[:mark].mean(axis=0)
-        scatter = centred.T @ centred
+        centered = rows[:mark] - rows[:mark].mean(axis=0)
+        scatter = centered.T @ centered
         values, vectors = np.linalg.eigh(scatter)
         v, largest = vectors.T[::-1][:SHOWN], values[-1]
         model = pca.model_
@@ -143,11 +143,11 @@ def draw(results):
         "ours": ("eigenspace", look.OURS, "o-"),
         "peer": ("scikit-learn", look.PEER, "s-"),
         "f64": ("one pass, f64", look.BAD, "^--"),
-        "f32": ("one pass, f32", look.GREY, "v--"),
+        "f32": ("one pass, f32", look.GRAY, "v--"),
     }
-    for key, (label, colour, line) in series.items():
-        axes[0].loglog(rows, [mark[key]["loss"] for mark in marks], line, color=colour, label=label)
-        axes[1].loglog(rows, [max(mark[key]["sine"], 1e-16) for mark in marks], line, color=colour)
+    for key, (label, color, line) in series.items():
+        axes[0].loglog(rows, [mark[key]["loss"] for mark in marks], line, color=color, label=label)
+        axes[1].loglog(rows, [max(mark[key]["sine"], 1e-16) for mark in marks], line, color=color)
     axes[0].legend(loc="upper left", ncols=2, columnspacing=0.8, handlelength=1.5, fontsize=6)
     axes[0].set(xlabel="rows", title=r"largest entry of $|VV^T-I|$", ylim=(1e-16, 1e3))
     axes[1].set(xlabel="rows", title=r"$\sin\theta$ to batch PCA")
@@ -161,7 +161,7 @@ def draw(results):
     axes[2].loglog(
         *zip(*[(n, error) for n, _, error in shown], strict=True),
         "o:",
-        color=look.GREY,
+        color=look.GRAY,
         label="true",
     )
     axes[2].set(xlabel="rows", title=r"$\|M-L\|_2\,/\,\lambda_1$")

@@ -1,6 +1,6 @@
 """The mistakes of the source documents, each with a number that shows it.
 
-Those about centring, rank and the reference are measured in other experiments; here are the rest.
+Those about centering, rank and the reference are measured in other experiments; here are the rest.
 """
 
 import eigenspace
@@ -13,7 +13,7 @@ POINTS = [(0.72, 0.14), (0.18, 0.23), (2.50, 2.30), (0.45, 0.17), (0.03, 0.44)]
 POINTS += [(0.13, 0.24), (0.30, 0.03), (2.65, 2.10), (0.91, 0.92), (0.46, 0.33)]
 """The table of ten points in the slides."""
 CLAIMED = 3.23018
-"""The variance along (1, 1) that the slides print for standardised data."""
+"""The variance along (1, 1) that the slides print for standardized data."""
 WIDTHS = (2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
 K, M = 50, 10
 RUNS = 7
@@ -66,7 +66,7 @@ def brand():
 
 
 def slides():
-    """The ten points: their PCA, and the variance along (1, 1) when they are standardised."""
+    """The ten points: their PCA, and the variance along (1, 1) when they are standardized."""
     points = np.array(POINTS)
     model = eigenspace.EigenspaceModel.from_rows(points)
     correlation = np.corrcoef(points.T)[0, 1]
@@ -99,7 +99,7 @@ def width():
 
 
 def block_step(v, s, rows):
-    """The five steps of the specification's update, of centred rows."""
+    """The five steps of the specification's update, of centered rows."""
     p = rows @ v
     q, r = np.linalg.qr((rows - p @ v.T).T)
     core = np.block([[np.diag(s), np.zeros((len(s), len(rows)))], [p, r.T]])
@@ -116,7 +116,7 @@ def slope(results, name):
 def draw(results):
     figure, (axis,) = look.panels(1, 2.0, 3.4)
     widths = [int(features) for features in results["width"]]
-    for name, label, colour in (
+    for name, label, color in (
         ("ours", "eigenspace", look.OURS),
         ("numpy", "numpy, Brand's step", look.PEER),
     ):
@@ -124,11 +124,11 @@ def draw(results):
             widths,
             [1000 * results["width"][str(d)][name] for d in widths],
             "o-",
-            color=colour,
+            color=color,
             label=label,
         )
     first = 1000 * results["width"][str(widths[0])]["ours"]
-    axis.loglog(widths, [first] * len(widths), "--", color=look.GREY, label=r"$O(mk^2)$")
+    axis.loglog(widths, [first] * len(widths), "--", color=look.GRAY, label=r"$O(mk^2)$")
     axis.set(xlabel="features $D$", ylabel="ms for an update")
     axis.set_xticks(widths, [f"{d:,}" for d in widths])
     axis.minorticks_off()

@@ -11,7 +11,7 @@ import numpy as np
 # It speaks of the dates of fonts.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
 
-OURS, LEAN, PEER, BAD, GREY = "#1b6ca8", "#6fb1dc", "#c0392b", "#d98324", "#777777"
+OURS, LEAN, PEER, BAD, GRAY = "#1b6ca8", "#6fb1dc", "#c0392b", "#d98324", "#777777"
 
 plt.rcParams.update(
     {

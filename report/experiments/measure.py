@@ -14,23 +14,23 @@ def sine(a, b):
     return float(np.linalg.norm(a - (a @ b.T) @ b, 2))
 
 
-def captured(directions, centred):
-    """The share of the variance of centred rows along orthonormal directions."""
-    return float(np.square(centred @ directions.T).sum() / np.square(centred).sum())
+def captured(directions, centered):
+    """The share of the variance of centered rows along orthonormal directions."""
+    return float(np.square(centered @ directions.T).sum() / np.square(centered).sum())
 
 
-def scatter_error(centred, s, v):
-    """The spectral norm of M - L: the scatter of centred rows less what a model says of it.
+def scatter_error(centered, s, v):
+    """The spectral norm of M - L: the scatter of centered rows less what a model says of it.
 
     With B the rows stacked on s V and J the signs of the two, M - L = B' J B has the eigenvalues of C' J C for any
     C with C C' = B B', which is a small matrix.
     """
     factor = s[:, None] * v
-    both = centred @ factor.T
-    gram = np.block([[centred @ centred.T, both], [both.T, factor @ factor.T]])
+    both = centered @ factor.T
+    gram = np.block([[centered @ centered.T, both], [both.T, factor @ factor.T]])
     values, vectors = np.linalg.eigh(gram)
     root = vectors * np.sqrt(np.maximum(values, 0))
-    signs = np.concatenate([np.ones(len(centred)), -np.ones(len(factor))])
+    signs = np.concatenate([np.ones(len(centered)), -np.ones(len(factor))])
     return float(np.abs(np.linalg.eigvalsh(root.T @ (signs[:, None] * root))).max())
 
 

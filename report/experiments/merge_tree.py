@@ -34,7 +34,7 @@ def run():
                 "sine": sine(shown(tree), truth.v[: orl.K]),
                 "chain": sine(shown(chain), truth.v[: orl.K]),
                 "value": float(np.abs(s[: orl.K] ** 2 / truth.s[: orl.K] ** 2 - 1).max()),
-                "error": scatter_error(truth.centred, s, tree.basis) / truth.s[0] ** 2,
+                "error": scatter_error(truth.centered, s, tree.basis) / truth.s[0] ** 2,
                 "bound": certificate.error_bound / truth.s[0] ** 2,
                 "exact": certificate.is_exact,
             }
@@ -68,11 +68,11 @@ def draw(results):
         "spare": (f"rank {RANKS['spare']}", look.LEAN, "o-"),
         "lean": (f"rank {RANKS['lean']}", look.BAD, "o-"),
     }
-    for key, (label, colour, line) in style.items():
-        left.loglog(leaves, [trees[str(n)][key]["sine"] for n in leaves], line, color=colour, label=label)
-        right.loglog(leaves, [1000 * trees[str(n)][key]["median"] for n in leaves], line, color=colour)
-    right.axhline(1000 * numpy_seconds(results), color=look.GREY, linestyle="--", linewidth=0.8)
-    right.text(2, 1150 * numpy_seconds(results), "numpy SVD of all", fontsize=7, color=look.GREY)
+    for key, (label, color, line) in style.items():
+        left.loglog(leaves, [trees[str(n)][key]["sine"] for n in leaves], line, color=color, label=label)
+        right.loglog(leaves, [1000 * trees[str(n)][key]["median"] for n in leaves], line, color=color)
+    right.axhline(1000 * numpy_seconds(results), color=look.GRAY, linestyle="--", linewidth=0.8)
+    right.text(2, 1150 * numpy_seconds(results), "numpy SVD of all", fontsize=7, color=look.GRAY)
     right.set_ylim(None, 2500 * numpy_seconds(results))
     left.set(ylabel=r"$\sin\theta$ to batch PCA")
     left.legend(loc="center right")

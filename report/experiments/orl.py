@@ -45,7 +45,7 @@ class Batch:
     """Batch PCA by LAPACK's full singular value decomposition."""
 
     mean: np.ndarray
-    centred: np.ndarray
+    centered: np.ndarray
     s: np.ndarray
     v: np.ndarray
 
@@ -57,9 +57,9 @@ class Batch:
 def batch(rows):
     """The oracle of every experiment: shares no code with the library."""
     mean = rows.mean(axis=0)
-    centred = rows - mean
-    _, s, v = np.linalg.svd(centred, full_matrices=False)
-    return Batch(mean, centred, s, v)
+    centered = rows - mean
+    _, s, v = np.linalg.svd(centered, full_matrices=False)
+    return Batch(mean, centered, s, v)
 
 
 @functools.cache
@@ -86,7 +86,7 @@ def coordinates():
 def reduced(rows):
     """Batch PCA of some of the faces by way of those coordinates: the first components only."""
     small = batch(rows @ basis())
-    return Batch(rows.mean(axis=0), small.centred, small.s, small.v[:K] @ basis().T)
+    return Batch(rows.mean(axis=0), small.centered, small.s, small.v[:K] @ basis().T)
 
 
 def shuffled(seed):

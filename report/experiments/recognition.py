@@ -1,4 +1,4 @@
-"""Recognition: the nearest neighbour of a face in the coordinates of the model."""
+"""Recognition: the nearest neighbor of a face in the coordinates of the model."""
 
 import eigenspace
 import numpy as np
@@ -10,7 +10,7 @@ SHOWN = 40
 KS = (1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 100, 150)
 DRAWS = 10
 TRAINING = 5
-"""Pictures of each person that are known; the others are to be recognised."""
+"""Pictures of each person that are known; the others are to be recognized."""
 
 
 def run():
@@ -28,7 +28,7 @@ def drawn(seed):
 
 
 def outcome(rows, people, known):
-    """Shares recognised: from a stream in blocks of 20, from a merge of two halves, from batch PCA, from pixels."""
+    """Shares recognized: from a stream in blocks of 20, from a merge of two halves, from batch PCA, from pixels."""
     stream = eigenspace.IncrementalPCA(max(KS))
     for start in range(0, known.sum(), 20):
         stream.partial_fit(rows[known][start : start + 20])
@@ -42,8 +42,8 @@ def outcome(rows, people, known):
         ("batch", batch.transform),
     ):
         old, new = transform(rows[known]), transform(rows[~known])
-        accuracy[name] = {str(k): recognised(old[:, :k], new[:, :k], people, known) for k in KS}
-    accuracy["pixels"] = recognised(rows[known], rows[~known], people, known)
+        accuracy[name] = {str(k): recognized(old[:, :k], new[:, :k], people, known) for k in KS}
+    accuracy["pixels"] = recognized(rows[known], rows[~known], people, known)
     named = [
         names(of.transform(rows[known])[:, :SHOWN], of.transform(rows[~known])[:, :SHOWN], people[known])
         for of in (stream, merged, batch)
@@ -52,7 +52,7 @@ def outcome(rows, people, known):
     return accuracy
 
 
-def recognised(old, new, people, known):
+def recognized(old, new, people, known):
     return float((names(old, new, people[known]) == people[~known]).mean())
 
 
@@ -74,8 +74,8 @@ def draw(results):
     first = [100 * results["first"]["stream"][str(k)] for k in KS]
     axis.plot(KS, first, "s--", color=look.BAD, label="first five, last five")
     pixels = 100 * np.mean([one["pixels"] for one in results["random"]])
-    axis.axhline(pixels, color=look.GREY, linestyle=":", label="pixels, random halves")
-    axis.set(xscale="log", xlabel="components", ylabel="recognised, %")
+    axis.axhline(pixels, color=look.GRAY, linestyle=":", label="pixels, random halves")
+    axis.set(xscale="log", xlabel="components", ylabel="recognized, %")
     axis.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])
     axis.minorticks_off()
     axis.legend(loc="lower right")

@@ -41,7 +41,7 @@ def streamed_model(rows):
 
 
 def error(model, rows, k):
-    """The root of the mean square, in grey levels."""
+    """The root of the mean square, in gray levels."""
     return eigenspace.reconstruction_error(rows, model.with_components(k), kind="rmse")
 
 
@@ -52,7 +52,7 @@ def draw(results):
     axis.plot(
         ks,
         [one["optimum"] for one in found],
-        color=look.GREY,
+        color=look.GRAY,
         linewidth=3,
         alpha=0.4,
         label="optimum (full SVD)",
@@ -67,7 +67,7 @@ def draw(results):
     )
     new = [(one["k"], one["new"]) for one in found if "new" in one]
     axis.plot(*zip(*new, strict=True), "s-", color=look.BAD, markersize=2.5, label="faces not seen")
-    axis.set(xlabel="components", ylabel="error in grey levels", ylim=(0, None))
+    axis.set(xlabel="components", ylabel="error in gray levels", ylim=(0, None))
     axis.legend()
     figures = {"reconstruction": figure}
     if orl.available():

@@ -30,9 +30,9 @@ def numpy_svd(rows):
 
 def numpy_gram(rows):
     """The quick way for fewer rows than features, at half the digits."""
-    centred = rows - rows.mean(axis=0)
-    _, u = np.linalg.eigh(centred @ centred.T)
-    v = u[:, ::-1][:, : orl.K].T @ centred
+    centered = rows - rows.mean(axis=0)
+    _, u = np.linalg.eigh(centered @ centered.T)
+    v = u[:, ::-1][:, : orl.K].T @ centered
     return v / np.linalg.norm(v, axis=1)[:, None]
 
 
@@ -56,7 +56,7 @@ def ten():
         "numpy": lambda: numpy_svd(rows),
         "gram": lambda: numpy_gram(rows),
         "full": lambda: decomposition.PCA(orl.K, svd_solver="full").fit(rows).components_,
-        "randomised": lambda: decomposition.PCA(orl.K, random_state=0).fit(rows).components_,
+        "randomized": lambda: decomposition.PCA(orl.K, random_state=0).fit(rows).components_,
         "peer": (lambda: copy.deepcopy(peer), lambda own: own.partial_fit(new).components_),
         "batch": lambda: shown(eigenspace.EigenspaceModel.from_rows(rows)),
         "exact": lambda: shown(models["exact"].update(new)),
@@ -71,7 +71,7 @@ def ten():
         if name != "append":
             components = method[1](method[0]()) if isinstance(method, tuple) else method()
             found[name]["sine"] = sine(components, truth.v[: orl.K])
-            found[name]["captured"] = captured(components, truth.centred)
+            found[name]["captured"] = captured(components, truth.centered)
     return found
 
 
@@ -142,7 +142,7 @@ def draw(results):
         "numpy": "numpy SVD",
         "full": "scikit-learn full",
         "gram": "numpy Gram",
-        "randomised": "scikit-learn randomised",
+        "randomized": "scikit-learn randomized",
         "batch": "eigenspace batch",
         "peer": "scikit-learn update",
         "exact": "eigenspace exact",
@@ -166,11 +166,11 @@ def draw(results):
         "default": ("default, reading at the end", look.OURS, "o-"),
         "lean": ("rank 50, reading at the end", look.OURS, "o:"),
     }
-    for key, (label, colour, line) in series.items():
+    for key, (label, color, line) in series.items():
         values = [1000 * results["blocks"][str(size)][key]["median"] for size in sizes]
-        right.loglog(sizes, values, line, color=colour, label=label)
-    right.axhline(1000 * results["ten"]["numpy"]["median"], color=look.GREY, linestyle="--", linewidth=0.8)
-    right.text(1, 1100 * results["ten"]["numpy"]["median"], "numpy SVD of all", fontsize=7, color=look.GREY)
+        right.loglog(sizes, values, line, color=color, label=label)
+    right.axhline(1000 * results["ten"]["numpy"]["median"], color=look.GRAY, linestyle="--", linewidth=0.8)
+    right.text(1, 1100 * results["ten"]["numpy"]["median"], "numpy SVD of all", fontsize=7, color=look.GRAY)
     right.set(xlabel="rows of a block", ylabel="ms for a block", title="other blocks")
     right.set_ylim(None, 200 * 1000 * results["ten"]["numpy"]["median"])
     right.legend(loc="upper left", fontsize=6)
@@ -182,7 +182,7 @@ def tables(results):
         "numpy": "numpy, full SVD of 400",
         "gram": "numpy, Gram matrix of 400",
         "full": "scikit-learn PCA, full",
-        "randomised": "scikit-learn PCA, default",
+        "randomized": "scikit-learn PCA, default",
         "batch": "eigenspace, batch of 400",
         None: None,
         "peer": "scikit-learn IncrementalPCA",

@@ -95,7 +95,7 @@ def draw(results):
     left.set(xlabel="person taken out", ylabel=r"$\sin\theta$ to the model without", ylim=(None, 30))
     left.legend(loc="center right")
     right.plot(people, [one["cut"]["bound"] for one in found], "o", color=look.OURS, label="certificate")
-    right.plot(people, [one["cut"]["error"] for one in found], "o", color=look.GREY, label="true")
+    right.plot(people, [one["cut"]["error"] for one in found], "o", color=look.GRAY, label="true")
     right.set(xlabel=f"person taken out of the whole of rank {RANK}", ylabel=r"$\|M-L\|_2\,/\,\lambda_1$")
     right.ticklabel_format(axis="y", style="sci", scilimits=(-3, -3), useMathText=True)
     right.legend(loc="upper center", ncols=2)

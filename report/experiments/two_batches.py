@@ -1,4 +1,4 @@
-"""Two batches of 200: the specification's Test 2, against the rule of centring and the rank kept in between."""
+"""Two batches of 200: the specification's Test 2, against the rule of centering and the rank kept in between."""
 
 import eigenspace
 import numpy as np
@@ -48,11 +48,11 @@ def run():
 def error(model):
     """The spectral norm of what the model lacks, as a share of the largest eigenvalue."""
     truth, s = orl.reference(), model.with_components(None).singular_values
-    return scatter_error(truth.centred, s, model.basis) / truth.s[0] ** 2
+    return scatter_error(truth.centered, s, model.basis) / truth.s[0] ** 2
 
 
 def rules():
-    """What each way of centring the second batch gives when nothing is dropped: numpy alone."""
+    """What each way of centering the second batch gives when nothing is dropped: numpy alone."""
     rows = orl.coordinates()
     v = orl.batch(rows).v[: orl.K]
     old, new = rows[:HALF], rows[HALF:]
@@ -67,7 +67,7 @@ def rules():
         "new mean": [factor, new - new_mean],
         "block mean": [factor, new - block_mean],
         "correction": [factor, new - block_mean, row],
-        "one centre": [factor, new - shift],
+        "one center": [factor, new - shift],
     }
     return {
         name: sine(np.linalg.svd(np.vstack(stack), full_matrices=False)[2][: orl.K], v)
@@ -86,13 +86,13 @@ def draw(results):
     figure, (left, right) = look.panels(2, 2.4)
     ranks = results["ranks"]
     for name, found in results["orders"].items():
-        colour = look.OURS if name == "file" else look.LEAN
+        color = look.OURS if name == "file" else look.LEAN
         label = {"file": "file order", "0": "shuffled"}.get(name)
         order = 3 if name == "file" else 2
         sines = [one["sine"] for one in found["ours"]]
-        left.semilogy(ranks, sines, "o-", color=colour, label=label, zorder=order)
-    left.axhline(TOLERANCE, color=look.GREY, linewidth=0.8, linestyle="--")
-    left.text(52, TOLERANCE * 2, "Test 2", color=look.GREY, fontsize=7)
+        left.semilogy(ranks, sines, "o-", color=color, label=label, zorder=order)
+    left.axhline(TOLERANCE, color=look.GRAY, linewidth=0.8, linestyle="--")
+    left.text(52, TOLERANCE * 2, "Test 2", color=look.GRAY, fontsize=7)
     peer = results["orders"]["file"]["peer"]
     left.plot([orl.K], [peer], "s", color=look.PEER, label="scikit-learn, file order", zorder=4)
     left.set(xlabel="rank kept after the first batch", ylabel=r"$\sin\theta$ to batch PCA")
@@ -113,13 +113,13 @@ def tables(results):
         "new mean": "new mean (the specification)",
         "block mean": "the block's own mean",
         "correction": "the block's own mean, and the row $c$",
-        "one centre": r"the point $t$ of \eqref{eq:centre}",
+        "one center": r"the point $t$ of \eqref{eq:center}",
     }
     rows = []
     for key, name in names.items():
         found = results["rules"][key]
         rows.append([name, tex.sci(found), "yes" if found < TOLERANCE else "no"])
-    return {"rules": tex.table("lrc", ["second batch centred at", r"$\sin\theta$", "Test 2"], rows)}
+    return {"rules": tex.table("lrc", ["second batch centered at", r"$\sin\theta$", "Test 2"], rows)}
 
 
 def numbers(results):
@@ -128,7 +128,7 @@ def numbers(results):
         "old": "old mean",
         "new": "new mean",
         "row": "correction",
-        "centre": "one centre",
+        "center": "one center",
     }.items():
         found[f"rule.{key}"] = tex.sci(results["rules"][name])
     for rank in RANKS:

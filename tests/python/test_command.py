@@ -37,14 +37,14 @@ def check(model_file, x: np.ndarray, precision: str = "f8") -> None:
     """Holds a model file against numpy's own decomposition."""
     model = load_file(model_file)
     x = np.asarray(x, dtype=np.float64)
-    centred = x - x.mean(axis=0)
-    _, s, v = np.linalg.svd(centred, full_matrices=False)
+    centered = x - x.mean(axis=0)
+    _, s, v = np.linalg.svd(centered, full_matrices=False)
     rank = model["singular_values"].size
     assert model["count"] == len(x)
     np.testing.assert_allclose(model["mean"], x.mean(axis=0), atol=CLOSE[precision] * abs(x).max())
     np.testing.assert_allclose(model["singular_values"], s[:rank], atol=CLOSE[precision] * s[0])
     scatter = model["basis"].T @ np.diag(model["singular_values"] ** 2) @ model["basis"]
-    np.testing.assert_allclose(scatter, centred.T @ centred, atol=10 * CLOSE[precision] * s[0] ** 2)
+    np.testing.assert_allclose(scatter, centered.T @ centered, atol=10 * CLOSE[precision] * s[0] ** 2)
     assert v.shape[1] == model["basis"].shape[1]
 
 
@@ -203,7 +203,7 @@ def test_rows_of_32_bits_stay_so(tmp_path):
     assert np.load(tmp_path / "z.npy").dtype == np.float32
 
 
-def test_standardised_pca_is_that_of_the_correlation_matrix(tmp_path):
+def test_standardized_pca_is_that_of_the_correlation_matrix(tmp_path):
     x = rows() * np.array([1, 10, 100, 1e-3, 5, 2, 7])
     np.save(tmp_path / "x.npy", x)
     eigenspace("fit", tmp_path / "x.npy", "--standardize", "-o", tmp_path / "m")
@@ -219,7 +219,7 @@ def test_weights_are_those_of_repeated_rows(tmp_path):
     np.save(tmp_path / "w.npy", weights.astype(float))
     eigenspace("fit", tmp_path / "x.npy", "--weights", tmp_path / "w.npy", "-o", tmp_path / "m")
     model, repeated = load_file(tmp_path / "m"), np.repeat(x, weights, axis=0)
-    centred = repeated - repeated.mean(axis=0)
-    singular = np.linalg.svd(centred, compute_uv=False)
+    centered = repeated - repeated.mean(axis=0)
+    singular = np.linalg.svd(centered, compute_uv=False)
     np.testing.assert_allclose(model["singular_values"], singular[:7], atol=1e-12 * singular[0])
     np.testing.assert_allclose(model["mean"], repeated.mean(axis=0), atol=1e-12)

@@ -1,4 +1,4 @@
-"""The recogniser against scikit-learn, on the same splits of the ORL faces.
+"""The recognizer against scikit-learn, on the same splits of the ORL faces.
 
 `EIGENSPACE` names the program and `EIGENSPACE_ORL` the faces; `cargo xtask python` sets both.
 """
@@ -95,7 +95,7 @@ def test_accuracy_is_within_one_deviation_of_the_peer_or_above(
         np.testing.assert_allclose(trials, theirs, atol=1e-12)
 
 
-def test_a_recogniser_is_a_model_file_and_holds_coordinates_of_all_pictures(faces, tmp_path):
+def test_a_recognizer_is_a_model_file_and_holds_coordinates_of_all_pictures(faces, tmp_path):
     from safetensors.numpy import load_file
 
     path = tmp_path / "faces.safetensors"
@@ -110,10 +110,10 @@ def test_a_recogniser_is_a_model_file_and_holds_coordinates_of_all_pictures(face
     eigenspace("faces", "forget", path, "s7", "s23", "-o", rest, "--quiet")
     tensors = load_file(rest)
     left = np.array([faces[name] for name in order if name.split("/")[0] not in ("s7", "s23")])
-    centred = left - left.mean(axis=0)
-    s = np.linalg.svd(centred, compute_uv=False)
+    centered = left - left.mean(axis=0)
+    s = np.linalg.svd(centered, compute_uv=False)
     np.testing.assert_allclose(tensors["mean"], left.mean(axis=0), atol=1e-10)
     found = tensors["singular_values"]
     np.testing.assert_allclose(found, s[: found.size], atol=1e-8 * s[0])
     z = tensors["faces.coordinates"]
-    np.testing.assert_allclose(z @ z.T, centred @ centred.T, atol=1e-8 * s[0] ** 2)
+    np.testing.assert_allclose(z @ z.T, centered @ centered.T, atol=1e-8 * s[0] ** 2)

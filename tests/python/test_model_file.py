@@ -41,11 +41,11 @@ def metadata() -> dict[str, str]:
 def exact() -> SimpleNamespace:
     """What numpy says of the same rows."""
     mean = rows().mean(axis=0)
-    centred = rows() - mean
-    _, singular_values, basis = np.linalg.svd(centred, full_matrices=False)
+    centered = rows() - mean
+    _, singular_values, basis = np.linalg.svd(centered, full_matrices=False)
     return SimpleNamespace(
         mean=mean,
-        feature_scatter=(centred**2).sum(axis=0),
+        feature_scatter=(centered**2).sum(axis=0),
         singular_values=singular_values,
         basis=basis,
     )
@@ -93,8 +93,8 @@ def test_the_count_is_an_exact_unsigned_integer(model):
 def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(metadata):
     assert list(metadata) == ["eigenspace"]
     settings = json.loads(metadata["eigenspace"])
-    assert sorted(settings) == ["centre", "components", "sha256", "version", "weights"]
-    assert settings["centre"] == "mean"
+    assert sorted(settings) == ["center", "components", "sha256", "version", "weights"]
+    assert settings["center"] == "mean"
     assert settings["components"] == "number 2"
     assert settings["version"] == 2
     assert settings["weights"] == "frequency"
@@ -102,7 +102,7 @@ def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(
 
 def test_the_checksum_can_be_computed_again_from_its_description(model, metadata):
     settings = json.loads(metadata["eigenspace"])
-    words = [settings[key] for key in ("components", "centre", "weights")]
+    words = [settings[key] for key in ("components", "center", "weights")]
     header = "\n".join(["eigenspace 2", *words, ""])
     digest = hashlib.sha256(header.encode())
     for name in sorted(model):

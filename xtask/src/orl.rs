@@ -1,4 +1,4 @@
-//! The ORL faces: 400 grey pictures of 40 people, which the tests need and the repository must not hold.
+//! The ORL faces: 400 gray pictures of 40 people, which the tests need and the repository must not hold.
 //!
 //! They are looked for in this order, and always checked, by the command `eigenspace data orl`:
 //!

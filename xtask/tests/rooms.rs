@@ -80,7 +80,8 @@ fn rooms_and_files_use_only_what_is_before_them() {
             uses.extend(named(&code, "super::").into_iter().map(|(file, _)| (room.to_owned(), file)));
         }
         for (used_room, used_file) in uses {
-            let used_room = if ["Error", "error", "printable"].contains(&used_room.as_str()) { "error" } else { &used_room };
+            let used_room =
+                if ["Error", "error", "printable"].contains(&used_room.as_str()) { "error" } else { &used_room };
             let later = match place(used_room) {
                 None => true,
                 Some(used) if used == own && room != "error" => {

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every line of ours with `unsafe` code. `window.rs` says why its one call is sound.
-const UNSAFE: [(&str, &str); 1] =
-    [("crates/eigenspace/src/io/source/window.rs", "unsafe { MmapOptions::new().offset(offset).len(length).map(file) }")];
+const UNSAFE: [(&str, &str); 1] = [(
+    "crates/eigenspace/src/io/source/window.rs",
+    "unsafe { MmapOptions::new().offset(offset).len(length).map(file) }",
+)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()

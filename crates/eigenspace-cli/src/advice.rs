@@ -40,7 +40,7 @@ fn on_faces(error: &faces::Error) -> Option<String> {
 
 fn on_a_model(error: &Error) -> Option<String> {
     match error {
-        Error::CentringDiffers => Some("fit both with --uncentred, or both without".into()),
+        Error::CenteringDiffers => Some("fit both with --uncentered, or both without".into()),
         Error::NonFinite { .. } => Some(MISSING.into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
         Error::TooLittleWeight { .. } => {

@@ -6,7 +6,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ContextValue;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eigenspace::io::source::{Format, ReadOptions};
-use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, printable};
+use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Rank, printable};
 
 use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
@@ -160,9 +160,9 @@ pub(crate) struct Input {
     #[arg(long, value_name = "WxH")]
     pub(crate) resize: Option<String>,
 
-    /// Keep the colours of pictures instead of turning them grey.
-    #[arg(long, alias = "color")]
-    pub(crate) colour: bool,
+    /// Keep the colors of pictures instead of turning them gray.
+    #[arg(long)]
+    pub(crate) color: bool,
 
     /// The format of the input, where names do not tell it.
     #[arg(long, value_name = "FORMAT")]
@@ -226,7 +226,7 @@ impl Input {
             key: self.key.clone(),
             vector: false,
             resize: self.resize.as_deref().map(size).transpose()?,
-            colour: self.colour,
+            color: self.color,
         })
     }
 }
@@ -314,7 +314,7 @@ impl Settings {
             })
             .missing(match self.missing {
                 MissingName::Refuse => Missing::Refuse,
-                MissingName::Skip => Missing::SkipRows,
+                MissingName::Skip => Missing::Skip,
                 MissingName::Impute => Missing::Impute,
             });
         if let Some(rank) = rank(self.max_rank.as_deref())? {
@@ -334,15 +334,9 @@ impl Settings {
 }
 
 /// `100` or `all`.
-pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<usize>> {
-    match text {
-        None => Ok(None),
-        Some("all") => Ok(Some(usize::MAX)),
-        Some(text) => match text.parse() {
-            Ok(rank) => Ok(Some(rank)),
-            Err(_) => Err(Failure::Rank { text: text.into() }.into()),
-        },
-    }
+pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<Rank>> {
+    let wrong = |text: &str| Failure::Rank { text: text.into() };
+    text.map(|text| text.parse().map_err(|_| wrong(text).into())).transpose()
 }
 
 /// `50`, `0.95` or `all`.

@@ -65,7 +65,7 @@ pub(crate) enum Failure {
     NoPeople { folder: PathBuf },
     #[error("`{}` lies in nobody's folder", path.display())]
     NoPerson { path: PathBuf },
-    #[error("`{}` is a recogniser, and would lose its people", path.display())]
+    #[error("`{}` is a recognizer, and would lose its people", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
     CheckpointInUse { path: PathBuf },
@@ -146,11 +146,11 @@ impl Failure {
             Self::NotText { .. } => "rename it: people and pictures are kept under the names of folders and files",
             Self::NothingNamed { .. } => "leave out the option for its default, or see --help for what it may be",
             Self::Output { .. } => "files that were to be written are written; only what is said of them is lost",
-            Self::Noise { .. } => "a number of grey values, 0 or more, such as 25",
+            Self::Noise { .. } => "a number of gray values, 0 or more, such as 25",
             Self::NoRow { .. } => "rows are counted from 0",
             Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
             Self::NoComponent { .. } => "components are counted from 1; show more with -k",
-            Self::Shape { .. } => "width times height (times 3 for colours) must be the number of features",
+            Self::Shape { .. } => "width times height (times 3 for colors) must be the number of features",
         };
         Some(text.into())
     }

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 /// Kept in the file as JSON, under the file's checksum.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Note {
-    /// Whether the model is looked at standardised. The model itself is always raw.
+    /// Whether the model is looked at standardized. The model itself is always raw.
     pub(crate) standardize: bool,
     /// Names of the columns.
     pub(crate) names: Option<Vec<String>>,
     /// The picture that a row is.
     pub(crate) picture: Option<Picture>,
-    /// Whether the file is a recogniser of faces. Models that are written of it are none.
+    /// Whether the file is a recognizer of faces. Models that are written of it are none.
     pub(crate) faces: bool,
-    /// What such a recogniser does to the pixels of each picture first.
+    /// What such a recognizer does to the pixels of each picture first.
     pub(crate) pixels: Pixels,
 }
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::note::Note;
 
-/// A raw model, and the standardised view of it where the note asks for one.
+/// A raw model, and the standardized view of it where the note asks for one.
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     pub(crate) raw: EigenspaceModel,
@@ -62,7 +62,7 @@ impl Opened {
         self.scaled.as_ref().map_or(&self.raw, Scaled::model)
     }
 
-    /// Rows as the model takes them: a recogniser may do something to the pixels of each picture first.
+    /// Rows as the model takes them: a recognizer may do something to the pixels of each picture first.
     pub(crate) fn taken<'a>(&self, rows: &'a Values) -> Cow<'a, Values> {
         match self.note.pixels {
             Pixels::Raw => Cow::Borrowed(rows),

@@ -133,7 +133,7 @@ pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for a model, which must not take the place of a recogniser: its people would be gone.
+/// The same for a model, which must not take the place of a recognizer: its people would be gone.
 pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
     if path.is_file() && Opened::load(path).is_ok_and(|there| there.note.faces) {
         return Err(Failure::IsRecognizer { path: path.to_owned() }.into());

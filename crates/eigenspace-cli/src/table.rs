@@ -28,7 +28,7 @@ fn trimmed(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// A number with enough digits to tell it from its neighbours.
+/// A number with enough digits to tell it from its neighbors.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {

@@ -74,7 +74,7 @@ impl Model {
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
         let cells = decomposition(block.nrows(), block.ncols());
-        Ok(compute(py, cells, || EigenspaceModel::batch_by(block, method, truncation))?.into())
+        Ok(compute(py, cells, || EigenspaceModel::fit_by(block, method, truncation))?.into())
     }
 
     /// The model of these bytes, and their note.
@@ -221,8 +221,8 @@ impl Model {
     }
 
     #[getter]
-    fn is_centred(&self) -> bool {
-        self.inner.is_centred()
+    fn is_centered(&self) -> bool {
+        self.inner.is_centered()
     }
 
     #[getter]
@@ -243,7 +243,7 @@ impl Model {
 
     /// All singular values that are kept.
     fn singular_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.inner.singular_values().to_pyarray(py)
+        self.inner.all_singular_values().to_pyarray(py)
     }
 
     fn feature_scatter<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
@@ -371,7 +371,7 @@ impl Model {
         })
     }
 
-    /// The model of the standardised rows.
+    /// The model of the standardized rows.
     fn standardize(&self, py: Python<'_>) -> PyResult<Scaled> {
         let cells = decomposition(self.inner.rank(), self.inner.features()).saturating_add(memory::model(&self.inner));
         Ok(compute(py, cells, || self.inner.standardize())?.into())

@@ -67,7 +67,7 @@ pub(crate) struct Settings {
     block_rows: Option<usize>,
     forgetting: String,
     missing: String,
-    centred: bool,
+    centered: bool,
     standardize: bool,
     weight_kind: String,
 }
@@ -94,7 +94,7 @@ impl Settings {
             .engine(self.engine.parse()?)
             .forgetting(self.forgetting.parse()?)
             .missing(self.missing.parse()?)
-            .centred(self.centred)
+            .centered(self.centered)
             .standardize(self.standardize)
             .weights(self.weight_kind.parse()?);
         if let Some(rank) = self.max_rank {

@@ -1,4 +1,4 @@
-//! A model seen with its features multiplied by scales: standardised PCA.
+//! A model seen with its features multiplied by scales: standardized PCA.
 
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;

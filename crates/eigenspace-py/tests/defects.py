@@ -1,6 +1,6 @@
 """Where scikit-learn's answer is not batch PCA and ours is, in numbers. Run it for the table as Markdown.
 
-The truth is a singular value decomposition of the centred rows by numpy. The faces are those of ORL: the variable
+The truth is a singular value decomposition of the centered rows by numpy. The faces are those of ORL: the variable
 EIGENSPACE_ORL names the folder that holds s1/1.pgm and so on.
 """
 

@@ -68,7 +68,7 @@ CASES = {
     ),
     "fit with a weight for each of too many rows": lambda: IncrementalPCA().fit(tall(10**12), sample_weight=1.0),
     "transform": lambda: fitted(4).transform(tall(10**12)),
-    "transform standardised": lambda: fitted(4, standardize=True).transform(tall(10**12)),
+    "transform standardized": lambda: fitted(4, standardize=True).transform(tall(10**12)),
     "inverse_transform": lambda: fitted(4).inverse_transform(tall(10**12)),
     "score": lambda: fitted(4, n_components=2).score(tall(10**12)),
     "angles": lambda: principal_angles(tall(10**12), ROW[None]),

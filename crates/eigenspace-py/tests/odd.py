@@ -59,7 +59,7 @@ DOORS = {
     ),
     "IncrementalPCA.transform": lambda X, plain: fitted(plain.shape[1]).transform(X),
     "IncrementalPCA.transform whitened": lambda X, plain: fitted(plain.shape[1], whiten=True).transform(X),
-    "IncrementalPCA.transform standardised": lambda X, plain: fitted(plain.shape[1], standardize=True).transform(X),
+    "IncrementalPCA.transform standardized": lambda X, plain: fitted(plain.shape[1], standardize=True).transform(X),
     "IncrementalPCA.inverse_transform": lambda X, plain: fitted(plain.shape[1]).inverse_transform(X),
     "IncrementalPCA.inverse_transform whitened": lambda X, plain: fitted(plain.shape[1], whiten=True).inverse_transform(
         X

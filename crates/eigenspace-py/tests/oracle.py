@@ -66,18 +66,18 @@ class Truth:
         return first + (weights[:, None] * (rows - first)).sum(axis=0) / weights.sum()
 
     @cached_property
-    def centred(self):
+    def centered(self):
         """√w (x − μ), multiplied by the scales."""
         roots = np.sqrt(self.weights)[:, None]
         return roots * (self.rows.astype(np.longdouble) - self.mean).astype(np.float64) * self.scales
 
     @cached_property
     def scatter(self):
-        return self.centred.T @ self.centred
+        return self.centered.T @ self.centered
 
     @cached_property
     def _svd(self):
-        _, values, directions = np.linalg.svd(self.centred, full_matrices=self.features <= 200)
+        _, values, directions = np.linalg.svd(self.centered, full_matrices=self.features <= 200)
         return np.concatenate([values, np.zeros(self.features)])[: self.features], directions
 
     @property
@@ -96,7 +96,7 @@ class Truth:
 
     @cached_property
     def total(self):
-        return float(np.square(self.centred).sum())
+        return float(np.square(self.centered).sum())
 
     @cached_property
     def far(self):
@@ -126,10 +126,10 @@ def truth(rows, weights=None, scales=1.0):
     return Truth(rows[weights > 0], weights[weights > 0], scales)
 
 
-def standardised(rows, weights=None):
-    """Batch PCA of standardised rows: constant features are left alone."""
+def standardized(rows, weights=None):
+    """Batch PCA of standardized rows: constant features are left alone."""
     raw = truth(rows, weights)
-    deviation = np.sqrt(np.square(raw.centred).sum(axis=0) / raw.weight)
+    deviation = np.sqrt(np.square(raw.centered).sum(axis=0) / raw.weight)
     constant = np.ptp(raw.rows, axis=0) == 0
     scales = 1.0 / np.where(constant, 1.0, deviation)
     return truth(rows, weights, scales), scales

@@ -54,7 +54,7 @@ def test_rows_on_a_line_have_its_direction(method):
         expected = truth(rows)
         found = EigenspaceModel.from_rows(rows, method=method).components[0]
         away = np.linalg.norm(found - line * (found @ line) / (line @ line))
-        # Householder's bidiagonalisation of m x n cells is exact for rows that differ from these by c m n eps / 2 of
+        # Householder's bidiagonalization of m x n cells is exact for rows that differ from these by c m n eps / 2 of
         # their norm at most (Higham, Accuracy and Stability of Numerical Algorithms, section 19.3), c a small number.
         worst = max(worst, away / (EPS * 2 * rows.size + 4 * expected.far / expected.values[0]))
     assert worst <= 1

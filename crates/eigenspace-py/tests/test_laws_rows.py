@@ -1,4 +1,4 @@
-"""The laws for rows in other dress: weighted, forgotten, standardised, narrow, sparse."""
+"""The laws for rows in other dress: weighted, forgotten, standardized, narrow, sparse."""
 
 import pickle
 
@@ -15,7 +15,7 @@ from oracle import (
     norm,
     scatter_of,
     soak,
-    standardised,
+    standardized,
     tables,
     truth,
 )
@@ -109,10 +109,10 @@ def test_a_model_forgets_by_a_factor(rows, factor, cut):
 
 @given(tables(min_rows=2, offsets=(0.0, 1.0, 1e3)), st.integers(0, 1000))
 @soak(100)
-def test_standardised_is_pca_of_standardised_rows(rows, seed):
+def test_standardized_is_pca_of_standardized_rows(rows, seed):
     rows = rows * 10.0 ** np.random.default_rng(seed).integers(-4, 5, rows.shape[1])
     raw = truth(rows)
-    expected, scales = standardised(rows)
+    expected, scales = standardized(rows)
     # A feature that varies by no more than the rounding of its mean has no deviation worth a name.
     varying = np.ptp(rows, axis=0) > 0
     assume((np.ptp(rows, axis=0) > 1e4 * EPS * np.abs(rows).max(axis=0))[varying].all())
@@ -136,7 +136,7 @@ def test_standardised_is_pca_of_standardised_rows(rows, seed):
 
 def rough(rows, raw):
     """Digits of a deviation that a mean far away costs: (largest / deviation), at least 1."""
-    deviation = np.sqrt(np.square(raw.centred).mean(axis=0))
+    deviation = np.sqrt(np.square(raw.centered).mean(axis=0))
     return 1.0 + np.abs(rows).max(axis=0) / np.where(deviation > 0, deviation, np.inf)
 
 
@@ -151,7 +151,7 @@ def test_narrow_rows_are_worked_on_in_their_precision(table):
         pca.partial_fit(block.astype(np.float32))
     assert pca.components_.dtype == np.float32
     assert pca.transform(rows).dtype == np.float32
-    # Rows are centred in float64; their products, summed in float64, round to float32.
+    # Rows are centered in float64; their products, summed in float64, round to float32.
     error = norm(scatter_of(pca.model_) - expected.scatter)
     assert error <= expected.rounding(2) + 8 * EPS32 * expected.eigenvalues[0]
     assert error <= pca.model_.certificate().error_bound + expected.rounding(2)

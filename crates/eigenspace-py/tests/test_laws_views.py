@@ -44,7 +44,7 @@ def test_a_number_of_components_shows_that_many(rows, data):
         ratio = expected.eigenvalues[:k] / expected.total if expected.total else np.zeros(k)
         assert (np.abs(pca.explained_variance_ratio_ - ratio) * expected.total <= 2 * k * allowed).all()
         assert (np.abs(pca.mean_ - expected.mean) <= 8 * EPS * np.abs(rows).max(axis=0)).all()
-        assert (np.abs(pca.var_ - np.square(expected.centred).mean(axis=0)) <= allowed / n).all()
+        assert (np.abs(pca.var_ - np.square(expected.centered).mean(axis=0)) <= allowed / n).all()
         assert (pca.var_[np.ptp(rows, axis=0) == 0] == 0).all()  # a constant feature is constant to the last bit
         noise = expected.eigenvalues[k:].sum() / (d - k) / divisor if k < d else 0.0
         assert abs(pca.noise_variance_ - noise) <= 2 * d * allowed / divisor
@@ -172,7 +172,7 @@ def assert_certificate(model, expected, slack):
         low, high = certificate.captured_bounds(k)
         loose = 4 * k * slack / max(expected.total, 1e-300)
         assert low - loose <= expected.share(k) <= high + loose or expected.total <= slack, f"the share of {k}"
-    left = np.square(model.basis @ expected.centred.T).sum() if model.rank else 0.0
+    left = np.square(model.basis @ expected.centered.T).sum() if model.rank else 0.0
     assert expected.total - left >= -slack
 
 
@@ -260,8 +260,8 @@ def test_what_is_shown_and_what_is_remembered_agree(features):
         if start > 100:
             pca.components_  # noqa: B018  reading on the way changes nothing
     fresh = IncrementalPCA(n_components=10).fit(rows)
-    centred = rows - rows.mean(axis=0)
-    _, values, directions = np.linalg.svd(centred, full_matrices=False)
+    centered = rows - rows.mean(axis=0)
+    _, values, directions = np.linalg.svd(centered, full_matrices=False)
     signs = np.sign(np.sum(pca.components_ * directions[:10], axis=1))[:, None]
     assert np.abs(pca.components_ - signs * directions[:10]).max() < 1e-10
     assert np.abs(pca.singular_values_ / values[:10] - 1).max() < 1e-12

@@ -56,13 +56,13 @@ def inexact():
 
 
 def decomposed(rows):
-    """Mean, shares of variance, directions and centred rows, by numpy alone."""
-    centred = rows - rows.mean(axis=0)
-    _, values, directions = np.linalg.svd(centred, full_matrices=False)
-    return rows.mean(axis=0), values**2 / np.sum(values**2), directions, centred
+    """Mean, shares of variance, directions and centered rows, by numpy alone."""
+    centered = rows - rows.mean(axis=0)
+    _, values, directions = np.linalg.svd(centered, full_matrices=False)
+    return rows.mean(axis=0), values**2 / np.sum(values**2), directions, centered
 
 
-def standardised(rows):
+def standardized(rows):
     return (rows - rows.mean(axis=0)) / rows.std(axis=0)
 
 
@@ -117,8 +117,8 @@ def test_directions_that_are_kept_but_not_shown_stand_behind_a_line():
     assert len(plot.scree(PCA().fit(X), n=99).patches) == 4
 
 
-def test_shares_of_a_standardised_estimator_are_those_of_standardised_rows():
-    _, shares, _, _ = decomposed(standardised(X))
+def test_shares_of_a_standardized_estimator_are_those_of_standardized_rows():
+    _, shares, _, _ = decomposed(standardized(X))
     ax = plot.scree(PCA(standardize=True).fit(X))
     np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
 
@@ -142,27 +142,27 @@ def test_very_many_bars_are_one_outline():
 # Scatter
 
 
-def test_points_are_the_centred_rows_times_the_directions():
-    _, shares, directions, centred = decomposed(X)
+def test_points_are_the_centered_rows_times_the_directions():
+    _, shares, directions, centered = decomposed(X)
     for model in looks(X):
         ax = plot.scatter(model, X)
-        same_up_to_sign(offsets(ax), centred @ directions[:2].T)
+        same_up_to_sign(offsets(ax), centered @ directions[:2].T)
         assert ax.get_xlabel() == f"component 1 ({100 * shares[0]:.1f} %)"
         assert ax.get_ylabel() == f"component 2 ({100 * shares[1]:.1f} %)"
         assert ax.get_legend() is None
 
 
-def test_points_of_standardised_sparse_and_framed_rows():
-    expected = standardised(X) @ decomposed(standardised(X))[2][:2].T
+def test_points_of_standardized_sparse_and_framed_rows():
+    expected = standardized(X) @ decomposed(standardized(X))[2][:2].T
     same_up_to_sign(offsets(plot.scatter(PCA(2, standardize=True).fit(FRAME), FRAME)), expected)
-    _, _, directions, centred = decomposed(X)
-    same_up_to_sign(offsets(plot.scatter(PCA(2).fit(X), sparse.csr_matrix(X))), centred @ directions[:2].T)
+    _, _, directions, centered = decomposed(X)
+    same_up_to_sign(offsets(plot.scatter(PCA(2).fit(X), sparse.csr_matrix(X))), centered @ directions[:2].T)
 
 
 def test_components_are_chosen_by_number():
-    _, _, directions, centred = decomposed(X)
+    _, _, directions, centered = decomposed(X)
     ax = plot.scatter(PCA().fit(X), X, components=(3, 1))
-    same_up_to_sign(offsets(ax), centred @ directions[[3, 1]].T)
+    same_up_to_sign(offsets(ax), centered @ directions[[3, 1]].T)
     assert ax.get_xlabel().startswith("component 4 (")
 
 
@@ -233,7 +233,7 @@ def test_very_many_rows_are_cells_and_none_is_lost():
     assert legend(ax) == ["a", "b"]
 
 
-def test_continuous_labels_have_a_colour_bar():
+def test_continuous_labels_have_a_color_bar():
     petal = FRAME["petal length (cm)"].copy()
     ax = plot.scatter(PCA(2).fit(X), X, petal)
     (cloud,) = clouds(ax)
@@ -245,10 +245,10 @@ def test_continuous_labels_have_a_colour_bar():
 
 
 def test_three_components_make_a_picture_in_space():
-    _, _, directions, centred = decomposed(X)
+    _, _, directions, centered = decomposed(X)
     ax = plot.scatter(PCA().fit(X), X, components=(0, 1, 2))
     assert ax.name == "3d"
-    same_up_to_sign(np.column_stack(clouds(ax)[0]._offsets3d), centred @ directions[:3].T)
+    same_up_to_sign(np.column_stack(clouds(ax)[0]._offsets3d), centered @ directions[:3].T)
     assert ax.get_zlabel().startswith("component 3 (")
     with pytest.raises(EigenspaceError, match="projection='3d'"):
         plot.scatter(PCA().fit(X), X, components=(0, 1, 2), ax=plt.figure().add_subplot())
@@ -274,7 +274,7 @@ def test_the_gallery_shows_the_mean_and_the_components(pixels):
     assert len(plot.components(PCA(3).fit(pixels), (HEIGHT, WIDTH))) == 4
 
 
-def test_pictures_in_colour_are_scaled_to_what_a_screen_shows(pixels):
+def test_pictures_in_color_are_scaled_to_what_a_screen_shows(pixels):
     axes = plot.components(PCA(3).fit(pixels), (5, 2))
     for ax in axes:
         drawn = np.asarray(ax.images[0].get_array())
@@ -289,7 +289,7 @@ def test_pictures_in_colour_are_scaled_to_what_a_screen_shows(pixels):
 def test_reconstructions_use_the_first_components(pixels, standardize, whiten):
     scale = pixels.std(axis=0) if standardize else np.ones(pixels.shape[1])
     mean = pixels.mean(axis=0)
-    _, _, directions, centred = decomposed(pixels / scale)
+    _, _, directions, centered = decomposed(pixels / scale)
     axes = plot.reconstructions(
         PCA(12, standardize=standardize, whiten=whiten).fit(pixels), pixels[[3, 8]], (HEIGHT, WIDTH), k=(0, 2, 7, 99)
     )
@@ -298,7 +298,7 @@ def test_reconstructions_use_the_first_components(pixels, standardize, whiten):
     for i, row in enumerate([3, 8]):
         np.testing.assert_array_equal(np.ravel(axes[i, 0, 0].images[0].get_array()), pixels[row])
         for j, k in enumerate([0, 2, 7, 12], 1):
-            again = mean + (centred[row] @ directions[:k].T @ directions[:k]) * scale
+            again = mean + (centered[row] @ directions[:k].T @ directions[:k]) * scale
             np.testing.assert_allclose(np.ravel(axes[i, 0, j].images[0].get_array()), again)
             residual = np.ravel(axes[i, 1, j].images[0].get_array())
             np.testing.assert_allclose(residual, pixels[row] - again, atol=1e-9)
@@ -327,23 +327,23 @@ def test_galleries_can_be_drawn_into_part_of_a_figure(pixels):
 
 
 def test_arrows_of_a_biplot_are_loadings_stretched_together():
-    _, _, directions, centred = decomposed(X)
-    loadings = (directions[:2] * np.sqrt(np.sum((centred @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
+    _, _, directions, centered = decomposed(X)
+    loadings = (directions[:2] * np.sqrt(np.sum((centered @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
     ax = plot.biplot(PCA(2).fit(FRAME), FRAME, labels=SPECIES)
     (factor,) = [float(text.split("× ")[1]) for text in texts(ax) if text.startswith("arrows × ")]
-    room, reach = np.abs(centred @ directions[:2].T).max(axis=0), np.abs(loadings).max(axis=0)
+    room, reach = np.abs(centered @ directions[:2].T).max(axis=0), np.abs(loadings).max(axis=0)
     stretch = np.min(0.8 * room / reach)
     assert factor == pytest.approx(stretch, rel=1e-2)
     order = np.argsort(-np.hypot(*loadings.T))
     same_up_to_sign(tips(ax), stretch * loadings[order])
     order = np.concatenate([np.flatnonzero(name == SPECIES) for name in iris.target_names])
-    same_up_to_sign(offsets(ax), (centred @ directions[:2].T)[order])
+    same_up_to_sign(offsets(ax), (centered @ directions[:2].T)[order])
     assert set(FRAME.columns) <= set(texts(ax))
 
 
 def test_a_biplot_without_rows_has_the_loadings_themselves():
-    _, _, directions, centred = decomposed(X)
-    loadings = (directions[:2] * np.sqrt(np.sum((centred @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
+    _, _, directions, centered = decomposed(X)
+    loadings = (directions[:2] * np.sqrt(np.sum((centered @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
     ax = plot.biplot(EigenspaceModel.from_rows(X), n=2)
     longest = np.argsort(-np.hypot(*loadings.T))[:2]
     same_up_to_sign(tips(ax), loadings[longest])
@@ -352,7 +352,7 @@ def test_a_biplot_without_rows_has_the_loadings_themselves():
 
 @pytest.mark.parametrize("standardize", [False, True])
 def test_arrows_of_the_circle_are_correlations(standardize):
-    rows = standardised(X) if standardize else X
+    rows = standardized(X) if standardize else X
     scores = (rows - rows.mean(axis=0)) @ decomposed(rows)[2][:2].T
     expected = np.array([[np.corrcoef(X[:, j], scores[:, i])[0, 1] for i in range(2)] for j in range(4)])
     ax = plot.circle(PCA(2, standardize=standardize).fit(X), names=list("abcd"))
@@ -406,11 +406,11 @@ def test_bars_bear_their_values():
 
 @pytest.mark.parametrize("standardize", [False, True])
 def test_rows_beyond_a_limit_are_marked(standardize):
-    rows = standardised(X) if standardize else X
-    _, _, directions, centred = decomposed(rows)
-    scores = centred @ directions[:2].T
+    rows = standardized(X) if standardize else X
+    _, _, directions, centered = decomposed(rows)
+    scores = centered @ directions[:2].T
     hotelling = np.sum(scores**2 / scores.var(axis=0, ddof=1), axis=1)
-    distance = np.sum((centred - scores @ directions[:2]) ** 2, axis=1)
+    distance = np.sum((centered - scores @ directions[:2]) ** 2, axis=1)
     pca = PCA(2, standardize=standardize).fit(X)
     ax = plot.monitor(pca, X, confidence=0.9)
     everything, beyond = clouds(ax)

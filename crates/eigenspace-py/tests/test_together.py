@@ -55,7 +55,7 @@ def test_the_likelihood_is_that_of_a_normal_distribution():
         np.testing.assert_allclose(estimator.score_samples(iris.data), normal.logpdf(iris.data), rtol=1e-10)
 
 
-def test_a_clone_has_the_parameters_and_nothing_learnt():
+def test_a_clone_has_the_parameters_and_nothing_learned():
     fitted = IncrementalPCA(2, max_rank=7, forgetting="half-life:30").fit(iris.data)
     twin = clone(fitted)
     assert twin.get_params() == fitted.get_params()

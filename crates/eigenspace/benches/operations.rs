@@ -20,7 +20,7 @@ fn rows(n: usize, features: usize) -> Array2<f64> {
 }
 
 fn model(n: usize, features: usize, rank: usize) -> EigenspaceModel {
-    EigenspaceModel::batch_by(rows(n, features).view(), Method::Auto, Truncation::Rank(rank)).expect("finite rows")
+    EigenspaceModel::fit_by(rows(n, features).view(), Method::Auto, Truncation::Rank(rank)).expect("finite rows")
 }
 
 fn batch(criterion: &mut Criterion) {
@@ -36,7 +36,7 @@ fn batch(criterion: &mut Criterion) {
             if sensible {
                 let name = BenchmarkId::new(format!("{method:?}"), format!("{n}x{features}"));
                 group.bench_function(name, |bench| {
-                    bench.iter(|| EigenspaceModel::batch_by(data.view(), method, Truncation::None));
+                    bench.iter(|| EigenspaceModel::fit_by(data.view(), method, Truncation::None));
                 });
             }
         }
@@ -65,7 +65,7 @@ fn merge_and_split(criterion: &mut Criterion) {
         for rank in [20, 50] {
             let data = rows(2 * rank + 2, features);
             let (one, two) = data.view().split_at(ndarray::Axis(0), rank + 1);
-            let [one, two] = [one, two].map(|rows| EigenspaceModel::batch(rows).expect("finite rows"));
+            let [one, two] = [one, two].map(|rows| EigenspaceModel::fit(rows).expect("finite rows"));
             let both = one.merge(&two, Truncation::None).expect("same width");
             let name = format!("D{features} r{rank}");
             let mut group = criterion.benchmark_group("merge");

@@ -1,7 +1,7 @@
 //! How much of the machine's matrix-product rate the engine reaches.
 //!
 //! Each share is taken between two medians of one run in which all cases are interleaved, so that a
-//! noisy neighbour hits both sides. The count of operations of each case is the least that its
+//! noisy neighbor hits both sides. The count of operations of each case is the least that its
 //! algorithm needs: symmetric products count half; r vectors of an eigenproblem of size q count 4/3 q³ to
 //! reach tridiagonal form and 2 q² r to turn the vectors back.
 #![allow(missing_docs, clippy::print_stdout)]
@@ -119,7 +119,7 @@ fn compression(features: usize, rank: usize, block: usize, single: bool) -> Case
 fn project(features: usize, k: usize, single: bool) -> Case {
     let rows = 2048;
     let data = noise(rows, features);
-    let model = EigenspaceModel::batch(data.slice_axis(ndarray::Axis(0), (..k + 1).into())).expect("finite rows");
+    let model = EigenspaceModel::fit(data.slice_axis(ndarray::Axis(0), (..k + 1).into())).expect("finite rows");
     let narrow = data.mapv(|x| x as f32);
     let run =
         move || if single { seconds(|| model.project(narrow.view())) } else { seconds(|| model.project(data.view())) };

@@ -20,7 +20,7 @@ fn main() -> Result<(), Error> {
 
     let rows = ndarray::concatenate(ndarray::Axis(0), &sites.iter().map(|rows| rows.view()).collect::<Vec<_>>())
         .expect("the sites have the same features");
-    let batch = EigenspaceModel::batch(rows.view())?.with_components(5)?;
+    let batch = EigenspaceModel::fit(rows.view())?.with_components(5)?;
     println!(
         "{} rows, sine of the largest angle to batch PCA of them: {:.1e}",
         all.count(),

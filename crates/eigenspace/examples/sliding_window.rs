@@ -12,7 +12,7 @@ fn main() -> Result<(), Error> {
     let window = 200;
     let step = 50;
     let first = rows.slice_axis(Axis(0), (..window).into());
-    let reference = EigenspaceModel::batch(first)?.with_components(2)?;
+    let reference = EigenspaceModel::fit(first)?.with_components(2)?;
     let mut model = reference.clone();
     println!("{:>6} {:>10} {:>13} {:>14}", "row", "in window", "2 comps hold", "sine to start");
     for start in (0..rows.nrows() - window).step_by(step) {
@@ -28,8 +28,7 @@ fn main() -> Result<(), Error> {
             model.subspace_distance(&reference)?
         );
     }
-    let fresh =
-        EigenspaceModel::batch(rows.slice_axis(Axis(0), (rows.nrows() - window..).into()))?.with_components(2)?;
+    let fresh = EigenspaceModel::fit(rows.slice_axis(Axis(0), (rows.nrows() - window..).into()))?.with_components(2)?;
     println!("sine to a model fitted on the last {window} rows alone: {:.1e}", model.subspace_distance(&fresh)?);
     Ok(())
 }

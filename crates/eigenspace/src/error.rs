@@ -90,9 +90,9 @@ pub enum Error {
         /// Features allowed.
         limit: usize,
     },
-    /// One model is centred and the other is not.
-    #[error("one model is centred on the mean, the other on the origin")]
-    CentringDiffers,
+    /// One model is centered and the other is not.
+    #[error("one model is centered on the mean, the other on the origin")]
+    CenteringDiffers,
     /// An empty list of models.
     #[error("there are no models to merge")]
     NoModels,
@@ -281,7 +281,7 @@ impl Error {
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
-            Self::CentringDiffers => "fit both with the same `centred` option".into(),
+            Self::CenteringDiffers => "fit both with the same `centered` option".into(),
             Self::NoModels => "pass at least one model; the empty model stands for no rows".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),

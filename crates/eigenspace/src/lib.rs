@@ -13,7 +13,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | fit rows that are all there | [`EigenspaceModel::batch`] |
+//! | fit rows that are all there | [`EigenspaceModel::fit`] |
 //! | fit rows that keep coming | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
 //! | choose what is kept | [`Components`], [`Truncation`], [`Engine`], [`Forgetting`], [`Missing`] |
 //! | give rows weights, or other units | [`Block::weighted`], [`standardize`](EigenspaceModel::standardize), [`scale_by`](EigenspaceModel::scale_by) |
@@ -22,7 +22,7 @@
 //! | look | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
 //! | watch | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor) |
 //! | compare | [`principal_angles`], [`subspace_distance`] |
-//! | recognise faces | [`faces::Recognizer`] |
+//! | recognize faces | [`faces::Recognizer`] |
 //! | keep | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
 //!
 //! # Conventions
@@ -30,7 +30,7 @@
 //!   memory layout, or sparse, with a weight each if wanted ([`Block`], [`SparseRows`]).
 //! * A model stores the *scatter*, a sum, so merging adds and no divisor hides in it. Variances are
 //!   views that take `ddof`: the divisor is `weight − ddof`.
-//! * Singular values are those of the centred rows, non-increasing; directions are rows.
+//! * Singular values are those of the centered rows, non-increasing; directions are rows.
 //! * In each direction the entry of largest magnitude is positive: the first, if some are as large up to 1e-6.
 //! * `n_components` (shown, k) and rank (kept, r) are different numbers: k ≤ r.
 //! * The energy of a direction is s², its share is s² over the *exact* total scatter.
@@ -62,7 +62,7 @@ pub use model::eigenspace_model::EigenspaceModel;
 pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::scaled::Scaled;
-pub use model::truncation::{Components, Truncation};
+pub use model::truncation::{Components, Rank, Truncation};
 pub use printable::{is_printable, printable};
 pub use rows::block::Block;
 pub use rows::element::Element;

@@ -45,7 +45,7 @@ impl Compare {
         a.same_columns(&b)?;
         let (mut left, mut right) = (a.model(), b.model());
         if a.note.standardize != b.note.standardize {
-            output::talk("one model is standardised and the other is not, so both are compared as they are, raw");
+            output::talk("one model is standardized and the other is not, so both are compared as they are, raw");
             (left, right) = (&a.raw, &b.raw);
         }
         let k = self.components.unwrap_or_else(|| left.n_components().min(right.n_components()));

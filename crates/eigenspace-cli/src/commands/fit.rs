@@ -36,12 +36,12 @@ pub(crate) struct Fit {
     output: PathBuf,
 
     /// Look at the model with every column divided by its standard deviation (correlation PCA).
-    #[arg(long, alias = "standardise")]
+    #[arg(long)]
     standardize: bool,
 
-    /// Do not centre the rows on their mean.
-    #[arg(long, alias = "uncentered")]
-    uncentred: bool,
+    /// Do not center the rows on their mean.
+    #[arg(long)]
+    uncentered: bool,
 
     /// What the weights of rows mean: how often a row occurs, or how reliable it is (also for weights that sum to one).
     #[arg(long, value_name = "KIND", default_value = "frequency")]
@@ -69,7 +69,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let options = self.settings.options(args::components(&self.components)?)?.centred(!self.uncentred);
+        let options = self.settings.options(args::components(&self.components)?)?.centered(!self.uncentered);
         let options = options.standardize(self.standardize).weights(self.weight_kind);
         rows::spare(&self.data, &self.output)?;
         rows::spare(self.input.weights.as_slice(), &self.output)?;

@@ -98,10 +98,10 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         lines.push(("remedy", warn::remedy(&opened.raw)));
     }
     if opened.note.standardize {
-        lines.push(("view", "standardised: every feature divided by its standard deviation".into()));
+        lines.push(("view", "standardized: every feature divided by its standard deviation".into()));
     }
-    if !model.is_centred() {
-        lines.push(("centre", "the origin, not the mean".into()));
+    if !model.is_centered() {
+        lines.push(("center", "the origin, not the mean".into()));
     }
     if model.imputed() > 0 {
         lines.push(("imputed", format!("{} missing cells were filled", count(model.imputed()))));
@@ -141,7 +141,7 @@ fn loadings(opened: &Opened) -> String {
 fn features(opened: &Opened) -> String {
     let features = count(opened.raw.features() as u64);
     match (opened.note.picture, &opened.note.names) {
-        (Some(p), _) if p.channels == 3 => format!("{features}, pictures of {}x{} in colour", p.width, p.height),
+        (Some(p), _) if p.channels == 3 => format!("{features}, pictures of {}x{} in color", p.width, p.height),
         (Some(p), _) => format!("{features}, pictures of {}x{}", p.width, p.height),
         (None, Some(names)) if names.len() <= 8 => format!("{features}: {}", names.join(", ")),
         (None, Some(names)) => format!("{features}: {}, …", names[..6].join(", ")),
@@ -183,12 +183,12 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "features": model.features(),
         "rank": model.rank(),
         "n_components": shown,
-        "centred": model.is_centred(),
+        "centered": model.is_centered(),
         "standardized": opened.note.standardize,
         "imputed": model.imputed(),
         "columns": opened.note.names,
         "picture": picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels })),
-        "singular_values": model.singular_values().iter().take(shown).collect::<Vec<_>>(),
+        "singular_values": model.singular_values().iter().collect::<Vec<_>>(),
         "explained_variance": model.explained_variance(1.0).ok().map(|v| v.to_vec()),
         "explained_variance_ratio": model.explained_variance_ratio().to_vec(),
         "total_variance": model.total_variance(1.0).ok(),

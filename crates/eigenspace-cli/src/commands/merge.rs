@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use eigenspace::{EigenspaceModel, Error, Truncation};
+use eigenspace::{EigenspaceModel, Error, Rank, Truncation};
 
 use crate::args;
 use crate::commands::inspect;
@@ -45,9 +45,9 @@ impl Merge {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         rows::try_model(&self.output)?;
         let truncation = match args::rank(self.max_rank.as_deref())? {
-            Some(usize::MAX) => Truncation::None,
-            Some(rank) => Truncation::Rank(rank),
             None => self.truncation.parse()?,
+            Some(Rank::AtMost(rank)) => Truncation::Rank(rank),
+            Some(_) => Truncation::None,
         };
         let inputs: Vec<&Path> = self.models.iter().map(PathBuf::as_path).collect();
         let destination = Destination::new(&self.output, &inputs)?;

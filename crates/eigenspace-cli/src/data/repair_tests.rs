@@ -57,7 +57,7 @@ fn another_picture_is_refused_even_when_the_edits_lie_outside_it() {
 
 #[test]
 fn the_lists_name_four_hundred_faces_and_the_bytes_to_bring_back() {
-    let faces = catalogue().expect("the lists are in their format");
+    let faces = catalog().expect("the lists are in their format");
     let mut expected: Vec<String> = Vec::new();
     for person in 1..=40 {
         expected.extend((1..=10).map(|view| format!("s{person}/{view}.pgm")));

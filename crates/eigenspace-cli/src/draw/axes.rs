@@ -1,6 +1,6 @@
 //! The frame of a chart: title, light grid, round numbers along two sides, titles of the axes.
 
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::font::{self, Weight};
 use super::legend::Legend;
 use super::scale::{Format, Scale, Tick};

@@ -2,7 +2,7 @@
 
 use super::Drawing;
 use super::axes::{HEIGHT, WIDTH};
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::drawable;
 use super::names::{Named, Names};
 use super::scale::extent;
@@ -76,10 +76,9 @@ pub(super) fn draw_arrows<'a>(
     if many {
         arrows.truncate(named);
     }
-    let towards = |arrow: &Arrow<'_>| (arrow.tip.0 - origin.0, arrow.tip.1 - origin.1);
-    arrows.retain(|arrow| towards(arrow).0.hypot(towards(arrow).1) > 4.0);
-    let named =
-        |arrow: &Arrow<'a>| Named { name: arrow.name, at: arrow.tip, radius: TIP, towards: towards(arrow), fill };
+    let toward = |arrow: &Arrow<'_>| (arrow.tip.0 - origin.0, arrow.tip.1 - origin.1);
+    arrows.retain(|arrow| toward(arrow).0.hypot(toward(arrow).1) > 4.0);
+    let named = |arrow: &Arrow<'a>| Named { name: arrow.name, at: arrow.tip, radius: TIP, toward: toward(arrow), fill };
     names.write(scene, &arrows.iter().map(named).collect::<Vec<_>>());
 }
 

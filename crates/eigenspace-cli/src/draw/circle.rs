@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::Drawing;
 use super::axes::{Axes, Frame};
 use super::biplot::{Arrow, draw_arrows};
-use super::colour::BLUE;
+use super::color::BLUE;
 use super::legend::Legend;
 use super::names::Names;
 use super::scale::{Format, Scale};
@@ -41,9 +41,9 @@ pub(crate) fn circle<'a>(c: &Circle<'a>) -> Drawing {
     let frame = Frame::draw(&mut scene, &axes);
     frame.across(&mut scene, 0.0, true, RULE, Dash::Solid);
     frame.across(&mut scene, 0.0, false, RULE, Dash::Solid);
-    let centre = frame.at(0.0, 0.0);
-    let radius = frame.at_x(1.0) - centre.0;
-    scene.add(Shape::Ring { centre, radius, stroke: RULE, width: 1.4 });
+    let center = frame.at(0.0, 0.0);
+    let radius = frame.at_x(1.0) - center.0;
+    scene.add(Shape::Ring { center, radius, stroke: RULE, width: 1.4 });
     let tip = |x: f64, y: f64| (x.abs() <= 1.1 && y.abs() <= 1.1).then(|| frame.at(x, y));
     let arrow = |a: &'a (String, f64, f64)| Some(Arrow { name: &a.0, tip: tip(a.1, a.2)?, length: a.1.hypot(a.2) });
     let arrows = c.arrows.iter().filter_map(arrow).collect();
@@ -51,10 +51,10 @@ pub(crate) fn circle<'a>(c: &Circle<'a>) -> Drawing {
     for i in 0..STEPS {
         let on = |i: usize| {
             let (sin, cos) = (TAU * i as f64 / STEPS as f64).sin_cos();
-            (centre.0 + radius * cos, centre.1 + radius * sin)
+            (center.0 + radius * cos, center.1 + radius * sin)
         };
         names.avoid_line(on(i), on(i + 1));
     }
-    draw_arrows(&mut scene, names, centre, arrows, NAMED, BLUE);
+    draw_arrows(&mut scene, names, center, arrows, NAMED, BLUE);
     Drawing::new(scene)
 }

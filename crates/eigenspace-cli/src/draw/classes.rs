@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::colour::{self, NEUTRAL, Rgb};
+use super::color::{self, NEUTRAL, Rgb};
 use super::legend::{Legend, Sample};
 use super::scale::thousands;
 use super::scene::{Marker, Scene};
@@ -24,8 +24,8 @@ pub(super) struct Classes {
     of: Vec<Option<usize>>,
     /// Classes beyond those, and whether some points have no label.
     others: usize,
-    unlabelled: bool,
-    labelled: bool,
+    unlabeled: bool,
+    labeled: bool,
 }
 
 impl Classes {
@@ -47,9 +47,9 @@ impl Classes {
         names.sort_by(|a, b| natural(a.0, b.0));
         let index: BTreeMap<&String, usize> = names.iter().enumerate().map(|(i, name)| (name.0, i)).collect();
         let of = (0..count).map(|i| labels.get(i).and_then(|label| index.get(label)).copied()).collect();
-        let unlabelled = labels.len() < count || labels.iter().any(String::is_empty);
+        let unlabeled = labels.len() < count || labels.iter().any(String::is_empty);
         let names = names.into_iter().map(|name| name.0.clone()).collect();
-        Self { others, unlabelled, labelled: true, ..Self::plain(names, of) }
+        Self { others, unlabeled, labeled: true, ..Self::plain(names, of) }
     }
 
     /// Two nameless classes: ordinary points, and those that stand out.
@@ -62,30 +62,30 @@ impl Classes {
     }
 
     fn plain(names: Vec<String>, of: Vec<Option<usize>>) -> Self {
-        Self { names, of, others: 0, unlabelled: false, labelled: false }
+        Self { names, of, others: 0, unlabeled: false, labeled: false }
     }
 
     /// Color and form of a class.
     pub(super) fn look(&self, class: Option<usize>) -> (Rgb, Marker) {
         let Some(class) = class else { return (NEUTRAL, Marker::Disc) };
         let form = if self.share_colors() { FORMS[class % FORMS.len()] } else { Marker::Disc };
-        (colour::class(class), form)
+        (color::class(class), form)
     }
 
     /// Are there classes that only their form tells apart?
     pub(super) fn share_colors(&self) -> bool {
-        self.names.len() > colour::CLASSES.len()
+        self.names.len() > color::CLASSES.len()
     }
 
     /// The key, if there are labels; it says what is not distinguished.
     pub(super) fn legend(&self) -> Legend {
         let mut legend = Legend::default();
-        if self.labelled && !self.names.is_empty() {
+        if self.labeled && !self.names.is_empty() {
             for (i, name) in self.names.iter().enumerate() {
-                let (colour, marker) = self.look(Some(i));
-                legend.push(Sample::Mark(marker, colour), name);
+                let (color, marker) = self.look(Some(i));
+                legend.push(Sample::Mark(marker, color), name);
             }
-            let rest = match (self.others, self.unlabelled) {
+            let rest = match (self.others, self.unlabeled) {
                 (0, false) => return legend,
                 (0, true) => "no label".to_owned(),
                 (others, false) => format!("{others} other classes"),

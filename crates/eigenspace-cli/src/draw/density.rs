@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::axes::Frame;
 use super::classes::Classes;
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::scene::{Marker, Marks, Point, Scene, Shape, WHITE};
 
 /// The side of a cell.

@@ -1,6 +1,6 @@
-//! The key to colours and lines, in a column beside the data.
+//! The key to colors and lines, in a column beside the data.
 
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::font::{self, Weight};
 use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Scene, Shape, Text};
 
@@ -44,10 +44,10 @@ impl Legend {
     pub(super) fn draw(&self, scene: &mut Scene, left: f64, top: f64) {
         for (i, (sample, name)) in self.entries.iter().enumerate() {
             let middle = top + STEP * (i as f64 + 0.5);
-            let centre = (left + 0.5 * SAMPLE, middle);
+            let center = (left + 0.5 * SAMPLE, middle);
             match *sample {
                 Sample::Mark(marker, fill) => {
-                    let marks = Marks { at: vec![centre], marker, radius: 4.5, fill, opacity: 1.0, edge: None };
+                    let marks = Marks { at: vec![center], marker, radius: 4.5, fill, opacity: 1.0, edge: None };
                     scene.add(Shape::Marks(marks));
                 }
                 Sample::Line(stroke, dash) => {
@@ -59,7 +59,7 @@ impl Legend {
                 }
                 Sample::Ringed(fill) => {
                     let edge = Some((INK, 1.2));
-                    let marks = Marks { at: vec![centre], marker: Marker::Disc, radius: 4.5, fill, opacity: 1.0, edge };
+                    let marks = Marks { at: vec![center], marker: Marker::Disc, radius: 4.5, fill, opacity: 1.0, edge };
                     scene.add(Shape::Marks(marks));
                 }
             }

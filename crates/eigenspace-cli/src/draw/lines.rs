@@ -1,7 +1,7 @@
 //! Curves: a quantity over rows, batches or components, several of them side by side.
 
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
-use super::colour::{self, Rgb};
+use super::color::{self, Rgb};
 use super::legend::{Legend, Sample};
 use super::scale::{Scale, extent};
 use super::scene::{Dash, Marker, Marks, Point, Scene, Shape};
@@ -33,7 +33,7 @@ pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
     let all = || l.series.iter().flat_map(|s| &s.points).filter(usable);
     let mut legend = Legend::default();
     for (i, series) in l.series.iter().enumerate().filter(|_| l.series.len() > 1) {
-        legend.push(Sample::Line(colour::class(i), dash(series)), &series.name);
+        legend.push(Sample::Line(color::class(i), dash(series)), &series.name);
     }
     let axes = Axes {
         title: l.title,
@@ -49,9 +49,9 @@ pub(crate) fn lines(l: &Lines<'_>) -> Drawing {
         frame.empty(&mut scene);
     }
     for (i, series) in l.series.iter().enumerate() {
-        let colour = colour::class(i);
+        let color = color::class(i);
         for part in series.points.split(|p| !usable(&p)) {
-            curve(&mut scene, &frame, part, colour, dash(series), series.points.len() <= 40 && !series.dashed);
+            curve(&mut scene, &frame, part, color, dash(series), series.points.len() <= 40 && !series.dashed);
         }
     }
     Drawing::new(scene)

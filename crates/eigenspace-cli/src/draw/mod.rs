@@ -17,7 +17,7 @@ mod axes;
 mod biplot;
 mod circle;
 mod classes;
-mod colour;
+mod color;
 mod density;
 mod fallback;
 mod font;

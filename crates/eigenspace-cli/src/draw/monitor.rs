@@ -2,7 +2,7 @@
 
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::classes::Classes;
-use super::colour::{Rgb, VERMILION};
+use super::color::{Rgb, VERMILION};
 use super::font::{self, Weight};
 use super::legend::Sample;
 use super::names::{Named, Names};
@@ -33,7 +33,7 @@ pub(crate) struct Monitor<'a> {
     pub(crate) limits: Option<(f64, f64)>,
     /// What the limits are, for example `99 %`.
     pub(crate) level: &'a str,
-    /// Classes of the rows, for colour.
+    /// Classes of the rows, for color.
     pub(crate) labels: Option<&'a [String]>,
     /// Names of the rows; without them rows are counted from 0.
     pub(crate) names: Option<&'a [String]>,
@@ -80,8 +80,8 @@ pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
 }
 
 /// How the rows beyond a limit look.
-fn sample(labelled: bool, beyond: usize) -> Sample {
-    match (labelled, beyond <= RIMMED) {
+fn sample(labeled: bool, beyond: usize) -> Sample {
+    match (labeled, beyond <= RIMMED) {
         (true, _) => Sample::Ringed(WHITE),
         (false, true) => Sample::Ringed(VERMILION),
         (false, false) => Sample::Mark(Marker::Disc, VERMILION),
@@ -167,7 +167,7 @@ fn emphasize(
     let worst = || places.iter().take(NAMED);
     let name = |row: usize| m.names.and_then(|names| names.get(row)).filter(|name| !name.is_empty()).cloned();
     let written: Vec<String> = worst().map(|p| name(p.0).unwrap_or_else(|| format!("row {}", p.0))).collect();
-    let (radius, towards, fill) = (radius + 0.6, (1.0, -0.15), INK);
-    let named = worst().zip(&written).map(|(p, name)| Named { name, at: p.1, radius, towards, fill });
+    let (radius, toward, fill) = (radius + 0.6, (1.0, -0.15), INK);
+    let named = worst().zip(&written).map(|(p, name)| Named { name, at: p.1, radius, toward, fill });
     names.write(scene, &named.collect::<Vec<_>>());
 }

@@ -6,7 +6,7 @@
 //! and from further away, and the try that places most is drawn. A name without a place is left out and
 //! counted.
 
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::font::{self, Weight};
 use super::occupied::Occupied;
 use super::scene::{Anchor, Area, Dash, Point, Scene, Shape, Text, WHITE};
@@ -32,7 +32,7 @@ pub(super) struct Named<'a> {
     /// The radius of the mark at that place.
     pub(super) radius: f64,
     /// Where the name is wanted, as a direction from the mark.
-    pub(super) towards: Point,
+    pub(super) toward: Point,
     pub(super) fill: Rgb,
 }
 
@@ -151,7 +151,7 @@ impl Names {
         let around = area.grown(gap.max(0.0));
         let shared = around.overlap(&own).map_or(0, |part| self.marks.count(&part));
         let misread = self.marks.count(&around) > shared;
-        let mut cost = gap + 5.0 * angle(away, named.towards);
+        let mut cost = gap + 5.0 * angle(away, named.toward);
         cost += if self.lines.count(&area) > 0 { 20.0 } else { 0.0 };
         if gap <= BESIDE && !misread {
             return Some(Place { area, leader: None, cost });
@@ -183,8 +183,8 @@ impl Names {
 
 /// Boxes around a mark, whose edge is met at each of the distances from `least` on.
 fn candidates(named: &Named<'_>, width: f64, height: f64, least: f64) -> impl Iterator<Item = Area> {
-    let (at, radius, towards) = (named.at, named.radius, named.towards);
-    let first = towards.1.atan2(towards.0);
+    let (at, radius, toward) = (named.at, named.radius, named.toward);
+    let first = toward.1.atan2(toward.0);
     GAPS.into_iter().filter(move |gap| *gap >= least).flat_map(move |gap| {
         (0..DIRECTIONS).map(move |i| {
             let (sin, cos) = (first + std::f64::consts::TAU * i as f64 / DIRECTIONS as f64).sin_cos();

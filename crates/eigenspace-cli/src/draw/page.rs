@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Drawing;
 use super::svg::escape;
 
-/// Light and dark colours follow the reader's setting; drawings keep their white ground in both.
+/// Light and dark colors follow the reader's setting; drawings keep their white ground in both.
 const STYLE: &str = "
 :root{color-scheme:light dark;--ink:#222;--faded:#666;--ground:#fff;--rule:#ddd}
 @media (prefers-color-scheme:dark){:root{--ink:#e4e4e4;--faded:#a0a0a0;--ground:#17191c;--rule:#3a3d42}}

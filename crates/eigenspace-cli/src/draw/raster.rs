@@ -7,7 +7,7 @@ use tiny_skia::{
     StrokeDash, Transform,
 };
 
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::font;
 use super::scene::{Anchor, Area, Bitmap, Dash, Marker, Marks, Point, Scene, Shape, Text, WHITE};
 
@@ -35,12 +35,12 @@ pub(super) fn png(scene: &Scene) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Bytes of an image as a PNG file.
-pub(super) fn encode(bytes: &[u8], width: usize, height: usize, colour: ExtendedColorType) -> anyhow::Result<Vec<u8>> {
-    let samples = if colour == ExtendedColorType::L8 { 1 } else { 3 };
+pub(super) fn encode(bytes: &[u8], width: usize, height: usize, color: ExtendedColorType) -> anyhow::Result<Vec<u8>> {
+    let samples = if color == ExtendedColorType::L8 { 1 } else { 3 };
     anyhow::ensure!(bytes.len() == width * height * samples, "a picture of {width} by {height} has the wrong length");
     let mut out = Vec::new();
     let encoder = image::codecs::png::PngEncoder::new(&mut out);
-    encoder.write_image(bytes, u32::try_from(width)?, u32::try_from(height)?, colour)?;
+    encoder.write_image(bytes, u32::try_from(width)?, u32::try_from(height)?, color)?;
     Ok(out)
 }
 
@@ -55,9 +55,9 @@ pub(super) fn corners(marker: Marker, radius: f64) -> Vec<Point> {
     }
 }
 
-fn paint(colour: Rgb, opacity: f64) -> Paint<'static> {
+fn paint(color: Rgb, opacity: f64) -> Paint<'static> {
     let mut paint = Paint { anti_alias: true, ..Paint::default() };
-    paint.set_color_rgba8(colour.0, colour.1, colour.2, (255.0 * opacity).round() as u8);
+    paint.set_color_rgba8(color.0, color.1, color.2, (255.0 * opacity).round() as u8);
     paint
 }
 
@@ -92,8 +92,8 @@ impl Brush {
                 self.stroke(path(points, false), *stroke, *width, dash);
             }
             Shape::Polygon { points, fill, .. } => self.fill(path(points, true), *fill, 1.0),
-            Shape::Ring { centre, radius, stroke, width } => {
-                let ring = PathBuilder::from_circle(centre.0 as f32, centre.1 as f32, *radius as f32);
+            Shape::Ring { center, radius, stroke, width } => {
+                let ring = PathBuilder::from_circle(center.0 as f32, center.1 as f32, *radius as f32);
                 self.stroke(ring, *stroke, *width, None);
             }
             Shape::Marks(marks) => self.marks(marks),
@@ -102,13 +102,13 @@ impl Brush {
         }
     }
 
-    fn fill(&mut self, path: Option<Path>, colour: Rgb, opacity: f64) {
+    fn fill(&mut self, path: Option<Path>, color: Rgb, opacity: f64) {
         if let Some(path) = path {
-            self.pixels.fill_path(&path, &paint(colour, opacity), FillRule::Winding, self.view, None);
+            self.pixels.fill_path(&path, &paint(color, opacity), FillRule::Winding, self.view, None);
         }
     }
 
-    fn stroke(&mut self, path: Option<Path>, colour: Rgb, width: f64, dash: Option<StrokeDash>) {
+    fn stroke(&mut self, path: Option<Path>, color: Rgb, width: f64, dash: Option<StrokeDash>) {
         let stroke = Stroke {
             width: width as f32,
             line_join: LineJoin::Round,
@@ -117,7 +117,7 @@ impl Brush {
             ..Stroke::default()
         };
         if let Some(path) = path {
-            self.pixels.stroke_path(&path, &paint(colour, 1.0), &stroke, self.view, None);
+            self.pixels.stroke_path(&path, &paint(color, 1.0), &stroke, self.view, None);
         }
     }
 
@@ -155,9 +155,9 @@ impl Brush {
     fn picture(&mut self, area: &Area, bitmap: &Bitmap) {
         let (Ok(width), Ok(height)) = (u32::try_from(bitmap.width), u32::try_from(bitmap.height)) else { return };
         let Some(mut image) = Pixmap::new(width, height) else { return };
-        let samples = if bitmap.grey { 1 } else { 3 };
+        let samples = if bitmap.gray { 1 } else { 3 };
         for (to, from) in image.data_mut().chunks_exact_mut(4).zip(bitmap.bytes.chunks_exact(samples)) {
-            let rgb = if bitmap.grey { [from[0]; 3] } else { [from[0], from[1], from[2]] };
+            let rgb = if bitmap.gray { [from[0]; 3] } else { [from[0], from[1], from[2]] };
             to.copy_from_slice(&[rgb[0], rgb[1], rgb[2], 255]);
         }
         let (sx, sy) = (area.width / bitmap.width as f64, area.height / bitmap.height as f64);

@@ -1,4 +1,4 @@
-//! Points in the plane, coloured by label.
+//! Points in the plane, colored by label.
 
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::classes::{Classes, MOST, thinning, weight_of};

@@ -27,7 +27,7 @@ pub(crate) struct Scatter3<'a> {
     pub(crate) titles: [&'a str; 3],
 }
 
-/// Draws the points in a box; nearer ones are larger and stronger in colour.
+/// Draws the points in a box; nearer ones are larger and stronger in color.
 pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} points in space", s.title, s.points.len()));
     title(&mut scene, s.title);
@@ -71,7 +71,7 @@ struct View {
     scale: f64,
 }
 
-/// Across, upwards and towards the eye, before scaling.
+/// Across, upwards and toward the eye, before scaling.
 fn turned(p: [f64; 3]) -> [f64; 3] {
     let ((sa, ca), (se, ce)) = (AROUND.to_radians().sin_cos(), ABOVE.to_radians().sin_cos());
     let near = ca * p[0] + sa * p[1];
@@ -137,14 +137,14 @@ fn edges(scene: &mut Scene, view: &View, scales: &[Scale; 3], titles: &[&str; 3]
         (1, [1.0, -1.0, -1.0], [1.0, 1.0, -1.0], Anchor::Start),
         (2, [-1.0, -1.0, -1.0], [-1.0, -1.0, 1.0], Anchor::End),
     ];
-    let centre = view.at([0.0; 3]);
+    let center = view.at([0.0; 3]);
     for (axis, from, to, anchor) in edges {
         let (start, end) = (view.at(from), view.at(to));
         let (dx, dy) = (end.0 - start.0, end.1 - start.1);
         let length = dx.hypot(dy);
         let middle = (0.5 * (start.0 + end.0), 0.5 * (start.1 + end.1));
         // The normal that points away from the box.
-        let side = if (middle.0 - centre.0) * dy - (middle.1 - centre.1) * dx < 0.0 { -1.0 } else { 1.0 };
+        let side = if (middle.0 - center.0) * dy - (middle.1 - center.1) * dx < 0.0 { -1.0 } else { 1.0 };
         let out = (side * dy / length, -side * dx / length);
         let away = |p: Point, distance: f64| (p.0 + distance * out.0, p.1 + distance * out.1);
         scene.line(vec![start, end], RULE, 1.2, Dash::Solid);
@@ -182,8 +182,8 @@ fn cloud(scene: &mut Scene, view: &View, points: &[(usize, [f64; 3])], classes: 
                 points.iter().zip(&depths).filter(|((i, _), d)| sheet(**d) == level && classes.class_of(*i) == class);
             let at: Vec<Point> = mine.map(|((_, p), _)| view.at(*p)).collect();
             if !at.is_empty() {
-                let (colour, marker) = classes.look(class);
-                let fill = colour.mix(WHITE, 0.5 * (1.0 - nearness));
+                let (color, marker) = classes.look(class);
+                let fill = color.mix(WHITE, 0.5 * (1.0 - nearness));
                 let radius = radius * (0.7 + 0.5 * nearness);
                 let edge = (points.len() <= 500).then_some((WHITE, 0.6));
                 scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity, edge }));

@@ -4,7 +4,7 @@
 //! that is not finite is dropped when it is added, so that no writer ever meets one.
 
 pub(super) use super::area::{Area, Point};
-use super::colour::Rgb;
+use super::color::Rgb;
 use super::font::{self, Weight};
 
 /// Ordinary text.
@@ -94,7 +94,7 @@ pub(super) struct Marks {
     pub(super) radius: f64,
     pub(super) fill: Rgb,
     pub(super) opacity: f64,
-    /// Colour and width of an outline.
+    /// Color and width of an outline.
     pub(super) edge: Option<(Rgb, f64)>,
 }
 
@@ -105,12 +105,12 @@ pub(super) enum Dash {
     Dashed,
 }
 
-/// Eight-bit pixels by rows: one value per pixel for grey, three for colour.
+/// Eight-bit pixels by rows: one value per pixel for gray, three for color.
 #[derive(Debug, Clone)]
 pub(super) struct Bitmap {
     pub(super) width: usize,
     pub(super) height: usize,
-    pub(super) grey: bool,
+    pub(super) gray: bool,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -120,7 +120,7 @@ pub(super) enum Shape {
     Rect { area: Area, fill: Rgb, class: &'static str },
     Line { points: Vec<Point>, stroke: Rgb, width: f64, dash: Dash, class: &'static str },
     Polygon { points: Vec<Point>, fill: Rgb, class: &'static str },
-    Ring { centre: Point, radius: f64, stroke: Rgb, width: f64 },
+    Ring { center: Point, radius: f64, stroke: Rgb, width: f64 },
     Marks(Marks),
     Text(Text),
     Picture { area: Area, bitmap: Bitmap },
@@ -133,7 +133,7 @@ impl Shape {
         match self {
             Self::Rect { area: a, .. } | Self::Picture { area: a, .. } => area(a),
             Self::Line { points: p, .. } | Self::Polygon { points: p, .. } => points(p),
-            Self::Ring { centre, radius, .. } => points(&[*centre]) && radius.is_finite(),
+            Self::Ring { center, radius, .. } => points(&[*center]) && radius.is_finite(),
             Self::Marks(marks) => points(&marks.at) && marks.radius.is_finite(),
             Self::Text(text) => [text.x, text.y, text.turn].iter().all(|v| v.is_finite()),
         }

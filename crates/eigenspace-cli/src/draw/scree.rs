@@ -2,7 +2,7 @@
 
 use super::Drawing;
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
-use super::colour::{BLUE, VERMILION};
+use super::color::{BLUE, VERMILION};
 use super::font::{self, Weight};
 use super::legend::{Legend, Sample};
 use super::occupied::Occupied;

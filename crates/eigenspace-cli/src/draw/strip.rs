@@ -30,7 +30,7 @@ pub(crate) struct Strip<'a> {
     pub(crate) size: PictureSize,
 }
 
-/// Draws the table, and a scale of colours for the first signed row.
+/// Draws the table, and a scale of colors for the first signed row.
 pub(crate) fn strip(s: &Strip<'_>) -> Drawing {
     let (width, height) = s.size.shown();
     let cell = (width.max(52.0) + GAP, height + GAP);
@@ -62,7 +62,7 @@ pub(crate) fn strip(s: &Strip<'_>) -> Drawing {
         }
     }
     if let Some(size) = signed {
-        colour_scale(&mut scene, left, top + s.rows.len() as f64 * cell.1 + 2.0, size);
+        color_scale(&mut scene, left, top + s.rows.len() as f64 * cell.1 + 2.0, size);
     }
     Drawing::new(scene)
 }
@@ -83,8 +83,8 @@ fn common(row: &StripRow) -> Range {
     }
 }
 
-/// What the colours of signed images mean: a bar with its two ends and zero.
-fn colour_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
+/// What the colors of signed images mean: a bar with its two ends and zero.
+fn color_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
     let values: Vec<f64> = (0..=STEPS).map(|i| 2.0 * i as f64 / STEPS as f64 - 1.0).collect();
     let form = PictureSize { width: values.len(), height: 1, channels: 1 };
     let area = Area { left: left.round(), top: top.round(), width: BAR, height: 10.0 };

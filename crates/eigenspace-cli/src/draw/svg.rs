@@ -85,10 +85,10 @@ fn element(shape: &Shape) -> String {
         Shape::Polygon { points, fill, class } => {
             format!("<polygon{} points=\"{}\" fill=\"{}\"/>", class_of(class), list(points), fill.hex())
         }
-        Shape::Ring { centre, radius, stroke, width } => format!(
+        Shape::Ring { center, radius, stroke, width } => format!(
             "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>",
-            number(centre.0),
-            number(centre.1),
+            number(center.0),
+            number(center.1),
             number(*radius),
             stroke.hex(),
             number(*width)
@@ -165,9 +165,9 @@ fn written(text: &Text) -> String {
 }
 
 fn picture(area: &Area, bitmap: &Bitmap) -> String {
-    let colour = if bitmap.grey { image::ExtendedColorType::L8 } else { image::ExtendedColorType::Rgb8 };
+    let color = if bitmap.gray { image::ExtendedColorType::L8 } else { image::ExtendedColorType::Rgb8 };
     // Writing to memory fails only for a bitmap of the wrong length, which `tile` never makes.
-    let Ok(bytes) = raster::encode(&bitmap.bytes, bitmap.width, bitmap.height, colour) else {
+    let Ok(bytes) = raster::encode(&bitmap.bytes, bitmap.width, bitmap.height, color) else {
         return String::new();
     };
     format!(

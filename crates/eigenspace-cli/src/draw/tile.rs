@@ -1,6 +1,6 @@
-//! One image from numbers: how they become grey or colour.
+//! One image from numbers: how they become gray or color.
 
-use super::colour::diverging;
+use super::color::diverging;
 use super::scene::Bitmap;
 
 /// The longest side of an image that is stored; larger ones are averaged down.
@@ -8,7 +8,7 @@ const STORED: usize = 320;
 /// The longest side of an image in the picture, as far as it need not be shrunk.
 const SIDE: usize = 112;
 
-/// The form of every image in a picture: 1 channel for grey, 3 for red, green, blue.
+/// The form of every image in a picture: 1 channel for gray, 3 for red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PictureSize {
     pub(crate) width: usize,
@@ -31,7 +31,7 @@ pub(crate) enum Range {
     /// The smallest number of an image is black, its largest white.
     Own,
     /// Symmetric about zero up to the given size, or up to the largest of the image. One channel
-    /// goes from blue over white to red, three channels go about middle grey.
+    /// goes from blue over white to red, three channels go about middle gray.
     Signed(Option<f64>),
 }
 
@@ -60,14 +60,14 @@ pub(super) fn bitmap(pixels: &[f64], size: PictureSize, range: Range) -> Bitmap 
         let value = if value.is_finite() { value } else { 0.0 };
         if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     };
-    let grey = |value: f64| if value.is_finite() { (255.0 * place(value)).round() as u8 } else { 0 };
+    let gray = |value: f64| if value.is_finite() { (255.0 * place(value)).round() as u8 } else { 0 };
     let signed = matches!(range, Range::Signed(_));
     let bytes: Vec<u8> = match (signed, samples) {
-        (false, _) => pixels.iter().map(|v| grey(*v)).collect(),
+        (false, _) => pixels.iter().map(|v| gray(*v)).collect(),
         (true, 3) => pixels.iter().map(|v| (255.0 * place(*v)).round() as u8).collect(),
         (true, _) => pixels.iter().map(|v| diverging(2.0 * place(*v) - 1.0)).flat_map(|c| [c.0, c.1, c.2]).collect(),
     };
-    Bitmap { width, height, grey: !signed && samples == 1, bytes }
+    Bitmap { width, height, gray: !signed && samples == 1, bytes }
 }
 
 /// The numbers at the two ends of the range.

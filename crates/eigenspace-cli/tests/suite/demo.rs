@@ -15,17 +15,17 @@ fn table(printed: &str) -> Vec<Vec<String>> {
 fn check(folder: &Folder, printed: &str) {
     let counts: Vec<u64> = table(printed).iter().map(|cells| cells[0].parse().unwrap()).collect();
     assert_eq!(counts, (1..=20).map(|batch| 20 * batch).collect::<Vec<_>>(), "{printed}");
-    for word in ["Merging", "Splitting", "Recognising", "Forgetting", "Pictures", "Done in", "Try next"] {
+    for word in ["Merging", "Splitting", "Recognizing", "Forgetting", "Pictures", "Done in", "Try next"] {
         assert!(printed.contains(word), "{word}:\n{printed}");
     }
-    for name in ["eigenfaces", "scree", "strip", "scatter", "error", "monitor", "time", "recognised"] {
+    for name in ["eigenfaces", "scree", "strip", "scatter", "error", "monitor", "time", "recognized"] {
         assert!(folder.exists(&format!("demo/{name}.svg")) && folder.exists(&format!("demo/{name}.png")), "{name}");
     }
     let page = folder.text("demo/index.html");
     assert!(page.contains("<svg") && page.contains("eigenspace"));
     let outside = ["src=\"http", "href=\"http", "@import", "<script"];
     assert!(outside.iter().all(|word| !page.contains(word)), "the page needs nothing from elsewhere");
-    // Everybody is in the recogniser, with the pictures that were learnt.
+    // Everybody is in the recognizer, with the pictures that were learned.
     let people = folder.json("faces list demo/people.safetensors --json")["people"].as_array().unwrap().len();
     assert_eq!(people, 40);
     let flat = printed.split_whitespace().collect::<Vec<_>>().join(" ");

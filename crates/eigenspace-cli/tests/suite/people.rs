@@ -1,4 +1,4 @@
-//! People for the recogniser: drawn by arithmetic, so that they are the same everywhere.
+//! People for the recognizer: drawn by arithmetic, so that they are the same everywhere.
 
 use crate::files::pgm;
 use crate::support::Folder;

@@ -67,7 +67,7 @@ fn kinds_that_show_a_model_alone_need_no_rows() {
 }
 
 #[test]
-fn kinds_that_show_rows_colour_them_by_label() {
+fn kinds_that_show_rows_color_them_by_label() {
     let folder = table();
     for kind in ["scatter", "biplot", "monitor"] {
         let names = texts(&drawn(&folder, &format!("{kind} m people.csv --label name -k 2")));
@@ -106,7 +106,7 @@ fn models_of_pictures_show_pictures() {
     let svg = drawn(&folder, "gallery m");
     assert_eq!(svg.matches("<image").count(), 4, "the mean and three components");
     let svg = drawn(&folder, "strip m faces --row 5 --steps 1,2,3");
-    assert_eq!(svg.matches("<image").count(), 10, "three rows of three and the bar of colours");
+    assert_eq!(svg.matches("<image").count(), 10, "three rows of three and the bar of colors");
     let names = texts(&drawn(&folder, "scatter m faces"));
     assert!(names.contains(&"s1".to_owned()) && names.contains(&"s2".to_owned()), "{names:?}");
 }
@@ -135,7 +135,7 @@ fn what_cannot_be_drawn_says_why() {
     );
     assert_eq!(
         hint("plot gallery m --shape 3x2 -o x.svg"),
-        "error: the shape 3x2 does not make 4 features\n\nhint: width times height (times 3 for colours) must be the number of features\n"
+        "error: the shape 3x2 does not make 4 features\n\nhint: width times height (times 3 for colors) must be the number of features\n"
     );
     assert_eq!(
         hint("plot scatter m -o x.svg"),

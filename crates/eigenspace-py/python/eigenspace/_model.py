@@ -237,9 +237,9 @@ class EigenspaceModel:
         return self._core.noise_variance()
 
     @property
-    def is_centred(self) -> bool:
+    def is_centered(self) -> bool:
         """False for a model about the origin, whose mean is zero."""
-        return self._core.is_centred
+        return self._core.is_centered
 
     @property
     def imputed(self) -> int:
@@ -455,7 +455,7 @@ def settings(
         "block_rows": None,
         "forgetting": "never" if forgetting is None else str(forgetting),
         "missing": missing,
-        "centred": True,
+        "centered": True,
         "standardize": standardize,
         "weight_kind": weight_kind,
     }

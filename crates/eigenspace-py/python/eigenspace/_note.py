@@ -26,7 +26,7 @@ def columns_of(note: str, features: int) -> list[str] | None:
 
 
 def is_standardized(note: str) -> bool:
-    """Whether the model is looked at standardised; the model itself is always raw."""
+    """Whether the model is looked at standardized; the model itself is always raw."""
     return _read(note).get("standardize") is True
 
 

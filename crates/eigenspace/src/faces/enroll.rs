@@ -20,7 +20,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 const ROUNDING: f64 = 1e-7;
 
 impl Recognizer {
-    /// The recogniser that also knows these pictures, of new people or of known ones. Nothing is computed from old
+    /// The recognizer that also knows these pictures, of new people or of known ones. Nothing is computed from old
     /// pictures. A picture that is enrolled already is refused.
     pub fn enroll(&self, faces: Faces<'_>) -> Result<Self, Error> {
         if faces.rows.nrows() > 0 {
@@ -38,7 +38,7 @@ impl Recognizer {
         Ok(result.sorted())
     }
 
-    /// The recogniser that never saw this person. Where directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) and the person's
+    /// The recognizer that never saw this person. Where directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) and the person's
     /// pictures are not wholly in those that are kept, that cannot be had, and is refused.
     pub fn forget(&self, person: &str) -> Result<Self, Error> {
         let theirs: Vec<usize> = (0..self.pictures.len()).filter(|&i| self.pictures[i].person == person).collect();
@@ -48,7 +48,7 @@ impl Recognizer {
         self.without(&theirs)
     }
 
-    /// The recogniser that never saw this picture.
+    /// The recognizer that never saw this picture.
     pub fn forget_picture(&self, person: &str, picture: &str) -> Result<Self, Error> {
         let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
         let found = found.ok_or_else(|| self.no_picture(person, picture))?;
@@ -66,7 +66,7 @@ impl Recognizer {
             let (person, picture) = (picture.person.clone(), picture.name.clone());
             return Err(Error::Dropped { person, picture });
         }
-        let part = EigenspaceModel::batch(self.rows_of(leaving)?.view())?;
+        let part = EigenspaceModel::fit(self.rows_of(leaving)?.view())?;
         Ok(self.carried(self.model.split(&part)?, &staying))
     }
 

@@ -1,4 +1,4 @@
-//! What a recogniser refuses.
+//! What a recognizer refuses.
 
 use crate::printable::printable;
 
@@ -141,13 +141,13 @@ impl Error {
             Self::UnknownPerson { people: names, .. } | Self::UnknownPicture { pictures: names, .. } => {
                 format!("there are: {}", some(names))
             }
-            Self::NobodyLeft => "a recogniser knows at least one person; remove its file instead".into(),
+            Self::NobodyLeft => "a recognizer knows at least one person; remove its file instead".into(),
             Self::Dropped { .. } => {
                 "train again on the pictures that stay; without max_rank nothing is dropped, and everybody can be forgotten".into()
             }
             Self::ControlName { .. } => "names of people and pictures are one line of text; rename the folder or the file".into(),
             Self::ReservedName { .. } => "choose another name for the person: rename the folder".into(),
-            Self::PictureSize { .. } => "width times height, times 3 for colours, must be the number of pixels".into(),
+            Self::PictureSize { .. } => "width times height, times 3 for colors, must be the number of pixels".into(),
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
             Self::TooFewPictures { .. } => "add pictures of them, leave them out, or train on fewer".into(),
             Self::OnePerson => "evaluate with pictures of two people or more".into(),
@@ -160,11 +160,11 @@ impl Error {
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
         "classifier" => {
-            "one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbours and 10000 epochs"
+            "one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbors and 10000 epochs"
         }
         "metric" => "one of euclidean, cosine, mahalanobis, mahalanobis-cosine",
         "way to take pixels" => "one of raw, standardized",
-        "threshold" => "a positive number, `learnt`, or `none`",
+        "threshold" => "a positive number, `learned`, or `none`",
         "share of faces to accept" => "above 0 and at most 1, for example 0.95",
         "protocol" => {
             "one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures"

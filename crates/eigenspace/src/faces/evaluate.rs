@@ -1,4 +1,4 @@
-//! How well a recogniser does on pictures it has not learnt.
+//! How well a recognizer does on pictures it has not learned.
 //!
 //! ```text
 //! X = 1μᵀ + Z V   ⇒   PCA of some rows of X  =  PCA of the same rows of Z, turned by V
@@ -6,7 +6,7 @@
 //!
 //! The coordinates Z of all pictures, in all directions, are an isometry: they have the distances and angles of the pictures. So each trial, whose
 //! model is made of its training rows alone, works on n × r numbers in the place of n × D and comes to the same decisions; nothing of a
-//! picture to be recognised reaches the model. That makes leave-one-out affordable.
+//! picture to be recognized reaches the model. That makes leave-one-out affordable.
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ pub struct Outcome {
 pub struct Trial {
     /// The division.
     pub split: Split,
-    /// One for each picture that was to be recognised.
+    /// One for each picture that was to be recognized.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -49,7 +49,7 @@ pub struct Evaluation {
 /// Pictures as short rows with the same distances.
 pub(super) fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>, Error> {
     let rows = pixels.apply(faces.rows.to_owned());
-    Ok(EigenspaceModel::batch(rows.view())?.project(rows.view())?)
+    Ok(EigenspaceModel::fit(rows.view())?.project(rows.view())?)
 }
 
 /// Some of the pictures.
@@ -101,7 +101,7 @@ fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[Face
     let mut before: Option<Recognizer> = None;
     for options in options.iter().map(for_trials) {
         let recognizer = trained(before.take(), theirs, options)?;
-        let outcomes = recognise(&recognizer, rows, faces, &split.train, &split.test)?;
+        let outcomes = recognize(&recognizer, rows, faces, &split.train, &split.test)?;
         trials.push(Trial { split: split.clone(), outcomes });
         before = Some(recognizer);
     }
@@ -116,8 +116,8 @@ pub(super) fn trained(before: Option<Recognizer>, faces: Faces<'_>, options: Fac
     }
 }
 
-/// Recognises some pictures; `train` are the numbers of those that are enrolled.
-fn recognise(
+/// Recognizes some pictures; `train` are the numbers of those that are enrolled.
+fn recognize(
     recognizer: &Recognizer,
     rows: &Array2<f64>,
     faces: Faces<'_>,
@@ -144,20 +144,20 @@ pub struct Step {
     pub people: usize,
     /// Pictures enrolled so far.
     pub enrolled: usize,
-    /// Pictures of these people that were to be recognised.
+    /// Pictures of these people that were to be recognized.
     pub tested: usize,
     /// And were.
     pub correct: usize,
     /// Directions of the model.
     pub rank: usize,
-    /// Pictures for which a recogniser trained from scratch decides otherwise.
+    /// Pictures for which a recognizer trained from scratch decides otherwise.
     pub differing: usize,
     /// The largest difference between its coordinates and ours, up to sign, as a share of the largest coordinate.
     pub difference: f64,
 }
 
-/// Enrols people one by one, in the order of their first picture, and after each tests all pictures of those so far against a
-/// recogniser that was trained from scratch.
+/// Enrolls people one by one, in the order of their first picture, and after each tests all pictures of those so far against a
+/// recognizer that was trained from scratch.
 pub fn incremental(
     faces: Faces<'_>,
     split: &Split,
@@ -189,8 +189,8 @@ pub fn incremental(
         let (all, people, pictures) = chosen(&rows, faces, &train);
         let scratch =
             Recognizer::train(Faces { rows: all.view(), people: &people, pictures: &pictures }, options.clone())?;
-        let outcomes = recognise(&recognizer, &rows, faces, &train, &test)?;
-        let again = recognise(&scratch, &rows, faces, &train, &test)?;
+        let outcomes = recognize(&recognizer, &rows, faces, &train, &test)?;
+        let again = recognize(&scratch, &rows, faces, &train, &test)?;
         let right = |outcome: &&Outcome| outcome.ranking.first() == Some(&faces.people[outcome.picture]);
         let differs = |(one, two): &(&Outcome, &Outcome)| one.ranking.first() != two.ranking.first();
         steps.push(Step {

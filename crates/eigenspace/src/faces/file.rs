@@ -1,4 +1,4 @@
-//! The bytes of a recogniser: those of its model, and some more.
+//! The bytes of a recognizer: those of its model, and some more.
 //!
 //! | tensor | type | shape | |
 //! |---|---|---|---|
@@ -11,10 +11,10 @@
 //!
 //! ```text
 //! "faces": {"version": 1, "people": ["s1", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
-//!           "unknown": "learnt", "not_a_face": "learnt", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
+//!           "unknown": "learned", "not_a_face": "learned", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!
-//! Everything is under the checksum of the model file, so any reader of models reads a recogniser, as the model of all its faces.
+//! Everything is under the checksum of the model file, so any reader of models reads a recognizer, as the model of all its faces.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ use crate::io::format::{Tensor, floats, floats_of, integers_of, parse_with, shap
 const VERSION: u64 = 1;
 
 impl Recognizer {
-    /// The recogniser as bytes: the content of its file.
+    /// The recognizer as bytes: the content of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let n = self.pictures.len();
         let whole =
@@ -69,7 +69,7 @@ impl Recognizer {
         self.model.to_bytes_with(&note.to_string(), more)
     }
 
-    /// The recogniser that these bytes hold, after every check that can be made.
+    /// The recognizer that these bytes hold, after every check that can be made.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Ok(parse(bytes).map_err(crate::io::Error::Format)?)
     }

@@ -1,4 +1,4 @@
-//! Recognising: from a picture to a person, `unknown`, or `no face`.
+//! Recognizing: from a picture to a person, `unknown`, or `no face`.
 //!
 //! ```text
 //! z = V_k (x − μ),   Q = ‖x − μ − V_kᵀz‖²
@@ -84,7 +84,7 @@ impl Recognition {
     }
 }
 
-/// A recogniser that has learnt its classifier and its thresholds.
+/// A recognizer that has learned its classifier and its thresholds.
 pub struct Matcher<'a> {
     recognizer: &'a Recognizer,
     people: Vec<&'a str>,
@@ -120,7 +120,7 @@ impl Matcher<'_> {
         self.thresholds
     }
 
-    /// The people that can be recognised.
+    /// The people that can be recognized.
     pub fn people(&self) -> &[&str] {
         &self.people
     }

@@ -1,4 +1,4 @@
-//! Eigenfaces: a recogniser that enrols and forgets people without training again.
+//! Eigenfaces: a recognizer that enrolls and forgets people without training again.
 //!
 //! | symbol | in the code | shape |
 //! |---|---|---|
@@ -13,16 +13,16 @@
 //! forget:  V' = V without their rows μ + zV,  the same for the others
 //! ```
 //!
-//! A recogniser is a value: its model, the coordinates of every enrolled picture in *all* the model's directions, and the
-//! settings. Classifiers and thresholds are learnt from that when pictures are to be recognised ([`Recognizer::matcher`]) and are never
+//! A recognizer is a value: its model, the coordinates of every enrolled picture in *all* the model's directions, and the
+//! settings. Classifiers and thresholds are learned from that when pictures are to be recognized ([`Recognizer::matcher`]) and are never
 //! stored. Pictures stand in the order of their names, so after any sequence of
-//! [`enroll`](Recognizer::enroll) and [`forget`](Recognizer::forget) a recogniser is the one that training from scratch on what is left gives:
+//! [`enroll`](Recognizer::enroll) and [`forget`](Recognizer::forget) a recognizer is the one that training from scratch on what is left gives:
 //! coordinates up to sign and rounding, the same decisions. The old pictures are not needed for it, and not kept.
 //!
 //! | to | use |
 //! |---|---|
-//! | train, enrol, forget | [`Recognizer::train`], [`enroll`](Recognizer::enroll), [`forget`](Recognizer::forget) |
-//! | recognise | [`Recognizer::matcher`], [`Matcher::recognize`] |
+//! | train, enroll, forget | [`Recognizer::train`], [`enroll`](Recognizer::enroll), [`forget`](Recognizer::forget) |
+//! | recognize | [`Recognizer::matcher`], [`Matcher::recognize`] |
 //! | keep | [`Recognizer::save`], [`Recognizer::load`] |
 //! | measure | [`Protocol`], [`evaluate()`], with strangers [`evaluate_open`], [`psnr`], [`ssim`] |
 

@@ -1,4 +1,4 @@
-//! Settings of a recogniser, and their texts: the same in its file and on a command line.
+//! Settings of a recognizer, and their texts: the same in its file and on a command line.
 //!
 //! ```text
 //! k = 40 components · cosine · linear SVM · pixels as they are · thresholds that 95 % of new pictures of known people pass
@@ -18,7 +18,7 @@ use crate::model::truncation::{Components, Truncation};
 pub enum Classifier {
     /// The person with most of the k nearest pictures; among equals, the one with the nearest.
     Knn {
-        /// How many neighbours.
+        /// How many neighbors.
         k: usize,
     },
     /// The person whose mean is nearest.
@@ -76,14 +76,14 @@ pub enum Pixels {
 pub enum Threshold {
     /// One that the wanted share of the enrolled pictures would pass, were they new.
     #[default]
-    Learnt,
+    Learned,
     /// This one.
     Fixed(f64),
     /// None is rejected.
     None,
 }
 
-/// How to train a recogniser.
+/// How to train a recognizer.
 ///
 /// ```
 /// use eigenspace::faces::{Classifier, FaceOptions, Metric};
@@ -112,7 +112,7 @@ pub struct FaceOptions {
     pub accept: f64,
     /// Orders the pictures for the perceptron.
     pub seed: u64,
-    /// Width and height of the pictures, for whoever draws them; the recogniser needs only their pixels.
+    /// Width and height of the pictures, for whoever draws them; the recognizer needs only their pixels.
     pub size: Option<(usize, usize)>,
     /// Bits of a pixel of the pictures, 8 or 16, for whoever reads them: values of another depth mean something else.
     pub depth: Option<u8>,
@@ -148,7 +148,7 @@ impl Pixels {
                 let mean = row.sum() / n;
                 row -= mean;
                 let deviation = (row.dot(&row) / n).sqrt();
-                // A picture of one grey stays at zero.
+                // A picture of one gray stays at zero.
                 if deviation > 0.0 {
                     row /= deviation;
                 }
@@ -193,8 +193,8 @@ const COST: f64 = 10.0;
 const EPOCHS: usize = 50;
 /// More passes change nothing but the time they take.
 const MOST_EPOCHS: usize = 10_000;
-/// More neighbours are everybody.
-const MOST_NEIGHBOURS: usize = 1_000;
+/// More neighbors are everybody.
+const MOST_NEIGHBORS: usize = 1_000;
 
 impl fmt::Display for Classifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -230,7 +230,7 @@ impl FromStr for Classifier {
                 "subspace" => Some(Self::Subspace),
                 _ => None,
             },
-            Some(("knn", k)) => whole(k, MOST_NEIGHBOURS).map(|k| Self::Knn { k }),
+            Some(("knn", k)) => whole(k, MOST_NEIGHBORS).map(|k| Self::Knn { k }),
             Some(("svm", c)) => positive(c).map(|c| Self::LinearSvm { c }),
             Some(("svm-rbf", both)) => match both.split_once(',') {
                 None => positive(both).map(|c| Self::RbfSvm { c, gamma: None }),
@@ -275,7 +275,7 @@ words!(Pixels, "way to take pixels", "raw" => Pixels::Raw, "standardized" => Pix
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Learnt => f.write_str("learnt"),
+            Self::Learned => f.write_str("learned"),
             Self::None => f.write_str("none"),
             Self::Fixed(value) => write!(f, "{value}"),
         }
@@ -287,7 +287,7 @@ impl FromStr for Threshold {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         match text {
-            "learnt" => Ok(Self::Learnt),
+            "learned" => Ok(Self::Learned),
             "none" => Ok(Self::None),
             _ => match text.parse::<f64>() {
                 Ok(value) if value >= 0.0 && value.is_finite() => Ok(Self::Fixed(value)),

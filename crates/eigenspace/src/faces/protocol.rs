@@ -1,9 +1,9 @@
-//! Named ways to divide pictures into those to learn and those to recognise.
+//! Named ways to divide pictures into those to learn and those to recognize.
 //!
 //! ```text
-//! first-5          of every person the first 5 are learnt, the others recognised
+//! first-5          of every person the first 5 are learned, the others recognized
 //! random-5, -9     the same with 5 (9) drawn at random, several times over
-//! leave-one-out    every picture is recognised by a recogniser of all the others
+//! leave-one-out    every picture is recognized by a recognizer of all the others
 //! incremental      as random-5 once, people arriving one by one
 //! ```
 
@@ -17,22 +17,22 @@ use crate::faces::random::Random;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// The first so many of every person are learnt.
+    /// The first so many of every person are learned.
     First(usize),
-    /// So many of every person, drawn at random, are learnt.
+    /// So many of every person, drawn at random, are learned.
     Random(usize),
-    /// All but one are learnt, for each of them.
+    /// All but one are learned, for each of them.
     LeaveOneOut,
     /// People arrive one by one, each with so many pictures drawn at random.
     Incremental(usize),
 }
 
-/// Pictures to learn and pictures to recognise, by their numbers.
+/// Pictures to learn and pictures to recognize, by their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// To learn.
     pub train: Vec<usize>,
-    /// To recognise.
+    /// To recognize.
     pub test: Vec<usize>,
 }
 
@@ -116,9 +116,9 @@ fn divide(own: &[(&str, Vec<usize>)], train: usize, mut random: Option<&mut Rand
         if let Some(random) = random.as_deref_mut() {
             random.shuffle(&mut order);
         }
-        let (learn, recognise) = order.split_at(train);
+        let (learn, recognize) = order.split_at(train);
         split.train.extend(learn);
-        split.test.extend(recognise);
+        split.test.extend(recognize);
     }
     split.train.sort_unstable();
     split.test.sort_unstable();

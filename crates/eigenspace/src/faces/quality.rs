@@ -22,7 +22,7 @@ pub fn psnr(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>, range: f64) -> f64 {
     10.0 * (range * range / mean).log10()
 }
 
-/// The structural similarity of two grey pictures of this width; 1 for equal ones, and NaN for pictures smaller than 7 × 7.
+/// The structural similarity of two gray pictures of this width; 1 for equal ones, and NaN for pictures smaller than 7 × 7.
 pub fn ssim(x: ArrayView1<'_, f64>, y: ArrayView1<'_, f64>, width: usize, range: f64) -> f64 {
     let height = x.len() / width.max(1);
     if width < WINDOW || height < WINDOW || x.len() != y.len() {

@@ -85,12 +85,12 @@ impl Recognizer {
             }
         }
         let rows = options.pixels.apply(faces.rows.select(Axis(0), &order));
-        let model = EigenspaceModel::batch_by(rows.view(), Method::Auto, options.truncation())?;
+        let model = EigenspaceModel::fit_by(rows.view(), Method::Auto, options.truncation())?;
         let model = model.with_components(options.components)?;
         Self::from_rows(model, options, pictures, rows.view())
     }
 
-    /// A recogniser whose model has just been made of these rows.
+    /// A recognizer whose model has just been made of these rows.
     fn from_rows(
         model: EigenspaceModel,
         options: FaceOptions,
@@ -140,14 +140,14 @@ impl Recognizer {
         options.check()?;
         if options.pixels != self.options.pixels {
             let text = options.pixels.to_string();
-            return Err(Error::Setting { what: "way to take pixels of this recogniser", text });
+            return Err(Error::Setting { what: "way to take pixels of this recognizer", text });
         }
         let model = self.model.with_components(options.components)?;
         Ok(Self { model, options, ..self.clone() })
     }
 
     /// An enrolled picture, from its coordinates: all its pixels while no direction was dropped, as the model takes them
-    /// ([`Pixels`]). So whoever has the recogniser has the pictures.
+    /// ([`Pixels`]). So whoever has the recognizer has the pictures.
     pub fn picture(&self, person: &str, picture: &str) -> Result<Array1<f64>, Error> {
         let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
         let found = found.ok_or_else(|| self.no_picture(person, picture))?;

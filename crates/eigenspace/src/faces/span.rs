@@ -31,8 +31,8 @@ impl Spans {
             let Some(mean) = rows.mean_axis(Axis(0)).filter(|mean| !mean.is_empty()) else { return Ok(None) };
             // No model reports zero components; that of one row has none.
             Ok(Some(match most {
-                0 => EigenspaceModel::batch(mean.insert_axis(Axis(0)).view())?,
-                _ => EigenspaceModel::batch(rows.view())?.with_components(most)?,
+                0 => EigenspaceModel::fit(mean.insert_axis(Axis(0)).view())?,
+                _ => EigenspaceModel::fit(rows.view())?.with_components(most)?,
             }))
         };
         own.iter().map(span).collect::<Result<_, Error>>().map(Self)

@@ -14,7 +14,7 @@ pub struct Summary {
     pub accuracy: f64,
     /// Their standard deviation; 0 for a single trial. For leave-one-out, where each has one picture, that of a share.
     pub deviation: f64,
-    /// Pictures that were to be recognised, in all trials.
+    /// Pictures that were to be recognized, in all trials.
     pub tested: usize,
     /// Pictures that were.
     pub correct: usize,

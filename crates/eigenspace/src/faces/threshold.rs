@@ -66,7 +66,7 @@ pub(crate) fn learn(recognizer: &Recognizer) -> Result<Thresholds, Error> {
     let pick = |threshold: Threshold, learned: &dyn Fn() -> Result<Option<f64>, Error>| match threshold {
         Threshold::None => Ok::<_, Error>(None),
         Threshold::Fixed(value) => Ok(Some(value)),
-        Threshold::Learnt => learned(),
+        Threshold::Learned => learned(),
     };
     let unknown = pick(options.unknown, &|| unknown(recognizer))?;
     let not_a_face = pick(options.not_a_face, &|| not_a_face(recognizer))?;
@@ -179,7 +179,7 @@ fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usi
         return Ok(Vec::new());
     }
     let [new, old] = [out, rest].map(|chosen| recognizer.coordinates.select(Axis(0), chosen));
-    let model = EigenspaceModel::batch(old.view())?.with_components(recognizer.options.components)?;
+    let model = EigenspaceModel::fit(old.view())?.with_components(recognizer.options.components)?;
     let (q, new) = model.distances(new.view())?;
     let old = model.project(old.view())?;
     let metric = recognizer.options.metric;

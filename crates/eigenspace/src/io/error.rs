@@ -154,8 +154,8 @@ pub enum FormatError {
         /// Which numbers.
         what: &'static str,
     },
-    /// A model of anything, but no recogniser.
-    #[error("a model, but not a recogniser: it knows no people")]
+    /// A model of anything, but no recognizer.
+    #[error("a model, but not a recognizer: it knows no people")]
     NoRecognizer,
     /// Not a checkpoint, or a broken one.
     #[error("these bytes are not a checkpoint of this version")]

@@ -21,16 +21,16 @@
 //! The metadata has one key, `eigenspace`, whose value is a JSON object:
 //!
 //! ```text
-//! {"centre": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 2,
+//! {"center": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 2,
 //!  "weights": "frequency" | "reliability"}
-//! sha256 over:  "eigenspace 2\n" + components + "\n" + centre + "\n" + weights + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
+//! sha256 over:  "eigenspace 2\n" + components + "\n" + center + "\n" + weights + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
 //! ```
 //!
 //! (shape as `[3, 5]` or `[]`). It may have a `note` too, any text for whoever reads it (the command keeps
 //! the names of the columns there), which then ends the sum as "note " + note. The same bytes are written for the same model, always. Any
 //! safetensors reader can read the tensors. (Version 1, never published, had no room for what rounding can have cost.)
 //!
-//! A file may hold further tensors, under the same sum, for whoever put them there: a recogniser is a model file with some more
+//! A file may hold further tensors, under the same sum, for whoever put them there: a recognizer is a model file with some more
 //! (`faces/file.rs`), and every command that reads a model reads it too.
 
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ impl EigenspaceModel {
             ("mean_noise", Dtype::F64, vec![features], floats(self.bound.mean_noise.iter())),
             ("noise", Dtype::F64, vec![], scalar(self.bound.noise)),
             ("scatter_noise", Dtype::F64, vec![features], floats(self.bound.scatter_noise.iter())),
-            ("singular_values", Dtype::F64, vec![rank], floats(self.singular_values().iter())),
+            ("singular_values", Dtype::F64, vec![rank], floats(self.all_singular_values().iter())),
             ("squared_weight", Dtype::F64, vec![], scalar(self.moments.squared_weight)),
             ("surplus", Dtype::F64, vec![features], floats(self.bound.surplus.iter())),
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
@@ -109,14 +109,14 @@ impl EigenspaceModel {
         tensors.extend(more);
         tensors.sort_by_key(|tensor| tensor.0);
         let components = write_components(self.components);
-        let centre = if self.is_centred() { "mean" } else { "origin" };
+        let center = if self.is_centered() { "mean" } else { "origin" };
         let weights = weights_word(self.weight_kind());
         let sum = checksum(
-            [&components, centre, weights],
+            [&components, center, weights],
             tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])),
             note,
         );
-        let mut metadata = serde_json::json!({ "centre": centre, "components": components, "sha256": sum, "version": VERSION, "weights": weights });
+        let mut metadata = serde_json::json!({ "center": center, "components": components, "sha256": sum, "version": VERSION, "weights": weights });
         if !note.is_empty() {
             metadata["note"] = note.into();
         }
@@ -178,22 +178,22 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
         return Err(FormatError::Version { found, supported: VERSION });
     }
     let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
-    let (centre, components, sum) = (text("centre")?, text("components")?, text("sha256")?);
+    let (center, components, sum) = (text("center")?, text("components")?, text("sha256")?);
     let word = text("weights")?;
     let kinds = [WeightKind::Frequency, WeightKind::Reliability];
     let weights = kinds.into_iter().find(|kind| weights_word(*kind) == word);
     let weights = weights.ok_or(FormatError::Metadata { key: "weights" })?;
     let note = if json.get("note").is_some() { text("note")? } else { "" };
-    let about_origin = match centre {
+    let about_origin = match center {
         "mean" => false,
         "origin" => true,
-        _ => return Err(FormatError::Metadata { key: "centre" }),
+        _ => return Err(FormatError::Metadata { key: "center" }),
     };
 
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if !cfg!(fuzzing) && checksum([components, centre, word], parts, note) != sum {
+    if !cfg!(fuzzing) && checksum([components, center, word], parts, note) != sum {
         return Err(FormatError::Checksum);
     }
     let features = shape_of(&file, "mean", 1)?[0];
@@ -245,7 +245,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
         return Err(FormatError::Inconsistent { what: "the count and the weight" });
     }
     let values = model.mean().iter().chain(&model.moments.scatter).any(|x| x.abs() > 1e290);
-    let spectrum = model.singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST);
+    let spectrum = model.all_singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST);
     if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST) {
         return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
     }
@@ -353,8 +353,8 @@ fn checksum<'a>(
     note: &str,
 ) -> String {
     let mut hash = Sha256::new();
-    let [components, centre, weights] = words;
-    hash.update(format!("{KEY} {VERSION}\n{components}\n{centre}\n{weights}\n"));
+    let [components, center, weights] = words;
+    hash.update(format!("{KEY} {VERSION}\n{components}\n{center}\n{weights}\n"));
     for (name, shape, data) in tensors {
         hash.update(format!("{name} {shape:?}\n"));
         hash.update(data);

@@ -5,7 +5,7 @@
 //! γ_k = d₊_k + d₋_k − (t_k − λ)     z_k = 1,  z_{i−1} = −l_{i−1} z_i,  z_{i+1} = −u_i z_i,   (T − λI) z = γ_k e_k
 //! ```
 //!
-//! Counting gives every eigenvalue by bisection to rounding of ‖T‖, many at a time; the two factorisations
+//! Counting gives every eigenvalue by bisection to rounding of ‖T‖, many at a time; the two factorizations
 //! meet at the k with the smallest γ and give its eigenvector in O(n) (K. V. Fernando, *On computing an
 //! eigenvector of a tridiagonal matrix*, SIAM J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs
 //! O(n³) for all of them. Vectors of eigenvalues that lie close together come out nearly parallel: the
@@ -43,7 +43,7 @@ impl Tridiagonal<'_> {
         chunks.enumerate().for_each(|(c, (mut values, mut vectors))| {
             let lanes: [usize; LANES] = std::array::from_fn(|lane| (c * LANES + lane).min(n - 1));
             let found = self.bisect(&lanes);
-            let (lower, upper, meet) = self.factorise(&found);
+            let (lower, upper, meet) = self.factorize(&found);
             for (lane, (value, row)) in values.iter_mut().zip(vectors.rows_mut()).enumerate() {
                 *value = found[lane];
                 twist(lane, meet[lane], &lower, &upper, row);
@@ -69,8 +69,8 @@ impl Tridiagonal<'_> {
         std::array::from_fn(|lane| 0.5 * (low[lane] + high[lane]))
     }
 
-    /// The multipliers of both factorisations for each shift, and where they meet best.
-    fn factorise(&self, shifts: &[f64; LANES]) -> (Vec<[f64; LANES]>, Vec<[f64; LANES]>, [usize; LANES]) {
+    /// The multipliers of both factorizations for each shift, and where they meet best.
+    fn factorize(&self, shifts: &[f64; LANES]) -> (Vec<[f64; LANES]>, Vec<[f64; LANES]>, [usize; LANES]) {
         let (d, e, n) = (self.diagonal, self.beside, self.diagonal.len());
         let tiny = smallest_pivot(self.norm());
         let mut lower = vec![[0.0; LANES]; n];
@@ -215,7 +215,7 @@ fn count_below(diagonal: &[f64], squares: &[f64], shifts: &[f64; LANES], tiny: f
     counts
 }
 
-/// The vector that both factorisations agree on, made a unit.
+/// The vector that both factorizations agree on, made a unit.
 fn twist(
     lane: usize,
     meet: usize,

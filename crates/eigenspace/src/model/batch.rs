@@ -6,7 +6,7 @@
 //! Gram         (X − 1μᵀ) (X − 1μᵀ)ᵀ = U diag(s²) Uᵀ        one eigenproblem of n × n, V = diag(1/s) Uᵀ (X − 1μᵀ)
 //! ```
 //!
-//! The slides connect the first two: the right singular vectors of the centred rows are the
+//! The slides connect the first two: the right singular vectors of the centered rows are the
 //! eigenvectors of their covariance. All three agree up to rounding; they differ in cost, and in
 //! how small a singular value they can see (`Covariance`: √ε of the largest; the others: ε).
 
@@ -32,7 +32,7 @@ pub enum Method {
     /// `Gram` for wide rows, `Covariance` for tall ones, `Svd` when small singular values ask for it.
     #[default]
     Auto,
-    /// The thin singular value decomposition of the centred rows.
+    /// The thin singular value decomposition of the centered rows.
     Svd,
     /// The eigenproblem of the D × D scatter.
     Covariance,
@@ -61,17 +61,17 @@ impl EigenspaceModel {
     /// use eigenspace::EigenspaceModel;
     /// use ndarray::array;
     ///
-    /// let model = EigenspaceModel::batch(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0]].view())?;
+    /// let model = EigenspaceModel::fit(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0]].view())?;
     /// assert_eq!(model.rank(), 1);                       // the three points lie on a line
     /// assert_eq!(model.mean().to_vec(), [7.0, 1200.0]);
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
-    pub fn batch<'a>(rows: impl Into<Block<'a>>) -> Result<Self, Error> {
-        Self::batch_by(rows, Method::Auto, Truncation::None)
+    pub fn fit<'a>(rows: impl Into<Block<'a>>) -> Result<Self, Error> {
+        Self::fit_by(rows, Method::Auto, Truncation::None)
     }
 
     /// Batch PCA by a named method, with a truncation rule.
-    pub fn batch_by<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
+    pub fn fit_by<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
         let rows = rows.into();
         rows.check(rows.ncols())?;
         let truncation = truncation.check()?;
@@ -93,7 +93,7 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
     }
     let model = scatter.model(truncation, Components::All, false);
     let possible = scatter.moments.rank_limit().min(rows.ncols()).min(truncation.rank_limit());
-    let values = model.singular_values();
+    let values = model.all_singular_values();
     let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
     if doubt && smallest < TRUSTED * values.first().map_or(0.0, |s| s * s) {
         return by_factor(rows, Route::Svd, truncation);

@@ -47,7 +47,7 @@ const EXACT: f64 = 1e-10;
 /// use ndarray::array;
 ///
 /// let rows = array![[2.0, 0.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.1]];
-/// let whole = EigenspaceModel::batch(rows.view())?;
+/// let whole = EigenspaceModel::fit(rows.view())?;
 /// assert!(whole.certificate().is_exact());
 ///
 /// let cut = whole.truncate(Truncation::Rank(1))?;

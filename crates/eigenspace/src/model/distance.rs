@@ -47,8 +47,9 @@ impl EigenspaceModel {
     ) -> Result<(Array1<f64>, Array1<f64>), Error> {
         let divisor = self.divisor(1.0)?;
         let (q, coordinates) = self.distances(rows)?;
-        let squares =
-            |z: ArrayView1<'_, f64>| z.iter().zip(self.singular_values()).map(|(z, s)| (z / s).powi(2)).sum::<f64>();
+        let squares = |z: ArrayView1<'_, f64>| {
+            z.iter().zip(self.all_singular_values()).map(|(z, s)| (z / s).powi(2)).sum::<f64>()
+        };
         Ok((q, coordinates.rows().into_iter().map(|z| squares(z) * divisor).collect()))
     }
 

@@ -6,7 +6,7 @@
 //! | w | [`weight`](EigenspaceModel::weight) | effective number of rows |
 //! | μ | [`mean`](EigenspaceModel::mean) | D |
 //! | V | [`basis`](EigenspaceModel::basis) | r × D, orthonormal rows |
-//! | s | [`singular_values`](EigenspaceModel::singular_values) | r, of the centred rows |
+//! | s | [`all_singular_values`](EigenspaceModel::all_singular_values) | r, of the centered rows |
 //! | q | [`feature_scatter`](EigenspaceModel::feature_scatter) | D, exact |
 //! | e | [`certificate`](EigenspaceModel::certificate) | what truncation can have cost |
 //!
@@ -35,8 +35,8 @@ use crate::model::truncation::{Components, Truncation};
 /// use eigenspace::{EigenspaceModel, Truncation};
 /// use ndarray::array;
 ///
-/// let monday = EigenspaceModel::batch(array![[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]].view())?;
-/// let tuesday = EigenspaceModel::batch(array![[0.0, 1.0], [9.0, 7.0]].view())?;
+/// let monday = EigenspaceModel::fit(array![[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]].view())?;
+/// let tuesday = EigenspaceModel::fit(array![[0.0, 1.0], [9.0, 7.0]].view())?;
 /// let both = monday.merge(&tuesday, Truncation::None)?;
 /// assert_eq!(both.count(), 5);
 /// let monday_again = both.split(&tuesday)?;
@@ -109,8 +109,13 @@ impl EigenspaceModel {
         self.basis.view()
     }
 
-    /// s, all r singular values of the centred rows.
+    /// The singular values of the centered rows along the k reported components, non-increasing.
     pub fn singular_values(&self) -> ArrayView1<'_, f64> {
+        self.all_singular_values().split_at(Axis(0), self.n_components()).0
+    }
+
+    /// s, all r singular values of the centered rows.
+    pub fn all_singular_values(&self) -> ArrayView1<'_, f64> {
         self.spectrum.view()
     }
 
@@ -120,7 +125,7 @@ impl EigenspaceModel {
     }
 
     /// False for a model about the origin, whose mean is zero and whose scatter is Σ x xᵀ.
-    pub fn is_centred(&self) -> bool {
+    pub fn is_centered(&self) -> bool {
         !self.moments.about_origin
     }
 
@@ -193,6 +198,6 @@ impl EigenspaceModel {
             return Err(Error::FeatureMismatch { left: self.features(), right: other.features() });
         }
         let empty = self.is_empty() || other.is_empty();
-        if empty || self.is_centred() == other.is_centred() { Ok(()) } else { Err(Error::CentringDiffers) }
+        if empty || self.is_centered() == other.is_centered() { Ok(()) } else { Err(Error::CenteringDiffers) }
     }
 }

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The row space of A is Hall, Marshall and Martin's sufficient spanning set (*Merging and
-//! splitting eigenspace models*, IEEE TPAMI 22(9), 2000). Normalised by 1/N as the first source
+//! splitting eigenspace models*, IEEE TPAMI 22(9), 2000). Normalized by 1/N as the first source
 //! document does, the last factor is N₁N₂/N₃², not N₁N₂/N₃ as printed there.
 //!
 //! Cost: O(D (r₁ + r₂ + 1)²). Exact when nothing is truncated; lost₃ = lost₁ + lost₂ + what this
@@ -66,7 +66,7 @@ impl EigenspaceModel {
         };
         let by_weight = other.weight().total_cmp(&self.weight());
         let by_mean = || compare(self.mean(), other.mean());
-        let by_spectrum = || compare(self.singular_values(), other.singular_values());
+        let by_spectrum = || compare(self.all_singular_values(), other.all_singular_values());
         let by_scatter = || compare(self.feature_scatter(), other.feature_scatter());
         let by_basis = || {
             let rows = self.basis().into_iter().zip(other.basis());
@@ -75,7 +75,7 @@ impl EigenspaceModel {
         by_weight.then_with(by_mean).then_with(by_spectrum).then_with(by_scatter).then_with(by_basis).is_le()
     }
 
-    /// The model of the rows of all, merged as a balanced tree: neighbours in pairs, then pairs of
+    /// The model of the rows of all, merged as a balanced tree: neighbors in pairs, then pairs of
     /// pairs. The truncation rule is applied at every node.
     pub fn merge_all<'a>(models: impl IntoIterator<Item = &'a Self>, truncation: Truncation) -> Result<Self, Error> {
         let mut level: Vec<Self> = models.into_iter().cloned().collect();

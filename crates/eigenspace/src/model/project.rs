@@ -6,7 +6,7 @@
 //!
 //! Rows are multiplied in the precision they came in: f32 rows give f32 coordinates, faster, off by about 1e-7
 //! of their length. The mean is taken off afterwards, Z = X V_kᵀ − 1 (V_k μ)ᵀ, where that costs no digits
-//! because it is not far from the origin, `near_origin`; otherwise rows are centred in f64, panel by panel,
+//! because it is not far from the origin, `near_origin`; otherwise rows are centered in f64, panel by panel,
 //! before they are multiplied.
 
 use std::borrow::Cow;
@@ -109,7 +109,7 @@ pub(crate) fn sparse_products(
     out.reversed_axes()
 }
 
-/// (X − 1μᵀ) Bᵀ in the precision of the rows, centred in f64 before the product or, if told, after it.
+/// (X − 1μᵀ) Bᵀ in the precision of the rows, centered in f64 before the product or, if told, after it.
 ///
 /// Rows are checked while they are in the cache for the product, so that they come through memory once.
 pub(crate) fn products<E: Element>(

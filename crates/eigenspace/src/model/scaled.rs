@@ -1,4 +1,4 @@
-//! Standardised (correlation) PCA, and features in other units: a view of a raw model.
+//! Standardized (correlation) PCA, and features in other units: a view of a raw model.
 //!
 //! ```text
 //! M_σ = diag(σ) M diag(σ)         σ_j = 1 / √(q_j / w), or given;      A = s V diag(σ)
@@ -35,7 +35,7 @@ use crate::rows::sparse::SparseRows;
 /// use eigenspace::EigenspaceModel;
 /// use ndarray::array;
 ///
-/// let raw = EigenspaceModel::batch(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]].view())?;
+/// let raw = EigenspaceModel::fit(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]].view())?;
 /// let view = raw.standardize()?;
 /// let total = view.model().total_variance(0.0)?;
 /// assert!((total - 2.0).abs() < 1e-14);             // two features of variance 1 each
@@ -51,7 +51,7 @@ pub struct Scaled {
 }
 
 impl EigenspaceModel {
-    /// The model of the standardised rows: every feature divided by its standard deviation (ddof =
+    /// The model of the standardized rows: every feature divided by its standard deviation (ddof =
     /// 0), constant features left alone.
     pub fn standardize(&self) -> Result<Scaled, Error> {
         let divisor = self.divisor(0.0)?;

@@ -1,4 +1,4 @@
-//! The singular values of the centred rows.
+//! The singular values of the centered rows.
 //!
 //! ```text
 //! s₁ ≥ s₂ ≥ … ≥ s_r > 0        L = Vᵀ diag(s²) V

@@ -67,7 +67,7 @@ impl EigenspaceModel {
         let everything = part.count() == self.count();
         let (mut moments, c) = if everything {
             let c = part.moments.step_to(&self.moments) * whole_weight.sqrt();
-            (Moments::empty(self.features()).about(!self.is_centred()), c)
+            (Moments::empty(self.features()).about(!self.is_centered()), c)
         } else {
             self.moments.split(&part.moments)
         };
@@ -112,15 +112,15 @@ impl EigenspaceModel {
         // c = √(w₂ w₃ / w₁) (μ₃ − μ₂), and μ₁ = μ₃ + (w₂ / w₁) (μ₃ − μ₂).
         let (one, two) = ((leaving / left).sqrt(), (whole / left).sqrt());
         // Weights are subtracted too.
-        let cancelled = c.mapv(|c| 8.0 * UNIT * (1.0 + whole / left) * c.abs());
-        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &cancelled;
+        let canceled = c.mapv(|c| 8.0 * UNIT * (1.0 + whole / left) * c.abs());
+        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &canceled;
         let bound = Bound {
             lost: &self.bound.lost + &part.bound.surplus,
             surplus: &self.bound.surplus + &part.bound.lost,
             noise: self.bound.noise + part.bound.noise,
             feature_noise: &self.bound.feature_noise + &part.bound.feature_noise,
             // √w₁ δμ₁ = √w₁ (w₃ δμ₃ + w₂ δμ₂) / w₁
-            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + cancelled,
+            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + canceled,
             scatter_noise: &self.bound.scatter_noise
                 + &part.bound.scatter_noise
                 + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
@@ -161,7 +161,7 @@ impl EigenspaceModel {
         let q = self.span_with(leaving.view(), 4.0 * size * UNIT * greatest);
         let p = linalg::cross(q.view(), leaving.view());
         let mut k = -p.dot(&p.t());
-        for (i, s) in self.singular_values().iter().enumerate() {
+        for (i, s) in self.all_singular_values().iter().enumerate() {
             k[[i, i]] += s * s;
         }
         let (lambda, turn) = linalg::eigh(k.view());
@@ -173,7 +173,7 @@ impl EigenspaceModel {
     pub fn remove<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Self, Error> {
         let block = rows.into();
         block.check(self.features())?;
-        self.split(&Self::batch(block)?)
+        self.split(&Self::fit(block)?)
     }
 
     /// The model in which `new` rows stand in the place of `old` ones: a step of a sliding window.

@@ -107,6 +107,49 @@ impl Truncation {
     }
 }
 
+/// How many directions may be kept.
+///
+/// ```
+/// use eigenspace::Rank;
+///
+/// assert_eq!("all".parse::<Rank>()?, Rank::All);
+/// assert_eq!("100".parse::<Rank>()?, Rank::from(100));
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rank {
+    /// Every direction above rounding.
+    All,
+    /// At most this many.
+    AtMost(usize),
+}
+
+impl From<usize> for Rank {
+    fn from(rank: usize) -> Self {
+        Self::AtMost(rank)
+    }
+}
+
+impl FromStr for Rank {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let unknown = |_| Error::unknown_word("rank", text, "`all`, `100`");
+        if text == "all" { Ok(Self::All) } else { text.parse().map(Self::AtMost).map_err(unknown) }
+    }
+}
+
+impl Rank {
+    /// The number that this stands for, where it is one.
+    pub(crate) fn limit(self) -> usize {
+        match self {
+            Self::All => usize::MAX,
+            Self::AtMost(rank) => rank,
+        }
+    }
+}
+
 /// How many components a model shows: a number, a share of the variance, or all it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Components {

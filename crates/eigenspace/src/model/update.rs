@@ -17,7 +17,7 @@
 //! ```
 //!
 //! M. Brand, *Fast low-rank modifications of the thin singular value decomposition*, Linear Algebra
-//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalised twice, and the basis is
+//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalized twice, and the basis is
 //! made orthonormal again when it has drifted by more than 1e-13.
 
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
@@ -121,7 +121,7 @@ impl EigenspaceModel {
     }
 }
 
-/// One step of Cholesky orthonormalisation, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
+/// One step of Cholesky orthonormalization, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
 pub(crate) fn orthonormal_again(v: Array2<f64>) -> Array2<f64> {
     if linalg::orthogonality_loss(v.view()) <= DRIFT {
         return v;

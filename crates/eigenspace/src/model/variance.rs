@@ -27,14 +27,14 @@ impl EigenspaceModel {
     pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
         let divisor = self.divisor(ddof)?;
         let k = self.n_components();
-        Ok(self.singular_values().iter().take(k).map(|s| s * s / divisor).collect())
+        Ok(self.all_singular_values().iter().take(k).map(|s| s * s / divisor).collect())
     }
 
     /// The share of the total variance of each shown component.
     pub fn explained_variance_ratio(&self) -> Array1<f64> {
         let total = self.moments.total();
         let share = |s: &f64| if total > 0.0 { s * s / total } else { 0.0 };
-        self.singular_values().iter().take(self.n_components()).map(share).collect()
+        self.all_singular_values().iter().take(self.n_components()).map(share).collect()
     }
 
     /// The variance of all features together, exact whatever was truncated.
@@ -57,7 +57,7 @@ impl EigenspaceModel {
             return Ok(0.0);
         }
         // What is kept is summed; only what was dropped is known by the difference alone.
-        let squared = self.singular_values().mapv(|s| s * s);
+        let squared = self.all_singular_values().mapv(|s| s * s);
         let kept: f64 = squared.iter().skip(k).sum();
         let dropped = if self.certificate().is_exact() { 0.0 } else { (self.moments.total() - squared.sum()).max(0.0) };
         Ok((kept + dropped) / divisor / hidden as f64)
@@ -75,7 +75,7 @@ impl EigenspaceModel {
     /// use eigenspace::EigenspaceModel;
     /// use ndarray::array;
     ///
-    /// let model = EigenspaceModel::batch(array![[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]].view())?;
+    /// let model = EigenspaceModel::fit(array![[1.0, 0.0], [-1.0, 0.0], [0.0, 0.5], [0.0, -0.5]].view())?;
     /// let along_x = model.variance_along(array![7.0, 0.0].view(), 0.0)?;
     /// assert!((along_x - 0.5).abs() < 1e-15);
     /// # Ok::<(), eigenspace::Error>(())
@@ -91,7 +91,7 @@ impl EigenspaceModel {
         let length = direction.dot(&direction).sqrt();
         let inside = self.basis().dot(&direction);
         let along = |(p, s): (&f64, &f64)| (p / length * s).powi(2);
-        Ok(inside.iter().zip(self.singular_values()).map(along).sum::<f64>() / divisor)
+        Ok(inside.iter().zip(self.all_singular_values()).map(along).sum::<f64>() / divisor)
     }
 
     /// C, D × D (ddof = 1). For its product with rows use [`covariance_times`](Self::covariance_times).

@@ -11,7 +11,7 @@ pub enum Missing {
     #[default]
     Refuse,
     /// Leave out every row that has one.
-    SkipRows,
+    Skip,
     /// Fill it with the model's conditional estimate. A row without any cell is left out.
     Impute,
 }
@@ -22,7 +22,7 @@ impl FromStr for Missing {
     fn from_str(text: &str) -> Result<Self, Error> {
         match text {
             "refuse" => Ok(Self::Refuse),
-            "skip" => Ok(Self::SkipRows),
+            "skip" => Ok(Self::Skip),
             "impute" => Ok(Self::Impute),
             _ => Err(Error::unknown_word("policy for missing cells", text, "`refuse`, `skip`, `impute`")),
         }

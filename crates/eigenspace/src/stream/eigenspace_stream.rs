@@ -157,8 +157,8 @@ impl EigenspaceStream {
 
     /// Absorbs the rows that another model stands for.
     pub fn merge(&mut self, model: &EigenspaceModel) -> Result<(), Error> {
-        if !model.is_empty() && model.is_centred() == self.options.about_origin {
-            return Err(Error::CentringDiffers);
+        if !model.is_empty() && model.is_centered() == self.options.about_origin {
+            return Err(Error::CenteringDiffers);
         }
         let merged = self.model()?.merge(model, Truncation::None)?;
         self.start_from(&merged);

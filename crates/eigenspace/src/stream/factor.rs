@@ -265,7 +265,7 @@ impl Factor {
             None => center.dot(&center),
             Some(units) => center.iter().zip(units).map(|(t, unit)| (t / unit).powi(2)).sum(),
         };
-        let cancelled = 64.0 * UNIT * weight * squared_center;
+        let canceled = 64.0 * UNIT * weight * squared_center;
         let eigen = Eigen::of(g.view(), rule.limit.saturating_add(1));
         let (cut, doubt) = rule.cut(&eigen, &absorbed.moments, units.as_ref());
 
@@ -301,7 +301,7 @@ impl Factor {
         self.bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
         let mut rounding = rotation(2 * g.nrows());
         rounding.columns *= (1.0 + worst).sqrt();
-        self.settle(alive, absorbed, cut.lost, doubt + cancelled, units, rounding);
+        self.settle(alive, absorbed, cut.lost, doubt + canceled, units, rounding);
         Ok(())
     }
 

@@ -16,8 +16,8 @@ impl FitOptions {
 
     /// A stream that goes on from a model.
     pub fn resume(&self, model: &EigenspaceModel) -> Result<EigenspaceStream, Error> {
-        if !model.is_empty() && model.is_centred() == self.about_origin {
-            return Err(Error::CentringDiffers);
+        if !model.is_empty() && model.is_centered() == self.about_origin {
+            return Err(Error::CenteringDiffers);
         }
         Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
     }

@@ -68,9 +68,9 @@ impl Guess {
 
     /// Fills the cells of a row that are listed.
     fn fill(&self, mut row: ArrayViewMut1<'_, f64>, holes: &[usize]) {
-        let mut centred = Array1::from_iter(row.iter().zip(&self.mean).map(|(x, mean)| x - mean));
+        let mut centered = Array1::from_iter(row.iter().zip(&self.mean).map(|(x, mean)| x - mean));
         for &j in holes {
-            centred[j] = 0.0;
+            centered[j] = 0.0;
         }
         let k = self.basis.nrows();
         let mut system = Array2::<f64>::eye(k);
@@ -86,7 +86,7 @@ impl Guess {
             }
         }
         let z = linalg::cholesky(system.view()).map(|c| {
-            let mut z = solve(&c, self.basis.dot(&centred));
+            let mut z = solve(&c, self.basis.dot(&centered));
             z.iter_mut().zip(&self.reach).for_each(|(z, reach)| *z = z.clamp(-reach, *reach));
             z
         });
@@ -105,7 +105,7 @@ impl EigenspaceModel {
     /// use eigenspace::EigenspaceModel;
     /// use ndarray::array;
     ///
-    /// let line = EigenspaceModel::batch(array![[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]].view())?.with_components(1)?;
+    /// let line = EigenspaceModel::fit(array![[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]].view())?.with_components(1)?;
     /// let mut rows = array![[3.0, f64::NAN]];
     /// assert_eq!(line.fill_missing(rows.view_mut())?, 1);
     /// assert!((rows[[0, 1]] - 6.0).abs() < 1e-6);

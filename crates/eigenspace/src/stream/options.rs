@@ -10,7 +10,7 @@
 
 use crate::error::Error;
 use crate::model::moments::{Moments, WeightKind};
-use crate::model::truncation::{Components, Truncation};
+use crate::model::truncation::{Components, Rank, Truncation};
 use crate::rows::missing::Missing;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::plan::{self, Engine, Plan};
@@ -30,7 +30,7 @@ use crate::stream::plan::{self, Engine, Plan};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FitOptions {
     pub(crate) components: Components,
-    pub(crate) max_rank: Option<usize>,
+    pub(crate) max_rank: Option<Rank>,
     pub(crate) truncation: Truncation,
     pub(crate) engine: Engine,
     pub(crate) block_rows: Option<usize>,
@@ -55,9 +55,9 @@ impl FitOptions {
     }
 
     /// How many directions a compression keeps, whatever the truncation rule. By default twice the
-    /// number of components and 32 more; `usize::MAX` keeps all. The scatter engine has no need of it.
-    pub fn max_rank(mut self, rank: usize) -> Self {
-        self.max_rank = Some(rank);
+    /// number of components and 32 more; [`Rank::All`] keeps all. The scatter engine has no need of it.
+    pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
+        self.max_rank = Some(rank.into());
         self
     }
 
@@ -87,10 +87,10 @@ impl FitOptions {
         self
     }
 
-    /// Whether the rows are centred on their mean, as PCA does by default. Without centring the
+    /// Whether the rows are centered on their mean, as PCA does by default. Without centering the
     /// directions are those of Σ x xᵀ, as latent semantic analysis wants them.
-    pub fn centred(mut self, centred: bool) -> Self {
-        self.about_origin = !centred;
+    pub fn centered(mut self, centered: bool) -> Self {
+        self.about_origin = !centered;
         self
     }
 
@@ -127,7 +127,7 @@ impl FitOptions {
         if features == 0 {
             return Err(Error::NoFeatures);
         }
-        if self.max_rank == Some(0) {
+        if self.max_rank == Some(Rank::AtMost(0)) {
             return Err(Error::Zero { what: "the rank to keep" });
         }
         if self.block_rows == Some(0) {

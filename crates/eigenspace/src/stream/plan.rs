@@ -11,7 +11,7 @@
 use std::str::FromStr;
 
 use crate::error::Error;
-use crate::model::truncation::{Components, Truncation};
+use crate::model::truncation::{Components, Rank, Truncation};
 
 /// Up to this many features the scatter matrix is the default.
 const SCATTER_FEATURES: usize = 1024;
@@ -90,7 +90,7 @@ pub(crate) fn spare_rank(k: usize) -> usize {
 pub(crate) fn plan(
     features: usize,
     components: Components,
-    max_rank: Option<usize>,
+    max_rank: Option<Rank>,
     truncation: Truncation,
     engine: Engine,
     block_rows: Option<usize>,
@@ -103,11 +103,12 @@ pub(crate) fn plan(
     if engine == Engine::Scatter {
         check_scatter(features)?;
         let block_rows = block_rows.unwrap_or(SCATTER_ROWS);
+        let max_rank = max_rank.map(Rank::limit);
         return Ok(Plan { engine, exact_rows: block_rows, block_rows, max_rank });
     }
-    let asked = max_rank.unwrap_or(usize::MAX).min(truncation.rank_limit());
+    let asked = max_rank.map_or(usize::MAX, Rank::limit).min(truncation.rank_limit());
     let asked = (asked < usize::MAX).then_some(asked);
-    let unlimited = max_rank == Some(usize::MAX);
+    let unlimited = max_rank.is_some_and(|rank| rank.limit() == usize::MAX);
     let max_rank = match (asked, truncation, components) {
         (Some(rank), _, _) => Some(rank),
         _ if unlimited => None,

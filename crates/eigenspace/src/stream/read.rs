@@ -75,9 +75,9 @@ impl EigenspaceStream {
             return self.model();
         }
         let model = linalg::inside(|| self.read(Truncation::Rank(limit)))?;
-        let captured: f64 = model.singular_values().iter().take(shown).map(|s| s * s).sum();
+        let captured: f64 = model.all_singular_values().iter().take(shown).map(|s| s * s).sum();
         let hidden = model.moments.total() - captured >= HIDDEN * captured;
-        let enough = model.rank() == limit && hidden && told_apart(model.singular_values(), shown, size);
+        let enough = model.rank() == limit && hidden && told_apart(model.all_singular_values(), shown, size);
         if enough { Ok(Arc::new(model)) } else { self.model() }
     }
 

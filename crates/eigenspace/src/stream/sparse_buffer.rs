@@ -1,6 +1,6 @@
 //! Sparse rows on their way into the factor: they stay sparse until they are compressed.
 //!
-//! A stream keeps sparse rows as they are until its buffer is full, and centres them only inside its
+//! A stream keeps sparse rows as they are until its buffer is full, and centers them only inside its
 //! products, with t of `moments.rs` and rows r_i = √w_i (x_i − t):
 //!
 //! ```text
@@ -135,7 +135,7 @@ impl SparseBuffer {
         Ok((Absorbed { moments, step: from_near, c, roundings }, center))
     }
 
-    /// The Gram matrix of [ F ; R ] for the r rows of F, whose own are orthogonal, and the centerd
+    /// The Gram matrix of [ F ; R ] for the r rows of F, whose own are orthogonal, and the centered
     /// rows R; lower triangle.
     pub(crate) fn gram(&self, f: ArrayView2<'_, f64>, center: &Array1<f64>, weights: &[f64]) -> Array2<f64> {
         let (r, m) = (f.nrows(), self.rows());
@@ -155,8 +155,8 @@ impl SparseBuffer {
         }
         for i in 0..m {
             for j in 0..=i {
-                let centerd = g[[r + i, r + j]] - along[i] - along[j] + center_squared;
-                g[[r + i, r + j]] = weights[i].sqrt() * weights[j].sqrt() * centerd;
+                let centered = g[[r + i, r + j]] - along[i] - along[j] + center_squared;
+                g[[r + i, r + j]] = weights[i].sqrt() * weights[j].sqrt() * centered;
             }
         }
         let products: Vec<(f64, Vec<f64>)> = (0..r)
@@ -181,14 +181,14 @@ impl SparseBuffer {
 
     /// Row k of U R, added to a row.
     pub(crate) fn add_turned(&self, u: impl Fn(usize) -> f64, center: &Array1<f64>, weights: &[f64], row: &mut [f64]) {
-        let centerd = center.iter().any(|t| *t != 0.0);
+        let centered = center.iter().any(|t| *t != 0.0);
         let mut shift = 0.0;
         for (i, weight) in weights.iter().enumerate() {
             let factor = u(i) * weight.sqrt();
             shift += factor;
             self.row(i).for_each(|(j, x)| row[j] += factor * x);
         }
-        if shift != 0.0 && centerd {
+        if shift != 0.0 && centered {
             vectorized(|| row.iter_mut().zip(center).for_each(|(x, t)| *x -= shift * t));
         }
     }

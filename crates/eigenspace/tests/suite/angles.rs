@@ -41,11 +41,11 @@ fn a_smaller_space_inside_a_larger_one_has_no_angle() {
 #[test]
 fn models_are_compared_by_what_they_show() {
     let rows = Random::new(3).matrix(50, 10);
-    let model = EigenspaceModel::batch(rows.view()).unwrap();
+    let model = EigenspaceModel::fit(rows.view()).unwrap();
     let (three, five) = (model.with_components(3).unwrap(), model.with_components(5).unwrap());
     assert!(three.subspace_distance(&five).unwrap() < 1e-14);
     assert_eq!(three.angles(&five).unwrap().len(), 3);
-    let other = EigenspaceModel::batch(Random::new(4).matrix(50, 10).view()).unwrap().with_components(3).unwrap();
+    let other = EigenspaceModel::fit(Random::new(4).matrix(50, 10).view()).unwrap().with_components(3).unwrap();
     assert!(three.subspace_distance(&other).unwrap() > 0.1);
     let nothing = EigenspaceModel::empty(10);
     assert_eq!(nothing.subspace_distance(&model).unwrap(), 0.0);

@@ -29,7 +29,7 @@ fn same_to_six(found: f64, printed: f64) {
 #[test]
 fn the_ten_points_of_the_slides_give_their_figures() {
     for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::batch_by(ten_points().view(), method, Truncation::None).unwrap();
+        let model = EigenspaceModel::fit_by(ten_points().view(), method, Truncation::None).unwrap();
         assert!((model.mean()[0] - 0.833).abs() < 1e-15 && (model.mean()[1] - 0.690).abs() < 1e-15);
         let variance = model.explained_variance(1.0).unwrap();
         same_to_six(variance[0], 1.571264);
@@ -45,7 +45,7 @@ fn the_ten_points_of_the_slides_give_their_figures() {
 
 #[test]
 fn variance_along_a_direction_is_largest_along_the_first_component() {
-    let model = EigenspaceModel::batch(ten_points().view()).unwrap();
+    let model = EigenspaceModel::fit(ten_points().view()).unwrap();
     let first = model.components().row(0).to_owned();
     let most = model.variance_along(first.view(), 1.0).unwrap();
     same_to_six(most, 1.571264);
@@ -59,16 +59,16 @@ fn variance_along_a_direction_is_largest_along_the_first_component() {
 }
 
 #[test]
-fn the_standardisation_example_of_the_slides_gives_its_figures() {
+fn the_standardization_example_of_the_slides_gives_its_figures() {
     let rows = array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0]];
-    let raw = EigenspaceModel::batch(rows.view()).unwrap();
+    let raw = EigenspaceModel::fit(rows.view()).unwrap();
     let deviation = raw.feature_variance(0.0).unwrap().mapv(f64::sqrt);
-    let standardised = (&rows - &raw.mean()) / &deviation;
-    for (found, wanted) in standardised.iter().zip([-1.0, -1.0, 0.0, 0.0, 1.0, 1.0]) {
+    let standardized = (&rows - &raw.mean()) / &deviation;
+    for (found, wanted) in standardized.iter().zip([-1.0, -1.0, 0.0, 0.0, 1.0, 1.0]) {
         assert!((found - wanted * 1.224_744_871_391_589).abs() < 1e-14);
         same_to_six(found.abs(), 1.224745 * f64::abs(wanted));
     }
-    let model = EigenspaceModel::batch(standardised.view()).unwrap();
+    let model = EigenspaceModel::fit(standardized.view()).unwrap();
     for axis in [array![1.0, 0.0], array![0.0, 1.0]] {
         assert!((model.variance_along(axis.view(), 0.0).unwrap() - 1.0).abs() < 1e-14);
     }
@@ -84,7 +84,7 @@ fn the_three_methods_agree_with_the_oracle_and_each_other() {
         let rows = random.matrix(n, d);
         let truth = oracle(rows.view());
         for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-            let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::None).unwrap();
+            let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
             let far = distance(&model, &truth);
             assert!(far.worst() <= allowed(n, d), "{n} x {d} {method:?}: {far:?}");
             assert_eq!(model.rank(), d.min(n - 1), "{n} x {d} {method:?}");
@@ -95,14 +95,14 @@ fn the_three_methods_agree_with_the_oracle_and_each_other() {
 #[test]
 fn a_rule_is_applied_by_every_method() {
     let rows = Random::new(4).matrix(50, 140);
-    let whole = EigenspaceModel::batch(rows.view()).unwrap();
-    let dropped = whole.singular_values()[7].powi(2);
+    let whole = EigenspaceModel::fit(rows.view()).unwrap();
+    let dropped = whole.all_singular_values()[7].powi(2);
     for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::Rank(7)).unwrap();
+        let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::Rank(7)).unwrap();
         assert_eq!(model.rank(), 7);
         let lost = model.certificate().lost();
         // The rounding of a decomposition is counted too.
-        let first = whole.singular_values()[0].powi(2);
+        let first = whole.all_singular_values()[0].powi(2);
         assert!(lost >= dropped && lost - dropped <= 1e-11 * first, "{method:?}: {lost:e} for {dropped:e}");
     }
 }
@@ -111,7 +111,7 @@ fn a_rule_is_applied_by_every_method() {
 fn no_rows_at_all_are_the_empty_model() {
     let rows = Array2::<f64>::zeros((0, 4));
     for method in [Method::Auto, Method::Svd, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::None).unwrap();
+        let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
         assert_eq!(model, EigenspaceModel::empty(4), "{method:?}");
     }
 }
@@ -120,12 +120,12 @@ fn no_rows_at_all_are_the_empty_model() {
 fn f32_rows_are_widened_without_loss() {
     let rows = Random::new(5).matrix(30, 50).mapv(|x| x as f32);
     let wide = rows.mapv(f64::from);
-    assert_eq!(EigenspaceModel::batch(rows.view()).unwrap(), EigenspaceModel::batch(wide.view()).unwrap());
+    assert_eq!(EigenspaceModel::fit(rows.view()).unwrap(), EigenspaceModel::fit(wide.view()).unwrap());
 }
 
 #[test]
 fn the_largest_entry_of_every_component_is_positive() {
-    let model = EigenspaceModel::batch(Random::new(6).matrix(40, 9).view()).unwrap();
+    let model = EigenspaceModel::fit(Random::new(6).matrix(40, 9).view()).unwrap();
     for row in model.basis().axis_iter(Axis(0)) {
         let largest = row.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap();
         assert!(largest > 0.0);

@@ -74,14 +74,14 @@ proptest! {
         let mut random = Random::new(seed);
         let scale = ndarray::Array1::from_iter((0..d).map(|j| decay.powi(j as i32)));
         let mut rows = random.matrix(n, d) * &scale;
-        let mut model = EigenspaceModel::batch(rows.view()).unwrap();
+        let mut model = EigenspaceModel::fit(rows.view()).unwrap();
         for (turn, rule) in steps.iter().enumerate() {
             let more = random.matrix(n, d) * &scale + random.normal();
             let rule = rules()[*rule];
             model = if turn % 2 == 0 {
                 model.update(more.view(), rule).unwrap()
             } else {
-                model.merge(&EigenspaceModel::batch(more.view()).unwrap().truncate(rule).unwrap(), rule).unwrap()
+                model.merge(&EigenspaceModel::fit(more.view()).unwrap().truncate(rule).unwrap(), rule).unwrap()
             };
             rows = stack(&rows, &more);
         }
@@ -95,8 +95,8 @@ proptest! {
         let mut random = Random::new(seed);
         let scale = ndarray::Array1::from_iter((0..d).map(|j| 0.6f64.powi(j as i32)));
         let (a, b) = (random.matrix(n, d) * &scale, random.matrix(m, d) * &scale + random.normal());
-        let both = EigenspaceModel::batch(stack(&a, &b).view()).unwrap().truncate(rules()[whole]).unwrap();
-        let part = EigenspaceModel::batch(b.view()).unwrap().truncate(rules()[part]).unwrap();
+        let both = EigenspaceModel::fit(stack(&a, &b).view()).unwrap().truncate(rules()[whole]).unwrap();
+        let part = EigenspaceModel::fit(b.view()).unwrap().truncate(rules()[part]).unwrap();
         let left = both.split(&part).unwrap();
         every_claim_holds(&left, &a);
     }
@@ -105,11 +105,11 @@ proptest! {
 #[test]
 fn an_exact_model_says_so_and_a_cut_one_says_how_much() {
     let rows = Random::new(1).matrix(30, 8);
-    let whole = EigenspaceModel::batch(rows.view()).unwrap();
+    let whole = EigenspaceModel::fit(rows.view()).unwrap();
     let certificate = whole.certificate();
     let rounding = certificate.relative_error_bound();
     assert!(certificate.is_exact() && rounding > 0.0 && rounding < 1e-12 && certificate.angle_bound(3) < 1e-11);
-    let s = whole.singular_values();
+    let s = whole.all_singular_values();
     let cut = whole.truncate(Truncation::Rank(5)).unwrap();
     assert_eq!(cut.certificate().lost(), s[5] * s[5] + certificate.lost());
     let energy = whole.truncate(Truncation::Energy(0.5)).unwrap();
@@ -118,7 +118,7 @@ fn an_exact_model_says_so_and_a_cut_one_says_how_much() {
     let tolerance = whole.truncate(Truncation::Tolerance(s[4] / s[0] * 0.999)).unwrap();
     assert_eq!(tolerance.rank(), 5);
     let shrunk = whole.truncate(Truncation::FrequentDirections(5)).unwrap();
-    for (kept, before) in shrunk.singular_values().iter().zip(s) {
+    for (kept, before) in shrunk.all_singular_values().iter().zip(s) {
         assert!((kept * kept - (before * before - s[5] * s[5])).abs() < 1e-12);
     }
 }
@@ -130,14 +130,14 @@ fn the_bound_is_never_more_than_the_scatter_that_is_missing() {
     for row in rows.rows() {
         model = model.update_row(row, Truncation::Rank(5)).unwrap();
     }
-    let missing = model.feature_scatter().sum() - model.singular_values().mapv(|s| s * s).sum();
-    assert!(model.certificate().lost() <= missing + 1e-10 * model.singular_values()[0].powi(2));
+    let missing = model.feature_scatter().sum() - model.all_singular_values().mapv(|s| s * s).sum();
+    assert!(model.certificate().lost() <= missing + 1e-10 * model.all_singular_values()[0].powi(2));
 }
 
 #[test]
-fn a_tiny_direction_that_was_dropped_is_not_cancelled_away() {
+fn a_tiny_direction_that_was_dropped_is_not_canceled_away() {
     let rows = ndarray::array![[1.0, 0.0], [-1.0, 0.0], [0.0, 1e-9], [0.0, -1e-9]];
-    let cut = EigenspaceModel::batch(rows.view()).unwrap().truncate(Truncation::Rank(1)).unwrap();
+    let cut = EigenspaceModel::fit(rows.view()).unwrap().truncate(Truncation::Rank(1)).unwrap();
     assert!(!cut.certificate().is_exact());
     assert!(cut.certificate().eigenvalue_bounds(1).1 >= 2e-18 * (1.0 - 1e-12));
 }
@@ -145,7 +145,7 @@ fn a_tiny_direction_that_was_dropped_is_not_cancelled_away() {
 #[test]
 fn equal_eigenvalues_leave_their_directions_uncertain() {
     let rows = ndarray::array![[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]];
-    let certificate = EigenspaceModel::batch(rows.view()).unwrap().certificate();
+    let certificate = EigenspaceModel::fit(rows.view()).unwrap().certificate();
     assert!(certificate.is_exact());
     assert_eq!(certificate.angle_bound(1), 1.0, "any direction of the plane is as good");
     assert!(certificate.angle_bound(2) < 1e-12, "the plane itself is certain");

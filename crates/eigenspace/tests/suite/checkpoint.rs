@@ -18,7 +18,7 @@ fn options() -> Vec<FitOptions> {
         factor.clone().max_rank(4).block_rows(3),
         factor.clone().max_rank(4).block_rows(3).forgetting(Forgetting::PerRow(0.9)).missing(Missing::Impute),
         factor.clone().truncation(Truncation::FrequentDirections(5)).block_rows(4),
-        factor.max_rank(3).block_rows(4).centred(false),
+        factor.max_rank(3).block_rows(4).centered(false),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Bad input: the exact words, the hint, and nothing half done.
 
 use eigenspace::io::source::SourceError;
-use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Truncation};
+use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Rank, Truncation};
 use eigenspace::{faces, io};
 use ndarray::{Array2, array};
 
@@ -11,7 +11,7 @@ fn words<T: std::fmt::Debug>(result: Result<T, Error>) -> (String, Option<String
 }
 
 fn model() -> EigenspaceModel {
-    EigenspaceModel::batch(array![[1.0, 2.0, 0.0], [3.0, 5.0, 1.0], [2.0, 2.0, 2.0], [0.0, 1.0, 1.0]].view()).unwrap()
+    EigenspaceModel::fit(array![[1.0, 2.0, 0.0], [3.0, 5.0, 1.0], [2.0, 2.0, 2.0], [0.0, 1.0, 1.0]].view()).unwrap()
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn a_bad_cell_is_named_everywhere_rows_come_in() {
         let wanted = format!("row 1, column 1: the value is {shown}, expected a finite number");
         let m = model();
         let outcomes = [
-            words(EigenspaceModel::batch(rows.view())),
+            words(EigenspaceModel::fit(rows.view())),
             words(m.update(rows.view(), Truncation::None)),
             words(m.remove(rows.view())),
             words(m.replace(rows.view(), rows.view(), Truncation::None)),
@@ -49,12 +49,12 @@ fn a_bad_cell_is_named_everywhere_rows_come_in() {
 #[test]
 fn a_value_whose_square_would_overflow_is_refused() {
     let rows = array![[1e200, 0.0], [0.0, 1.0]];
-    let (text, hint) = words(EigenspaceModel::batch(rows.view()));
+    let (text, hint) = words(EigenspaceModel::fit(rows.view()));
     assert_eq!(text, "row 0, column 0: the value 1e200 is too large, the limit is 1e140");
     assert!(hint.unwrap().starts_with("divide column 0"));
     let large = array![[1e140, 0.0], [-1e140, 1.0], [0.0, 2.0]];
-    let fitted = EigenspaceModel::batch(large.view()).unwrap();
-    assert!(fitted.singular_values()[0].is_finite() && fitted.feature_scatter()[0].is_finite());
+    let fitted = EigenspaceModel::fit(large.view()).unwrap();
+    assert!(fitted.all_singular_values()[0].is_finite() && fitted.feature_scatter()[0].is_finite());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn settings_that_mean_nothing_are_refused() {
     assert!(FitOptions::new().max_rank(0).stream(3).is_err());
     assert!(FitOptions::new().block_rows(0).stream(3).is_err());
     assert!(matches!(FitOptions::new().stream(0), Err(Error::NoFeatures)));
-    assert!(matches!(EigenspaceModel::batch(Array2::<f64>::zeros((3, 0)).view()), Err(Error::NoFeatures)));
+    assert!(matches!(EigenspaceModel::fit(Array2::<f64>::zeros((3, 0)).view()), Err(Error::NoFeatures)));
     assert!(matches!(m.variance_along(array![0.0, 0.0, 0.0].view(), 1.0), Err(Error::ZeroDirection)));
     assert!(matches!(EigenspaceModel::merge_all([], Truncation::None), Err(Error::NoModels)));
     assert!(EigenspaceModel::merge_all([&m], Truncation::Rank(0)).is_err());
@@ -117,16 +117,16 @@ fn enormous_settings_are_harmless() {
     let rows = array![[1.0, 2.0], [3.0, 1.0], [0.0, 5.0]];
     for options in [
         FitOptions::new().components(usize::MAX),
-        FitOptions::new().max_rank(usize::MAX).engine(Engine::Factor),
+        FitOptions::new().max_rank(Rank::All).engine(Engine::Factor),
         FitOptions::new().block_rows(usize::MAX).engine(Engine::Factor),
         FitOptions::new().block_rows(usize::MAX),
         FitOptions::new().truncation(Truncation::FrequentDirections(usize::MAX)).engine(Engine::Factor),
         FitOptions::new().components(Components::Number(usize::MAX)).engine(Engine::Factor),
     ] {
         assert_eq!(options.fit(rows.view()).unwrap().rank(), 2, "{options:?}");
-        let mut resumed = options.resume(&EigenspaceModel::batch(rows.view()).unwrap()).unwrap();
+        let mut resumed = options.resume(&EigenspaceModel::fit(rows.view()).unwrap()).unwrap();
         resumed.update(rows.view()).unwrap();
-        resumed.merge(&EigenspaceModel::batch(rows.view()).unwrap()).unwrap();
+        resumed.merge(&EigenspaceModel::fit(rows.view()).unwrap()).unwrap();
         resumed.update(rows.view()).unwrap();
         assert_eq!(resumed.count(), 12);
     }

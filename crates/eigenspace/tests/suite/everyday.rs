@@ -22,11 +22,11 @@ fn repeated_rows_keep_their_variance() {
             let rows = repeated(&mut random, n, d, k);
             let truth = oracle(rows.view());
             let models = [
-                EigenspaceModel::batch(rows.view()).unwrap(),
+                EigenspaceModel::fit(rows.view()).unwrap(),
                 FitOptions::new().fit(rows.view()).unwrap(),
                 FitOptions::new().engine(Engine::Factor).fit(rows.view()).unwrap(),
                 EigenspaceModel::empty(d).update(rows.view(), Truncation::None).unwrap(),
-                EigenspaceModel::batch_by(rows.view(), Method::Svd, Truncation::None).unwrap(),
+                EigenspaceModel::fit_by(rows.view(), Method::Svd, Truncation::None).unwrap(),
             ];
             for model in &models {
                 assert_eq!(model.rank(), k - 1, "{n} x {d}, {k} distinct");
@@ -53,13 +53,13 @@ fn one_hot_groups_and_multiples_of_a_row_are_decomposed() {
         }
         let truth = oracle(rows.view());
         for method in [Method::Auto, Method::Svd, Method::Gram, Method::Covariance] {
-            let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::None).unwrap();
+            let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
             assert!(distance(&model, &truth).worst() <= allowed(200, d), "{method:?}, D = {d}");
         }
         let base = random.matrix(1, 150);
         let times = Array2::from_shape_fn((200, 1), |_| 1.0 + (random.uniform() * 3.0).floor());
         let multiples = times.dot(&base);
-        let model = EigenspaceModel::batch(multiples.view()).unwrap();
+        let model = EigenspaceModel::fit(multiples.view()).unwrap();
         assert_eq!(model.rank(), 1);
         assert!(distance(&model, &oracle(multiples.view())).worst() <= allowed(200, 150));
     }
@@ -115,8 +115,7 @@ fn columns_of_unlike_units_are_standardized_as_well_as_any() {
         }
     }
     // Merged, split and updated row by row.
-    let parts: Vec<_> =
-        whole.axis_chunks_iter(Axis(0), 280).map(|part| EigenspaceModel::batch(part).unwrap()).collect();
+    let parts: Vec<_> = whole.axis_chunks_iter(Axis(0), 280).map(|part| EigenspaceModel::fit(part).unwrap()).collect();
     let merged = EigenspaceModel::merge_all(&parts, Truncation::None).unwrap();
     let rest = merged.split(&parts[0]).unwrap();
     let mut updated = rest.clone();
@@ -165,13 +164,13 @@ fn as_many_components_come_out_as_were_asked_for() {
 fn weights_that_sum_to_one_are_refused_or_taken_for_what_they_are() {
     let rows = Random::new(16).matrix(40, 3);
     let weights = vec![1.0 / 40.0; 40];
-    let frequency = EigenspaceModel::batch(Block::from(&rows).weighted(&weights)).unwrap();
+    let frequency = EigenspaceModel::fit(Block::from(&rows).weighted(&weights)).unwrap();
     let error = frequency.explained_variance(1.0).unwrap_err();
     assert!(error.hint().unwrap().contains("reliability"), "{error}");
     let halves: Vec<f64> = weights.iter().map(|w| w / 2.0).collect();
-    assert!(EigenspaceModel::batch(Block::from(&rows).weighted(&halves)).unwrap().explained_variance(1.0).is_err());
+    assert!(EigenspaceModel::fit(Block::from(&rows).weighted(&halves)).unwrap().explained_variance(1.0).is_err());
     // Equal weights of any sum are no weights.
-    let plain = EigenspaceModel::batch(rows.view()).unwrap().explained_variance(1.0).unwrap();
+    let plain = EigenspaceModel::fit(rows.view()).unwrap().explained_variance(1.0).unwrap();
     for weights in [&weights, &halves] {
         let options = FitOptions::new().weights(WeightKind::Reliability);
         let model = options.fit(Block::from(&rows).weighted(weights)).unwrap();
@@ -221,7 +220,7 @@ fn rows_far_from_zero_keep_all_their_digits() {
     for offset in [0.0, 1e3, 1e9, 1e12, 4e15] {
         let rows = &spread + offset;
         let parts: Vec<_> =
-            rows.axis_chunks_iter(Axis(0), 20).map(|part| EigenspaceModel::batch(part).unwrap()).collect();
+            rows.axis_chunks_iter(Axis(0), 20).map(|part| EigenspaceModel::fit(part).unwrap()).collect();
         let merged = EigenspaceModel::merge_all(&parts, Truncation::None).unwrap();
         let streamed = FitOptions::new().engine(Engine::Scatter).block_rows(7).fit(rows.view()).unwrap();
         let rest = merged.split(&parts[3]).unwrap().merge(&parts[3], Truncation::None).unwrap();
@@ -233,7 +232,7 @@ fn rows_far_from_zero_keep_all_their_digits() {
         // Scores of rows so far out are those of the rows themselves.
         let (scores, plain) = (
             merged.project(rows.view()).unwrap(),
-            EigenspaceModel::batch(spread.view()).unwrap().project(spread.view()).unwrap(),
+            EigenspaceModel::fit(spread.view()).unwrap().project(spread.view()).unwrap(),
         );
         let worst = scores.iter().zip(&plain).map(|(a, b)| (a.abs() - b.abs()).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-11 * truth.eigenvalues[0].sqrt(), "offset {offset:e}: {worst:e}");
@@ -267,9 +266,9 @@ fn rows_at_hand_are_fitted_exactly_as_long_as_that_is_affordable() {
         assert!((model.feature_scatter().sum() / total - 1.0).abs() < 1e-12);
         let residual = |k: usize| {
             let v = model.basis().row(k).to_owned();
-            let lambda = model.singular_values()[k].powi(2);
+            let lambda = model.all_singular_values()[k].powi(2);
             let off = centered.t().dot(&centered.dot(&v)) - &v * lambda;
-            off.dot(&off).sqrt() / model.singular_values()[0].powi(2)
+            off.dot(&off).sqrt() / model.all_singular_values()[0].powi(2)
         };
         assert!((0..5).all(|k| residual(k) < 1e-11), "{n} x {d}");
     }

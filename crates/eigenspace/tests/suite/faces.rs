@@ -1,4 +1,4 @@
-//! The recogniser: what it decides, what it keeps after people come and go, and what it refuses.
+//! The recognizer: what it decides, what it keeps after people come and go, and what it refuses.
 
 mod classifiers;
 mod evaluation;

@@ -109,7 +109,7 @@ fn factors_that_mean_nothing_are_refused() {
     {
         assert!(matches!(FitOptions::new().forgetting(forgetting).stream(3), Err(Error::InvalidForgetting { .. })));
     }
-    let model = EigenspaceModel::batch(Array2::<f64>::eye(3).view()).unwrap();
+    let model = EigenspaceModel::fit(Array2::<f64>::eye(3).view()).unwrap();
     assert!(model.forget(0.0).is_err() && model.forget(1.5).is_err());
     assert_eq!(model.forget(1.0).unwrap(), model);
 }

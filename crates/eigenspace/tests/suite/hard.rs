@@ -14,14 +14,14 @@ fn roads(rows: &Array2<f64>, lengths: &[usize]) -> Vec<(&'static str, Eigenspace
     let mut default = FitOptions::new().stream(d).unwrap();
     for block in cut(rows, lengths) {
         update = update.update(block, Truncation::None).unwrap();
-        merge = merge.merge(&EigenspaceModel::batch(block).unwrap(), Truncation::None).unwrap();
+        merge = merge.merge(&EigenspaceModel::fit(block).unwrap(), Truncation::None).unwrap();
         factor.update(block).unwrap();
         default.update(block).unwrap();
     }
     vec![
-        ("batch", EigenspaceModel::batch(rows.view()).unwrap()),
-        ("svd", EigenspaceModel::batch_by(rows.view(), Method::Svd, Truncation::None).unwrap()),
-        ("gram", EigenspaceModel::batch_by(rows.view(), Method::Gram, Truncation::None).unwrap()),
+        ("batch", EigenspaceModel::fit(rows.view()).unwrap()),
+        ("svd", EigenspaceModel::fit_by(rows.view(), Method::Svd, Truncation::None).unwrap()),
+        ("gram", EigenspaceModel::fit_by(rows.view(), Method::Gram, Truncation::None).unwrap()),
         ("update", update),
         ("merge", merge),
         ("factor", (*factor.model().unwrap()).clone()),
@@ -63,7 +63,7 @@ fn singular_values_over_eight_decades_are_all_found() {
             assert_eq!(model.rank(), 40, "{road}");
             // Each singular value to ε s₁ (what a backward stable SVD promises), and the directions
             // before each gap by ε s₁ over the gap.
-            for (i, s) in model.singular_values().iter().enumerate() {
+            for (i, s) in model.all_singular_values().iter().enumerate() {
                 let error = (s - truth.eigenvalues[i].sqrt()).abs();
                 assert!(error <= (200 + d) as f64 * EPS, "{road}, value {i}: {error:e}");
             }
@@ -88,7 +88,7 @@ fn the_scatter_engine_sees_half_the_digits_and_the_factor_engine_all() {
     let worst = |engine| {
         let model = FitOptions::new().engine(engine).fit(rows.view()).unwrap();
         let relative = |i: usize| {
-            let s = model.singular_values().get(i).copied().unwrap_or(0.0);
+            let s = model.all_singular_values().get(i).copied().unwrap_or(0.0);
             (s - truth.eigenvalues[i].sqrt()).abs() / truth.eigenvalues[i].sqrt()
         };
         // Directions down to 1e-6 of the largest are visible to both.
@@ -152,19 +152,19 @@ fn one_feature_is_a_variance() {
 #[test]
 fn a_hundred_thousand_features_and_fifty_rows() {
     let rows = Random::new(9).with_spectrum(50, 100_000, &(1..=20).rev().map(f64::from).collect::<Vec<_>>());
-    let batch = EigenspaceModel::batch(rows.view()).unwrap();
+    let batch = EigenspaceModel::fit(rows.view()).unwrap();
     let mut stream = FitOptions::new().components(5).stream(100_000).unwrap();
     for block in cut(&rows, &[1, 9]) {
         stream.update(block).unwrap();
     }
     let model = stream.model().unwrap();
-    // 50 x 50 by loops: the squared singular values are those of the Gram matrix of the centred rows.
+    // 50 x 50 by loops: the squared singular values are those of the Gram matrix of the centered rows.
     let mean = rows.mean_axis(Axis(0)).unwrap();
-    let centred = &rows - &mean;
-    let (truth, directions) = support::jacobi_svd(centred);
+    let centered = &rows - &mean;
+    let (truth, directions) = support::jacobi_svd(centered);
     for found in [&batch, &*model] {
         assert_eq!(found.rank(), 20);
-        for (s, t) in found.singular_values().iter().zip(&truth) {
+        for (s, t) in found.all_singular_values().iter().zip(&truth) {
             assert!((s - t).abs() <= allowed(50, 50) * truth[0]);
         }
         let angle = sine(directions.slice_axis(Axis(0), (..5).into()), found.basis().slice_axis(Axis(0), (..5).into()));
@@ -212,7 +212,7 @@ fn a_hundred_thousand_one_row_updates_stay_orthogonal() {
         assert_eq!(model.count(), 100_000);
     }
     // The three roads drop the same directions, so they end in the same place.
-    assert!((brand.singular_values()[0] / block.singular_values()[0] - 1.0).abs() < 1e-10);
+    assert!((brand.all_singular_values()[0] / block.all_singular_values()[0] - 1.0).abs() < 1e-10);
     assert!(brand.with_components(3).unwrap().subspace_distance(&block.with_components(3).unwrap()).unwrap() < 1e-8);
 }
 
@@ -225,7 +225,7 @@ fn a_drifting_mean_with_large_blocks_is_followed() {
         let rows = blocks.iter().skip(1).fold(blocks[0].clone(), |all, block| stack(&all, block));
         every_road_is_exact(&rows, &[80], allowed(400, d));
 
-        // The specification's rule, written out: centre the block with the new mean, stack, decompose.
+        // The specification's rule, written out: center the block with the new mean, stack, decompose.
         let wrong = specification_rule(&blocks);
         let truth = oracle(rows.view());
         let error = (wrong - truth.eigenvalues[0]).abs() / truth.eigenvalues[0];
@@ -233,7 +233,7 @@ fn a_drifting_mean_with_large_blocks_is_followed() {
     }
 }
 
-/// Largest squared singular value when each block is centred with the new mean only.
+/// Largest squared singular value when each block is centered with the new mean only.
 fn specification_rule(blocks: &[Array2<f64>]) -> f64 {
     let d = blocks[0].ncols();
     let mut seen = 0.0;
@@ -333,7 +333,7 @@ fn the_loss_of_working_in_f32_is_a_ten_millionth() {
     for engine in [Engine::Factor, Engine::Scatter] {
         let model = FitOptions::new().components(30).engine(engine).block_rows(64).fit(rows.view()).unwrap();
         for i in 0..30 {
-            let error = (model.singular_values()[i].powi(2) - truth.eigenvalues[i]).abs();
+            let error = (model.all_singular_values()[i].powi(2) - truth.eigenvalues[i]).abs();
             assert!(error <= 2e-6 * truth.eigenvalues[0], "{engine:?} {i}: {error:e}");
         }
         assert!(angle_to(&model, truth.directions.view(), 5) <= 1e-5);
@@ -367,7 +367,7 @@ fn data_of_any_magnitude_is_decomposed_to_rounding() {
             let truth = oracle(rows.view());
             let streamed = FitOptions::new().engine(Engine::Factor).block_rows(100).fit(rows.view()).unwrap();
             let scattered = FitOptions::new().engine(Engine::Scatter).fit(rows.view()).unwrap();
-            for model in [EigenspaceModel::batch(rows.view()).unwrap(), streamed, scattered] {
+            for model in [EigenspaceModel::fit(rows.view()).unwrap(), streamed, scattered] {
                 let far = distance(&model, &truth);
                 assert!(far.worst() <= allowed(n, d), "{n} x {d}, {scale}: {far:?}");
             }
@@ -380,7 +380,7 @@ fn a_large_constant_feature_hides_nothing() {
     let rows = ndarray::array![[1e12, 1e-4], [1e12, -1e-4], [1e12, 2e-4], [1e12, -2e-4]];
     for (road, model) in roads(&rows, &[1, 2]) {
         assert_eq!(model.rank(), 1, "{road}");
-        assert!((model.singular_values()[0] / 1e-7_f64.sqrt() - 1.0).abs() < 1e-10, "{road}");
+        assert!((model.all_singular_values()[0] / 1e-7_f64.sqrt() - 1.0).abs() < 1e-10, "{road}");
     }
 }
 
@@ -388,11 +388,11 @@ fn a_large_constant_feature_hides_nothing() {
 fn spreads_too_small_to_square_count_as_none() {
     for scale in [1e-155, 1e-160, 1e-170, 1e-300] {
         let rows = Random::new(17).matrix(20, 3) * scale;
-        let model = EigenspaceModel::batch(rows.view()).unwrap();
+        let model = EigenspaceModel::fit(rows.view()).unwrap();
         assert_eq!(model.rank(), 0, "{scale}");
         assert!(model.mean().iter().all(|x| x.abs() <= 2.0 * scale));
     }
     let rows = Random::new(17).matrix(20, 3) * 1e-140;
-    let far = distance(&EigenspaceModel::batch(rows.view()).unwrap(), &oracle(rows.view()));
+    let far = distance(&EigenspaceModel::fit(rows.view()).unwrap(), &oracle(rows.view()));
     assert!(far.eigenvalues <= allowed(20, 3), "{far:?}");
 }

@@ -23,7 +23,7 @@ proptest! {
         // Half of the cases are wide enough for the route by products.
         let d = if seed % 2 == 0 { d + 128 } else { d };
         let rows = rows(seed, n, d);
-        let model = EigenspaceModel::batch(rows.view()).unwrap();
+        let model = EigenspaceModel::fit(rows.view()).unwrap();
         let far = distance(&model, &oracle(rows.view()));
         prop_assert!(far.worst() <= allowed(n, d).min(PROMISE), "{far:?}");
         prop_assert_eq!(model.rank(), d.min(n - 1));
@@ -47,7 +47,7 @@ proptest! {
             stream.update(block).unwrap();
             factor.update(block).unwrap();
             scatter.update(block).unwrap();
-            models.push(EigenspaceModel::batch(block).unwrap());
+            models.push(EigenspaceModel::fit(block).unwrap());
         }
         let tree = EigenspaceModel::merge_all(&models, Truncation::None).unwrap();
         let chain = models.iter().try_fold(EigenspaceModel::empty(d), |sum, m| sum.merge(m, Truncation::None)).unwrap();
@@ -72,15 +72,15 @@ proptest! {
 
     #[test]
     fn merging_commutes_to_the_last_bit(seed in 0u64.., n in 1usize..40, m in 1usize..40, d in 1usize..30) {
-        let a = EigenspaceModel::batch(rows(seed, n, d).view()).unwrap();
-        let b = EigenspaceModel::batch(rows(seed ^ 1, m, d).view()).unwrap();
+        let a = EigenspaceModel::fit(rows(seed, n, d).view()).unwrap();
+        let b = EigenspaceModel::fit(rows(seed ^ 1, m, d).view()).unwrap();
         prop_assert_eq!(a.merge(&b, Truncation::None).unwrap(), b.merge(&a, Truncation::None).unwrap());
     }
 
     #[test]
     fn merging_associates(seed in 0u64.., n in 1usize..30, d in 1usize..30) {
         let parts: Vec<_> = (0..3).map(|i| rows(seed.wrapping_add(i), n + i as usize, d)).collect();
-        let [a, b, c] = [0, 1, 2].map(|i| EigenspaceModel::batch(parts[i].view()).unwrap());
+        let [a, b, c] = [0, 1, 2].map(|i| EigenspaceModel::fit(parts[i].view()).unwrap());
         let left = a.merge(&b, Truncation::None).unwrap().merge(&c, Truncation::None).unwrap();
         let right = a.merge(&b.merge(&c, Truncation::None).unwrap(), Truncation::None).unwrap();
         let truth = oracle(stack(&stack(&parts[0], &parts[1]), &parts[2]).view());
@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn the_empty_model_is_neutral(seed in 0u64.., n in 1usize..40, d in 1usize..30) {
-        let model = EigenspaceModel::batch(rows(seed, n, d).view()).unwrap().with_components(0.9).unwrap();
+        let model = EigenspaceModel::fit(rows(seed, n, d).view()).unwrap().with_components(0.9).unwrap();
         let empty = EigenspaceModel::empty(d);
         prop_assert_eq!(&empty.merge(&model, Truncation::None).unwrap(), &model);
         prop_assert_eq!(&model.merge(&empty, Truncation::None).unwrap(), &model);
@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn split_undoes_merge(seed in 0u64.., n in 1usize..40, m in 1usize..40, d in 1usize..30) {
         let (a, b) = (rows(seed, n, d), rows(seed ^ 1, m, d));
-        let [one, two] = [&a, &b].map(|x| EigenspaceModel::batch(x.view()).unwrap());
+        let [one, two] = [&a, &b].map(|x| EigenspaceModel::fit(x.view()).unwrap());
         let both = one.merge(&two, Truncation::None).unwrap();
         let again = both.split(&two).unwrap();
         let truth = oracle(a.view());
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn remove_undoes_update_and_replace_is_both(seed in 0u64.., n in 2usize..30, m in 1usize..20, d in 1usize..30) {
         let (a, b, c) = (rows(seed, n, d), rows(seed ^ 1, m, d), rows(seed ^ 2, m, d));
-        let model = EigenspaceModel::batch(a.view()).unwrap();
+        let model = EigenspaceModel::fit(a.view()).unwrap();
         let grown = model.update(b.view(), Truncation::None).unwrap();
         let back = grown.remove(b.view()).unwrap();
         let moved = grown.replace(b.view(), c.view(), Truncation::None).unwrap();
@@ -138,7 +138,7 @@ proptest! {
     #[test]
     fn the_bytes_round_trip(seed in 0u64.., n in 0usize..40, d in 1usize..30, k in 1usize..5) {
         let model = if n == 0 { EigenspaceModel::empty(d) } else {
-            let whole = EigenspaceModel::batch(rows(seed, n, d).view()).unwrap();
+            let whole = EigenspaceModel::fit(rows(seed, n, d).view()).unwrap();
             whole.truncate(Truncation::FrequentDirections(k)).unwrap().with_components(k).unwrap()
         };
         let bytes = model.to_bytes();
@@ -149,14 +149,14 @@ proptest! {
     #[test]
     fn strides_do_not_matter(seed in 0u64.., n in 2usize..30, d in 1usize..20) {
         let rows = rows(seed, n, d);
-        let wanted = EigenspaceModel::batch(rows.view()).unwrap();
+        let wanted = EigenspaceModel::fit(rows.view()).unwrap();
         let fortran = rows.t().to_owned();
         let mut backwards = rows.clone();
         backwards.invert_axis(Axis(1));
         let mut backwards = backwards.as_standard_layout().into_owned();
         backwards.invert_axis(Axis(1));
         for view in [fortran.t(), backwards.view()] {
-            prop_assert_eq!(&EigenspaceModel::batch(view).unwrap(), &wanted);
+            prop_assert_eq!(&EigenspaceModel::fit(view).unwrap(), &wanted);
             prop_assert_eq!(&FitOptions::new().fit(view).unwrap(), &FitOptions::new().fit(rows.view()).unwrap());
             prop_assert_eq!(wanted.project(view).unwrap(), wanted.project(rows.view()).unwrap());
         }

@@ -36,8 +36,8 @@ fn mean_filled(rows: &Array2<f64>) -> Array2<f64> {
 fn filling_by_the_model_beats_filling_by_means_with_a_tenth_of_the_cells_gone() {
     for (n, d) in [(1500, 30), (400, 30), (900, 200)] {
         let (whole, holes) = damaged(1, n, d);
-        let truth = EigenspaceModel::batch(whole.view()).unwrap().with_components(4).unwrap();
-        let means = EigenspaceModel::batch(mean_filled(&holes).view()).unwrap().with_components(4).unwrap();
+        let truth = EigenspaceModel::fit(whole.view()).unwrap().with_components(4).unwrap();
+        let means = EigenspaceModel::fit(mean_filled(&holes).view()).unwrap().with_components(4).unwrap();
         let by_means = subspace_distance(means.components(), truth.components()).unwrap();
         for options in engines() {
             let model = options.missing(Missing::Impute).fit(holes.view()).unwrap();
@@ -74,7 +74,7 @@ fn skipped_rows_are_not_there() {
     let complete: Vec<usize> = (0..300).filter(|&i| holes.row(i).iter().all(|x| !x.is_nan())).collect();
     let truth = oracle(holes.select(Axis(0), &complete).view());
     for options in engines() {
-        let model = options.missing(Missing::SkipRows).fit(holes.view()).unwrap();
+        let model = options.missing(Missing::Skip).fit(holes.view()).unwrap();
         let far = distance(&model, &truth);
         assert!(far.worst() <= allowed(300, 6), "{far:?}");
         assert_eq!(model.imputed(), 0);
@@ -91,7 +91,7 @@ fn without_a_policy_a_missing_cell_is_refused_by_name() {
 #[test]
 fn an_infinite_cell_is_refused_by_every_policy() {
     let rows = array![[f64::NAN, 2.0, f64::INFINITY], [3.0, 1.0, 0.0]];
-    for missing in [Missing::SkipRows, Missing::Impute] {
+    for missing in [Missing::Skip, Missing::Impute] {
         let error = FitOptions::new().missing(missing).fit(rows.view()).unwrap_err();
         assert!(matches!(error, Error::NonFinite { row: 0, column: 2, .. }), "{error:?}");
     }
@@ -130,7 +130,7 @@ fn a_feature_that_is_missing_in_a_whole_block_keeps_the_mean_known_before() {
     later.column_mut(2).fill(f64::NAN);
     for engine in [Engine::Factor, Engine::Scatter] {
         let options = FitOptions::new().missing(Missing::Impute).engine(engine);
-        let mut stream = options.resume(&EigenspaceModel::batch(same.view()).unwrap()).unwrap();
+        let mut stream = options.resume(&EigenspaceModel::fit(same.view()).unwrap()).unwrap();
         stream.update(later.view()).unwrap();
         let model = stream.model().unwrap();
         assert_eq!((model.mean()[2], model.feature_scatter()[2]), (1002.0, 0.0), "{engine:?}");

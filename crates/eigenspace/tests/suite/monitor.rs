@@ -14,7 +14,7 @@ fn good(random: &mut Random, n: usize) -> Array2<f64> {
 #[test]
 fn the_share_of_good_rows_beyond_each_limit_is_what_was_asked() {
     let mut random = Random::new(1);
-    let model = EigenspaceModel::batch(good(&mut random, 4000).view()).unwrap().with_components(3).unwrap();
+    let model = EigenspaceModel::fit(good(&mut random, 4000).view()).unwrap().with_components(3).unwrap();
     let fresh = good(&mut random, 20_000);
     for confidence in [0.9, 0.95, 0.99] {
         let limits = model.limits(confidence).unwrap();
@@ -36,7 +36,7 @@ fn the_share_of_good_rows_beyond_each_limit_is_what_was_asked() {
 fn the_limit_of_hotelling_is_the_textbooks() {
     // k = 2, n = 20: 2 · 19 · 21 / (20 · 18) · F₀.₉₅(2, 18) with F = 3.554557 from tables.
     let rows = Random::new(2).matrix(20, 5);
-    let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(2).unwrap();
+    let model = EigenspaceModel::fit(rows.view()).unwrap().with_components(2).unwrap();
     let limit = model.limits(0.95).unwrap().hotelling;
     assert!((limit - 2.0 * 19.0 * 21.0 / (20.0 * 18.0) * 3.554557).abs() < 1e-4, "{limit}");
 }
@@ -44,7 +44,7 @@ fn the_limit_of_hotelling_is_the_textbooks() {
 #[test]
 fn an_outlier_inside_and_one_outside_the_subspace_are_told() {
     let mut random = Random::new(3);
-    let model = EigenspaceModel::batch(good(&mut random, 2000).view()).unwrap().with_components(3).unwrap();
+    let model = EigenspaceModel::fit(good(&mut random, 2000).view()).unwrap().with_components(3).unwrap();
     let limits = model.limits(0.9999).unwrap();
     let mut rows = good(&mut random, 50);
     rows[[10, 0]] += 60.0;
@@ -73,13 +73,13 @@ fn a_drift_raises_the_share_of_rows_beyond_and_the_angle_to_a_snapshot() {
 
 #[test]
 fn limits_need_rows_and_a_sensible_confidence() {
-    let model = EigenspaceModel::batch(Random::new(5).matrix(4, 6).view()).unwrap();
+    let model = EigenspaceModel::fit(Random::new(5).matrix(4, 6).view()).unwrap();
     assert!(matches!(model.limits(0.99), Err(Error::TooLittleWeight { needed: 4.0, weight: 4.0 })));
     let model = model.with_components(1).unwrap();
     for confidence in [0.0, 1.0, -1.0, f64::NAN, 1e-300, 1e-4, 1.0 - 1e-16, f64::INFINITY] {
         assert!(matches!(model.limits(confidence), Err(Error::InvalidConfidence { .. })));
     }
-    let flat = EigenspaceModel::batch(array![[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [5.0, 5.0]].view()).unwrap();
+    let flat = EigenspaceModel::fit(array![[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [5.0, 5.0]].view()).unwrap();
     assert!(flat.limits(0.99).unwrap().squared_distance < 1e-25, "nothing but rounding lies outside a line");
 }
 
@@ -90,7 +90,7 @@ fn the_limit_of_hotelling_reaches_that_of_infinitely_many_rows() {
     for (k, wanted) in [(1, 3.841459), (5, 11.070498)] {
         for n in [1e6, 1e8, 1e12] {
             let weights = vec![n / 60.0; 60];
-            let model = EigenspaceModel::batch(eigenspace::Block::from(&rows).weighted(&weights))
+            let model = EigenspaceModel::fit(eigenspace::Block::from(&rows).weighted(&weights))
                 .unwrap()
                 .with_components(k)
                 .unwrap();
@@ -107,7 +107,7 @@ fn the_limit_of_q_rises_with_confidence_and_is_right_with_one_dominant_hidden_di
     let rows = random.matrix(4000, 40) * &spread;
     let fresh = random.matrix(10_000, 40) * &spread;
     for scale in [1.0, 1e60, 1e-50] {
-        let model = EigenspaceModel::batch((&rows * scale).view()).unwrap().with_components(1).unwrap();
+        let model = EigenspaceModel::fit((&rows * scale).view()).unwrap().with_components(1).unwrap();
         let readings = model.squared_distance((&fresh * scale).view()).unwrap();
         let mut last = 0.0;
         for confidence in [0.5, 0.9, 0.95, 0.99] {
@@ -126,7 +126,7 @@ fn the_limit_of_q_rises_with_confidence_and_is_right_with_one_dominant_hidden_di
 fn where_every_direction_is_shown_rounding_is_nothing_unusual() {
     for offset in [0.0, 1e6] {
         let rows = Random::new(11).matrix(30, 5) + offset;
-        let model = EigenspaceModel::batch(rows.view()).unwrap();
+        let model = EigenspaceModel::fit(rows.view()).unwrap();
         let limits = model.limits(0.99).unwrap();
         let readings = model.monitor(rows.view(), limits).unwrap();
         assert!(readings.squared_distance.iter().all(|q| *q <= limits.squared_distance), "{readings:?}");

@@ -40,10 +40,10 @@ fn truth() -> &'static Array2<f64> {
     TRUTH.get_or_init(|| {
         let rows = faces();
         let mean = rows.mean_axis(Axis(0)).unwrap();
-        let centred = rows - &mean;
+        let centered = rows - &mean;
         // The rows' own coordinates: 400 numbers each, so that the rotations are short.
-        let (left, values) = symmetric_jacobi(centred.dot(&centred.t()));
-        let mut components = left.dot(&centred);
+        let (left, values) = symmetric_jacobi(centered.dot(&centered.t()));
+        let mut components = left.dot(&centered);
         for (mut row, value) in components.rows_mut().into_iter().zip(values) {
             row /= value.sqrt();
             let largest = row.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap();
@@ -107,7 +107,7 @@ fn test_1_one_batch_equals_batch_pca() {
     let incremental = options().fit(faces().view()).unwrap();
     for method in [Method::Auto, Method::Svd] {
         let batch =
-            EigenspaceModel::batch_by(faces().view(), method, Truncation::None).unwrap().with_components(50).unwrap();
+            EigenspaceModel::fit_by(faces().view(), method, Truncation::None).unwrap().with_components(50).unwrap();
         for model in [&incremental, &batch] {
             let worst = (&model.components() - truth()).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
             assert!(worst <= 1e-10, "{method:?}: {worst:e}");

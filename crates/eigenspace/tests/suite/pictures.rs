@@ -38,8 +38,8 @@ fn encoded(file: &str, picture: impl Into<DynamicImage>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A small grey picture whose pixels count up from `first`.
-fn grey(first: u8) -> GrayImage {
+/// A small gray picture whose pixels count up from `first`.
+fn gray(first: u8) -> GrayImage {
     GrayImage::from_fn(3, 2, |x, y| Luma([first + (3 * y + x) as u8]))
 }
 
@@ -91,11 +91,11 @@ fn refused(result: Result<Read, Error>, file: &Path) -> SourceError {
 #[test]
 fn class_folders_come_in_natural_order_with_their_names_as_labels() {
     let folder = Folder::new()
-        .picture("s10/1.pgm", grey(60))
-        .picture("s2/10.png", grey(40))
-        .picture("s2/9.pgm", grey(20))
-        .picture("s1/deeper/3.pgm", grey(10))
-        .picture("s1/7.pgm", grey(0));
+        .picture("s10/1.pgm", gray(60))
+        .picture("s2/10.png", gray(40))
+        .picture("s2/9.pgm", gray(20))
+        .picture("s1/deeper/3.pgm", gray(10))
+        .picture("s1/7.pgm", gray(0));
     let read = plain(folder.0.path()).unwrap();
     assert_eq!(read.names, ["s1/7.pgm", "s1/deeper/3.pgm", "s2/9.pgm", "s2/10.png", "s10/1.pgm"]);
     assert_eq!(read.labels.unwrap(), ["s1", "deeper", "s2", "s2", "s10"]);
@@ -108,7 +108,7 @@ fn class_folders_come_in_natural_order_with_their_names_as_labels() {
 
 #[test]
 fn bare_pictures_have_no_labels_and_a_single_picture_is_one_row() {
-    let folder = Folder::new().picture("2.png", grey(1)).picture("10.PNG", grey(9));
+    let folder = Folder::new().picture("2.png", gray(1)).picture("10.PNG", gray(9));
     let read = plain(folder.0.path()).unwrap();
     assert_eq!((read.names, read.labels), (vec!["2.png".into(), "10.PNG".into()], None));
     let one = plain(&folder.path("10.PNG")).unwrap();
@@ -153,22 +153,22 @@ fn formats_that_are_not_read_are_called_by_their_names() {
         assert_eq!(problem.to_string(), format!("{format} images are not supported"));
         assert_eq!(problem.hint().unwrap(), "convert them to PNG, JPEG, PGM, PPM or PBM");
     }
-    let folder = folder.bytes("many/b.TIFF", b"").bytes("many/notes.md", b"").picture("many/c.png", grey(1));
+    let folder = folder.bytes("many/b.TIFF", b"").bytes("many/notes.md", b"").picture("many/c.png", gray(1));
     let read = plain(&folder.path("many")).unwrap();
     assert_eq!(read.names, ["c.png"]);
     assert_eq!(read.columns.notices, [Notice::OtherImages { count: 2, formats: vec!["GIF", "TIFF"] }]);
 }
 
 #[test]
-fn pictures_beside_class_folders_are_labelled_with_the_folder_they_lie_in() {
-    let folder = Folder::new().picture("set/x.png", grey(1)).picture("set/a/y.png", grey(9));
+fn pictures_beside_class_folders_are_labeled_with_the_folder_they_lie_in() {
+    let folder = Folder::new().picture("set/x.png", gray(1)).picture("set/a/y.png", gray(9));
     assert_eq!(plain(&folder.path("set")).unwrap().labels.unwrap(), ["set", "a"]);
 }
 
 #[test]
 fn other_files_and_hidden_ones_are_passed_over() {
     let folder = Folder::new()
-        .picture("a/1.png", grey(1))
+        .picture("a/1.png", gray(1))
         .bytes("a/notes.txt", b"not 1 number")
         .bytes("README", b"about these pictures")
         .bytes("about.txt", b"more about them")
@@ -180,7 +180,7 @@ fn other_files_and_hidden_ones_are_passed_over() {
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_folder_is_followed_but_not_in_circles() {
-    let folder = Folder::new().picture("a/1.png", grey(1));
+    let folder = Folder::new().picture("a/1.png", gray(1));
     std::os::unix::fs::symlink(folder.0.path(), folder.path("a/back")).unwrap();
     std::os::unix::fs::symlink(folder.path("a"), folder.path("b")).unwrap();
     assert_eq!(plain(folder.0.path()).unwrap().names, ["a/1.png", "b/1.png"]);
@@ -194,7 +194,7 @@ fn a_folder_without_pictures_is_refused() {
 
 #[test]
 fn a_picture_of_another_size_is_named_when_its_turn_comes() {
-    let folder = Folder::new().picture("1.png", grey(0)).picture("2.png", grey(0)).picture("3.png", waves(4, 2));
+    let folder = Folder::new().picture("1.png", gray(0)).picture("2.png", gray(0)).picture("3.png", waves(4, 2));
     let mut source = open(&[folder.0.path()], &ReadOptions::default()).unwrap();
     assert_eq!(source.next_block(2).unwrap().unwrap().rows(), 2);
     let problem = refused(plain(folder.0.path()), &folder.path("3.png"));
@@ -205,7 +205,7 @@ fn a_picture_of_another_size_is_named_when_its_turn_comes() {
 #[test]
 fn pictures_of_all_sizes_are_brought_to_one() {
     let plain = GrayImage::from_pixel(40, 30, Luma([200]));
-    let folder = Folder::new().picture("1.png", grey(0)).picture("2.png", waves(9, 31)).picture("3.png", plain);
+    let folder = Folder::new().picture("1.png", gray(0)).picture("2.png", waves(9, 31)).picture("3.png", plain);
     let options = ReadOptions { resize: Some((3, 2)), ..ReadOptions::default() };
     let read = all(folder.0.path(), &options, 10).unwrap();
     assert_eq!(read.columns.picture, Some(Picture { width: 3, height: 2, channels: 1 }));
@@ -216,7 +216,7 @@ fn pictures_of_all_sizes_are_brought_to_one() {
 
 #[test]
 fn a_size_of_no_or_too_many_pixels_is_refused() {
-    let folder = Folder::new().picture("1.png", grey(0));
+    let folder = Folder::new().picture("1.png", gray(0));
     for size in [(0, 5), (1 << 20, 1 << 20), (usize::MAX, 2)] {
         let options = ReadOptions { resize: Some(size), ..ReadOptions::default() };
         let problem = refused(all(folder.0.path(), &options, 1), folder.0.path());
@@ -225,7 +225,7 @@ fn a_size_of_no_or_too_many_pixels_is_refused() {
 }
 
 #[test]
-fn colours_are_kept_on_request_and_otherwise_weighed_to_grey() {
+fn colors_are_kept_on_request_and_otherwise_weighed_to_gray() {
     let pixel = Rgb([10, 20, 30]);
     let folder = Folder::new()
         .picture("1.ppm", image::RgbImage::from_pixel(2, 1, pixel))
@@ -233,16 +233,16 @@ fn colours_are_kept_on_request_and_otherwise_weighed_to_grey() {
         .picture("3.pgm", GrayImage::from_pixel(2, 1, Luma([77])))
         .picture("4.png", image::GrayAlphaImage::from_pixel(2, 1, LumaA([77, 3])))
         .picture("5.png", image::RgbImage::from_pixel(2, 1, Rgb([77; 3])));
-    let options = ReadOptions { colour: true, ..ReadOptions::default() };
-    let colour = all(folder.0.path(), &options, 10).unwrap();
-    assert_eq!(colour.columns.picture, Some(Picture { width: 2, height: 1, channels: 3 }));
+    let options = ReadOptions { color: true, ..ReadOptions::default() };
+    let color = all(folder.0.path(), &options, 10).unwrap();
+    assert_eq!(color.columns.picture, Some(Picture { width: 2, height: 1, channels: 3 }));
     let (first, last) = ([10.0, 20.0, 30.0, 10.0, 20.0, 30.0], [77.0; 6]);
     let expected: Vec<f64> = [first, first, last, last, last].concat();
-    assert_eq!(colour.values.into_raw_vec_and_offset().0, expected);
-    let grey = plain(folder.0.path()).unwrap();
+    assert_eq!(color.values.into_raw_vec_and_offset().0, expected);
+    let gray = plain(folder.0.path()).unwrap();
     let luma = 0.2126 * 10.0 + 0.7152 * 20.0 + 0.0722 * 30.0;
-    assert!(grey.values.row(0).iter().chain(grey.values.row(1)).all(|value| (value - luma).abs() < 1e-12));
-    assert!((2..5).all(|row| grey.values.row(row).to_vec() == [77.0, 77.0]), "grey is exact");
+    assert!(gray.values.row(0).iter().chain(gray.values.row(1)).all(|value| (value - luma).abs() < 1e-12));
+    assert!((2..5).all(|row| gray.values.row(row).to_vec() == [77.0, 77.0]), "gray is exact");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn sixteen_bits_are_kept_whole_and_never_mixed_with_eight() {
     let folder = Folder::new().picture("1.png", deep()).picture("2.pgm", deep()).bytes("2b.pgm", &by_hand);
     let read = plain(folder.0.path()).unwrap();
     assert_eq!(read.values, Array2::from_shape_fn((3, 6), |(_, j)| 40_000.0 + 257.0 * j as f64));
-    let folder = folder.picture("3.png", grey(0));
+    let folder = folder.picture("3.png", gray(0));
     let problem = refused(plain(folder.0.path()), &folder.path("3.png"));
     assert!(matches!(problem, SourceError::PictureDepth { expected: 16, found: 8 }), "{problem}");
 }
@@ -310,7 +310,7 @@ fn a_pgm_with_too_many_or_too_few_bytes_is_refused_though_it_could_be_decoded() 
 
 #[test]
 fn a_header_that_announces_an_absurd_picture_is_refused_before_anything_is_allocated() {
-    let mut huge = encoded("x.png", grey(0));
+    let mut huge = encoded("x.png", gray(0));
     huge[16..24].copy_from_slice(&[0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF]);
     let files: [(&str, &[u8]); 4] = [
         ("1.pgm", b"P5\n4000000000 4000000000\n255\nabc"),
@@ -360,7 +360,7 @@ fn turned_bits_never_panic_and_are_told_of_the_right_file() {
 
 #[test]
 fn the_content_tells_the_format_where_the_name_is_wrong() {
-    let folder = Folder::new().bytes("1.jpg", &encoded("x.png", grey(5))).bytes("2.png", b"nothing that is known");
+    let folder = Folder::new().bytes("1.jpg", &encoded("x.png", gray(5))).bytes("2.png", b"nothing that is known");
     assert_eq!(plain(&folder.path("1.jpg")).unwrap().values[[0, 0]], 5.0);
     let problem = refused(plain(&folder.path("2.png")), &folder.path("2.png"));
     assert!(matches!(problem, SourceError::Malformed { format: "image", .. }), "{problem}");
@@ -368,7 +368,7 @@ fn the_content_tells_the_format_where_the_name_is_wrong() {
 
 #[test]
 fn skipped_pictures_are_not_read() {
-    let folder = Folder::new().picture("1.png", grey(0)).bytes("2.png", b"broken").picture("3.png", grey(9));
+    let folder = Folder::new().picture("1.png", gray(0)).bytes("2.png", b"broken").picture("3.png", gray(9));
     let mut source = open(&[folder.0.path()], &ReadOptions::default()).unwrap();
     assert_eq!(source.skip(2).unwrap(), 2);
     let block = source.next_block(5).unwrap().unwrap();
@@ -379,7 +379,7 @@ fn skipped_pictures_are_not_read() {
 
 #[test]
 fn the_first_of_several_broken_pictures_is_the_one_that_is_named() {
-    let mut folder = Folder::new().picture("0.png", grey(0));
+    let mut folder = Folder::new().picture("0.png", gray(0));
     for number in 1..40 {
         folder = folder.bytes(&format!("{number}.png"), b"broken");
     }

@@ -13,7 +13,7 @@ fn every_word_means_its_setting() {
     assert_eq!("0.99".parse::<Forgetting>().ok(), Some(Forgetting::PerRow(0.99)));
     assert_eq!("block:0.5".parse::<Forgetting>().ok(), Some(Forgetting::PerBlock(0.5)));
     assert_eq!("half-life:500".parse::<Forgetting>().ok(), Some(Forgetting::HalfLife(500.0)));
-    assert_eq!("skip".parse::<Missing>().ok(), Some(Missing::SkipRows));
+    assert_eq!("skip".parse::<Missing>().ok(), Some(Missing::Skip));
     assert_eq!("scatter".parse::<Engine>().ok(), Some(Engine::Scatter));
     assert_eq!("gram".parse::<Method>().ok(), Some(Method::Gram));
     assert_eq!("reliability".parse::<WeightKind>().ok(), Some(WeightKind::Reliability));

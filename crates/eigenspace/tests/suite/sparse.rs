@@ -69,7 +69,7 @@ proptest! {
             let far = distance(&model, &weighted);
             prop_assert!(far.worst() <= 8.0 * allowed(n, d), "{:?}", far);
         }
-        for model in [EigenspaceModel::batch(csr.rows()).unwrap(), EigenspaceModel::empty(d).update(csr.rows(), Truncation::None).unwrap()] {
+        for model in [EigenspaceModel::fit(csr.rows()).unwrap(), EigenspaceModel::empty(d).update(csr.rows(), Truncation::None).unwrap()] {
             prop_assert!(distance(&model, &plain).worst() <= 8.0 * allowed(n, d));
             prop_assert!(model.remove(csr.rows()).unwrap().is_empty());
         }
@@ -125,15 +125,15 @@ fn frequent_directions_keeps_its_promise_on_sparse_rows() {
 }
 
 #[test]
-fn sparse_rows_project_as_dense_ones_and_merge_and_standardise() {
+fn sparse_rows_project_as_dense_ones_and_merge_and_standardize() {
     let rows = thin(4, 600, 20);
     let csr = Csr::of(rows.view());
     let model = FitOptions::new().components(4).engine(Engine::Factor).fit(csr.rows()).unwrap();
     let (z, wanted) = (model.project_sparse(csr.rows()).unwrap(), model.project(rows.view()).unwrap());
     assert!((&z - &wanted).iter().all(|x| x.abs() < 1e-12));
     let half = Csr::of(rows.slice_axis(Axis(0), (..300).into()));
-    let left = model.split(&EigenspaceModel::batch(half.rows()).unwrap()).unwrap();
-    let rest = EigenspaceModel::batch(rows.slice_axis(Axis(0), (300..).into())).unwrap().with_components(4).unwrap();
+    let left = model.split(&EigenspaceModel::fit(half.rows()).unwrap()).unwrap();
+    let rest = EigenspaceModel::fit(rows.slice_axis(Axis(0), (300..).into())).unwrap().with_components(4).unwrap();
     assert!(left.subspace_distance(&rest).unwrap() < 1e-9);
     let view = model.standardize().unwrap();
     let total = view.model().total_variance(0.0).unwrap();
@@ -162,7 +162,7 @@ fn bad_sparse_rows_are_named() {
     assert!(SparseRows::new(3, &[], &[], &[]).is_err());
     let (offsets, indices, values) = ([0, 1, 2], [0, 2], [1.0, f64::NAN]);
     let rows = SparseRows::new(3, &offsets, &indices, &values).unwrap();
-    for missing in [Missing::Refuse, Missing::SkipRows, Missing::Impute] {
+    for missing in [Missing::Refuse, Missing::Skip, Missing::Impute] {
         let error = FitOptions::new().missing(missing).fit(rows).unwrap_err();
         assert!(matches!(error, Error::SparseMissing { row: 1, column: 2 }));
     }
@@ -193,7 +193,7 @@ fn sparse_rows_with_a_mean_far_from_zero_are_certified() {
 }
 
 #[test]
-fn weights_forgetting_sparse_rows_merge_split_and_standardising_go_together() {
+fn weights_forgetting_sparse_rows_merge_split_and_standardizing_go_together() {
     let (a, b) = (thin(6, 900, 18), thin(7, 500, 18) * 3.0);
     let mut random = Random::new(8);
     let given: Vec<f64> = (0..1400).map(|_| 2.0 * random.uniform()).collect();
@@ -237,7 +237,7 @@ fn a_column_that_is_the_same_in_every_sparse_row_has_no_scatter() {
         .fit(Block::from(csr.rows()).weighted(&tiny))
         .unwrap();
     let plain = FitOptions::new().components(5).max_rank(60).engine(Engine::Factor).fit(csr.rows()).unwrap();
-    assert!((light.singular_values()[0] / plain.singular_values()[0] / 1e-85 - 1.0).abs() < 1e-9);
+    assert!((light.all_singular_values()[0] / plain.all_singular_values()[0] / 1e-85 - 1.0).abs() < 1e-9);
     assert!((light.certificate().lost() / plain.certificate().lost() / 1e-170 - 1.0).abs() < 1e-6);
 }
 

@@ -6,7 +6,7 @@ use ndarray::{Array2, Axis};
 use crate::support::{self, Random, oracle, stack};
 
 fn batch(rows: &Array2<f64>) -> EigenspaceModel {
-    EigenspaceModel::batch(rows.view()).unwrap()
+    EigenspaceModel::fit(rows.view()).unwrap()
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn removing_nearly_everything_is_not_called_exact() {
     let (huge, tiny) = (random.matrix(50, 4) * 1e6, random.matrix(50, 4) * 1e-2);
     let left = batch(&stack(&huge, &tiny)).split(&batch(&huge)).unwrap();
     let certificate = left.certificate();
-    assert!(!certificate.is_exact(), "eight digits were cancelled");
+    assert!(!certificate.is_exact(), "eight digits were canceled");
     let truth = oracle(tiny.view());
     for (i, value) in truth.eigenvalues.iter().enumerate() {
         let (low, high) = certificate.eigenvalue_bounds(i);
@@ -159,7 +159,7 @@ fn an_outlier_can_pass_through_a_window() {
 }
 
 #[test]
-fn what_cancelled_altogether_is_not_called_exact() {
+fn what_canceled_altogether_is_not_called_exact() {
     let far = ndarray::array![[1e9], [-1e9]];
     let all = ndarray::array![[0.0], [1.0], [1e9], [-1e9]];
     let left = batch(&all).remove(far.view()).unwrap();
@@ -184,7 +184,7 @@ fn what_cancelled_altogether_is_not_called_exact() {
 fn a_rest_whose_weight_is_lost_in_rounding_is_refused() {
     let rows = Random::new(11).matrix(4, 8);
     let weights = [1e16, 1.0, 1.0, 1.0];
-    let whole = EigenspaceModel::batch(eigenspace::Block::from(&rows).weighted(&weights)).unwrap();
+    let whole = EigenspaceModel::fit(eigenspace::Block::from(&rows).weighted(&weights)).unwrap();
     let first = rows.slice_axis(Axis(0), (..1).into());
     let error = whole.remove(eigenspace::Block::from(first).weighted(&weights[..1])).unwrap_err();
     assert!(matches!(error, Error::SplitTooLarge { .. }), "{error:?}");

@@ -86,8 +86,8 @@ fn the_same_rows_give_the_same_bytes_with_one_two_and_four_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let model = EigenspaceModel::batch(wide.slice_axis(Axis(0), (..300).into())).unwrap();
-            let other = EigenspaceModel::batch(wide.slice_axis(Axis(0), (300..).into())).unwrap();
+            let model = EigenspaceModel::fit(wide.slice_axis(Axis(0), (..300).into())).unwrap();
+            let other = EigenspaceModel::fit(wide.slice_axis(Axis(0), (300..).into())).unwrap();
             let merged = model.merge(&other, Truncation::Rank(150)).unwrap();
             let options = FitOptions::new().components(20);
             let coordinates = merged.project(wide.view()).unwrap();
@@ -203,9 +203,9 @@ fn a_stream_can_go_on_from_a_model_and_merge_others() {
     for engine in [Engine::Factor, Engine::Scatter] {
         let [a, b, c] = [0..30, 30..60, 60..90].map(|range| rows.slice_axis(Axis(0), range.into()));
         let options = FitOptions::new().engine(engine);
-        let mut stream = options.resume(&EigenspaceModel::batch(a).unwrap()).unwrap();
+        let mut stream = options.resume(&EigenspaceModel::fit(a).unwrap()).unwrap();
         stream.update(b).unwrap();
-        stream.merge(&EigenspaceModel::batch(c).unwrap()).unwrap();
+        stream.merge(&EigenspaceModel::fit(c).unwrap()).unwrap();
         assert_eq!(stream.count(), 90);
         let far = distance(&stream.model().unwrap(), &truth);
         assert!(far.worst() <= 4.0 * allowed(90, 14), "{engine:?}: {far:?}");
@@ -280,7 +280,7 @@ fn the_certificate_of_an_f32_stream_is_that_of_an_f64_stream() {
 }
 
 /// Streams of both engines over rows with singular values like these, past what they hold as rows, and the
-/// truth. Every row comes with its opposite, so that centring changes nothing.
+/// truth. Every row comes with its opposite, so that centering changes nothing.
 fn read_streams(spectrum: &[f64]) -> Vec<(EigenspaceStream, support::Oracle)> {
     let mut random = Random::new(16);
     let mut rows = |n, d| {
@@ -309,7 +309,7 @@ fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
         assert!(stream.model().unwrap().rank() >= 90);
         assert!(shown.certificate().lost() >= truth.eigenvalues[26] * (1.0 - 1e-10));
         for k in 0..10 {
-            let relative = shown.singular_values()[k].powi(2) / truth.eigenvalues[k] - 1.0;
+            let relative = shown.all_singular_values()[k].powi(2) / truth.eigenvalues[k] - 1.0;
             assert!(relative.abs() < 1e-12, "value {k} of {}: {relative}", stream.plan());
             let product = shown.basis().row(k).dot(&truth.directions.row(k)).abs();
             assert!(product > 1.0 - 1e-14, "direction {k} of {}: {product}", stream.plan());

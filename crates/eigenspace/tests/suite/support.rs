@@ -20,9 +20,9 @@ pub(crate) struct Oracle {
     pub(crate) mean: Array1<f64>,
     /// Σ (x − μ)(x − μ)ᵀ by two passes.
     pub(crate) scatter: Array2<f64>,
-    /// Eigenvalues of the scatter, non-increasing, by Jacobi rotations of the centred rows.
+    /// Eigenvalues of the scatter, non-increasing, by Jacobi rotations of the centered rows.
     pub(crate) eigenvalues: Vec<f64>,
-    /// Right singular vectors of the centred rows, one per row.
+    /// Right singular vectors of the centered rows, one per row.
     pub(crate) directions: Array2<f64>,
 }
 
@@ -45,24 +45,24 @@ pub(crate) fn weighted_oracle(rows: ArrayView2<'_, f64>, weights: &[f64]) -> Ora
         }
         mean[j] = rows[[there[0], j]] + sum / weight;
     }
-    let centred = Array2::from_shape_fn((n, d), |(i, j)| weights[there[i]].sqrt() * (rows[[there[i], j]] - mean[j]));
+    let centered = Array2::from_shape_fn((n, d), |(i, j)| weights[there[i]].sqrt() * (rows[[there[i], j]] - mean[j]));
     let mut scatter = Array2::<f64>::zeros((d, d));
     for a in 0..d {
         for b in 0..d {
             let mut sum = 0.0;
             for i in 0..n {
-                sum += centred[[i, a]] * centred[[i, b]];
+                sum += centered[[i, a]] * centered[[i, b]];
             }
             scatter[[a, b]] = sum;
         }
     }
-    let (values, directions) = jacobi_svd(centred);
+    let (values, directions) = jacobi_svd(centered);
     let eigenvalues = values.iter().map(|s| s * s).collect();
     Oracle { count: n as u64, weight, mean, scatter, eigenvalues, directions }
 }
 
 /// Singular values, non-increasing, and right singular vectors (one per row), by one-sided Jacobi
-/// rotations: slow, obvious, and accurate to the last digits. (nalgebra's SVD is not: on 3 centred
+/// rotations: slow, obvious, and accurate to the last digits. (nalgebra's SVD is not: on 3 centered
 /// rows of 18 features it was seen to be wrong in the third digit.)
 pub(crate) fn jacobi_svd(a: Array2<f64>) -> (Vec<f64>, Array2<f64>) {
     let (n, d) = a.dim();
@@ -124,7 +124,7 @@ fn rotate_until_orthogonal(rows: &mut Array2<f64>, mut along: Option<&mut Array2
 pub(crate) fn scatter_of(model: &EigenspaceModel) -> Array2<f64> {
     let d = model.features();
     let mut m = Array2::<f64>::zeros((d, d));
-    for (v, s) in model.basis().rows().into_iter().zip(model.singular_values()) {
+    for (v, s) in model.basis().rows().into_iter().zip(model.all_singular_values()) {
         for a in 0..d {
             for b in 0..d {
                 m[[a, b]] += v[a] * v[b] * s * s;
@@ -182,7 +182,7 @@ pub(crate) fn distance(model: &EigenspaceModel, truth: &Oracle) -> Distance {
     assert_eq!(model.count(), truth.count);
     assert!((model.weight() - truth.weight).abs() <= 1e-12 * truth.weight, "{} {}", model.weight(), truth.weight);
     let first = truth.eigenvalues.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
-    let values: Vec<f64> = model.singular_values().iter().map(|s| s * s).collect();
+    let values: Vec<f64> = model.all_singular_values().iter().map(|s| s * s).collect();
     let eigenvalues = (0..values.len().max(truth.eigenvalues.len()))
         .map(|i| (values.get(i).unwrap_or(&0.0) - truth.eigenvalues.get(i).unwrap_or(&0.0)).abs() / first)
         .fold(0.0, f64::max);
@@ -237,7 +237,7 @@ impl Random {
         Array2::from_shape_simple_fn((rows, columns), || self.normal())
     }
 
-    /// Rows with these singular values (before centring) in random directions.
+    /// Rows with these singular values (before centering) in random directions.
     pub(crate) fn with_spectrum(&mut self, rows: usize, features: usize, spectrum: &[f64]) -> Array2<f64> {
         let k = spectrum.len();
         let left = gram_schmidt(self.matrix(k, rows));

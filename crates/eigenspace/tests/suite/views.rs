@@ -8,7 +8,7 @@ use crate::support::{Random, oracle};
 fn sample() -> (Array2<f64>, EigenspaceModel) {
     let mut random = Random::new(1);
     let rows = random.matrix(40, 7) * &array![5.0, 3.0, 2.0, 1.0, 0.5, 0.2, 0.1] + 10.0;
-    let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(3).unwrap();
+    let model = EigenspaceModel::fit(rows.view()).unwrap().with_components(3).unwrap();
     (rows, model)
 }
 
@@ -49,7 +49,7 @@ fn all_components_reconstruct_the_rows() {
 fn many_wide_rows_project_as_one_by_one() {
     let mut random = Random::new(2);
     let rows = random.matrix(300, 1100);
-    let model = EigenspaceModel::batch(random.matrix(20, 1100).view()).unwrap();
+    let model = EigenspaceModel::fit(random.matrix(20, 1100).view()).unwrap();
     let all = model.project(rows.view()).unwrap();
     for i in [0, 127, 128, 299] {
         let by_hand = model.components().dot(&(&rows.row(i) - &model.mean()));
@@ -65,15 +65,15 @@ fn a_mean_costs_coordinates_no_more_digits_than_the_rows_have() {
     for offset in [0.0, 1.0, 3.9, 4.1, 1e3, 1e8] {
         let mut random = Random::new(3);
         let rows = random.matrix(150, 1100) + offset;
-        let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(20).unwrap();
+        let model = EigenspaceModel::fit(rows.view()).unwrap().with_components(20).unwrap();
         // The mean of rows far from zero has more digits than one number holds.
         let near = (&rows - offset).mean_axis(Axis(0)).unwrap();
-        let centred = (&rows - offset) - &near;
-        let wanted = centred.dot(&model.components().t());
+        let centered = (&rows - offset) - &near;
+        let wanted = centered.dot(&model.components().t());
         let (narrow, few) = (rows.mapv(|x| x as f32), model.project(rows.mapv(|x| x as f32).view()).unwrap());
         let wanted_few = ((narrow.mapv(f64::from) - offset) - &near).dot(&model.components().t());
-        // A sum of products is off by a few roundings of what is multiplied: centred rows, or at most 4 times that.
-        let length = centred.rows().into_iter().map(|row| row.dot(&row).sqrt()).fold(0.0, f64::max);
+        // A sum of products is off by a few roundings of what is multiplied: centered rows, or at most 4 times that.
+        let length = centered.rows().into_iter().map(|row| row.dot(&row).sqrt()).fold(0.0, f64::max);
         let allowed = |epsilon: f64| 4.0 * epsilon * length * (1.0 + f64::min(offset, 4.0));
         for (a, b) in model.project(rows.view()).unwrap().iter().zip(&wanted) {
             close(*a, *b, allowed(f64::EPSILON));
@@ -163,7 +163,7 @@ fn the_covariance_is_the_oracles_and_the_precision_its_inverse() {
 #[test]
 fn covariance_products_need_no_square_matrix() {
     let rows = Random::new(3).matrix(30, 50_000);
-    let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(5).unwrap();
+    let model = EigenspaceModel::fit(rows.view()).unwrap().with_components(5).unwrap();
     let x = rows.slice_axis(Axis(0), (..2).into());
     let y = model.precision_times(model.covariance_times(x).unwrap().view()).unwrap();
     assert!((&y - &x).iter().all(|d| d.abs() < 1e-9));
@@ -172,7 +172,7 @@ fn covariance_products_need_no_square_matrix() {
 #[test]
 fn a_covariance_without_an_inverse_is_refused() {
     let rows = Random::new(4).matrix(5, 10);
-    let model = EigenspaceModel::batch(rows.view()).unwrap();
+    let model = EigenspaceModel::fit(rows.view()).unwrap();
     assert!(matches!(model.precision(), Err(Error::Singular { rank: 4, features: 10 })));
     assert!(model.with_components(2).unwrap().precision().is_ok());
 }
@@ -203,7 +203,7 @@ fn distances_are_those_of_loops() {
 #[test]
 fn a_small_distance_far_from_the_origin_is_not_lost() {
     let rows = array![[1e6, 0.0, 0.0], [-1e6, 0.0, 0.0], [0.0, 1e6, 0.0], [0.0, -1e6, 0.0]];
-    let model = EigenspaceModel::batch(rows.view()).unwrap();
+    let model = EigenspaceModel::fit(rows.view()).unwrap();
     let q = model.squared_distance(array![[3e5, 4e5, 1e-3]].view()).unwrap();
     close(q[0], 1e-6, 1e-15);
 }
@@ -241,7 +241,7 @@ fn pure_noise_follows_marchenko_and_pastur() {
 
 #[test]
 fn views_of_too_few_rows_say_so() {
-    let one = EigenspaceModel::batch(array![[1.0, 2.0]].view()).unwrap();
+    let one = EigenspaceModel::fit(array![[1.0, 2.0]].view()).unwrap();
     assert!(matches!(one.explained_variance(1.0), Err(Error::Divisor { .. })));
     assert!(one.explained_variance(0.0).unwrap().is_empty());
     let empty = EigenspaceModel::empty(2);
@@ -255,7 +255,7 @@ fn views_of_too_few_rows_say_so() {
 fn precision_is_right_at_any_scale() {
     for scale in [1e-100, 1e-60, 1e60, 1e100] {
         let rows = Random::new(6).matrix(5, 3) * scale;
-        let model = EigenspaceModel::batch(rows.view()).unwrap().with_components(1).unwrap();
+        let model = EigenspaceModel::fit(rows.view()).unwrap().with_components(1).unwrap();
         let product = model.covariance().unwrap().dot(&model.precision().unwrap());
         let off = (&product - &Array2::<f64>::eye(3)).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         assert!(off < 1e-12, "{scale}: {off}");
@@ -264,7 +264,7 @@ fn precision_is_right_at_any_scale() {
 
 #[test]
 fn results_beyond_f32_are_refused_not_returned_as_infinity() {
-    let model = EigenspaceModel::batch(array![[1e100, 0.0], [-1e100, 3.0], [5e99, 1.0]].view()).unwrap();
+    let model = EigenspaceModel::fit(array![[1e100, 0.0], [-1e100, 3.0], [5e99, 1.0]].view()).unwrap();
     let error = model.project(array![[1.0_f32, 2.0]].view()).unwrap_err();
     assert_eq!(error.to_string(), "row 0, column 0 of the result is too large for 32-bit floats");
     assert!(model.reconstruct(array![[0.0_f32]].view()).is_err());
@@ -289,11 +289,11 @@ fn a_small_rest_is_measured_and_not_what_subtraction_leaves() {
         let rows = Random::new(31).with_spectrum(n, d, &spectrum);
         let hidden: f64 = oracle(rows.view()).eigenvalues.iter().skip(5).sum();
         let truth = hidden / (n as f64 - 1.0) / (d as f64 - 5.0);
-        let whole = EigenspaceModel::batch(rows.view()).unwrap().with_components(5).unwrap();
+        let whole = EigenspaceModel::fit(rows.view()).unwrap().with_components(5).unwrap();
         let relative = whole.noise_variance().unwrap() / truth - 1.0;
         assert!(relative.abs() < 1e-6, "{n} x {d}: {relative}");
         // What is left out at once is not taken for nothing either.
-        let part = EigenspaceModel::batch_by(rows.view(), Method::Auto, Truncation::Rank(5)).unwrap();
+        let part = EigenspaceModel::fit_by(rows.view(), Method::Auto, Truncation::Rank(5)).unwrap();
         assert!(part.certificate().lost() >= 0.9e-16, "{n} x {d}");
     }
 }
@@ -303,9 +303,9 @@ fn rounding_decides_no_sign() {
     // Every column with its opposite: in each direction every entry comes twice, with both signs.
     let half = Random::new(32).matrix(300, 40).mapv(|x| if x > 0.0 { 1.0 } else { 0.0 });
     let rows = ndarray::concatenate![Axis(1), half, 1.0 - &half];
-    let truth = EigenspaceModel::batch_by(rows.view(), Method::Svd, Truncation::None).unwrap();
+    let truth = EigenspaceModel::fit_by(rows.view(), Method::Svd, Truncation::None).unwrap();
     for method in [Method::Auto, Method::Covariance, Method::Gram] {
-        let model = EigenspaceModel::batch_by(rows.view(), method, Truncation::None).unwrap();
+        let model = EigenspaceModel::fit_by(rows.view(), method, Truncation::None).unwrap();
         for k in 0..20 {
             assert!(model.basis().row(k).dot(&truth.basis().row(k)) > 0.99, "{method:?}, direction {k}");
         }

@@ -38,10 +38,10 @@ proptest! {
         let part = |range: std::ops::Range<usize>| rows.slice_axis(Axis(0), range.into());
         let (one, two) = (Block::from(part(0..cut)).weighted(&weights[..cut]), Block::from(part(cut..n)).weighted(&weights[cut..]));
         let mut models = vec![
-            EigenspaceModel::batch(one).unwrap().update(two, Truncation::None).unwrap(),
-            EigenspaceModel::batch(one).unwrap().merge(&EigenspaceModel::batch(two).unwrap(), Truncation::None).unwrap(),
-            EigenspaceModel::batch_by(Block::from(&rows).weighted(&weights), Method::Covariance, Truncation::None).unwrap(),
-            EigenspaceModel::batch_by(Block::from(&rows).weighted(&weights), Method::Gram, Truncation::None).unwrap(),
+            EigenspaceModel::fit(one).unwrap().update(two, Truncation::None).unwrap(),
+            EigenspaceModel::fit(one).unwrap().merge(&EigenspaceModel::fit(two).unwrap(), Truncation::None).unwrap(),
+            EigenspaceModel::fit_by(Block::from(&rows).weighted(&weights), Method::Covariance, Truncation::None).unwrap(),
+            EigenspaceModel::fit_by(Block::from(&rows).weighted(&weights), Method::Gram, Truncation::None).unwrap(),
         ];
         for options in engines() {
             let mut stream = options.stream(d).unwrap();
@@ -55,7 +55,7 @@ proptest! {
             prop_assert!(model.certificate().is_exact());
         }
         // What came with weights leaves with the same weights.
-        let left = models[0].split(&EigenspaceModel::batch(two).unwrap()).unwrap();
+        let left = models[0].split(&EigenspaceModel::fit(two).unwrap()).unwrap();
         let rest = weighted_oracle(part(0..cut), &weights[..cut]);
         let error = support::frobenius(&(support::scatter_of(&left) - &rest.scatter));
         let room = 1.0 + (truth.weight / rest.weight).sqrt();
@@ -87,19 +87,18 @@ fn a_row_of_weight_zero_is_not_there_whatever_it_holds() {
     let rows = array![[1.0, 2.0], [f64::NAN, f64::INFINITY], [3.0, 5.0], [0.0, 1.0]];
     let there = array![[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]];
     let block = Block::from(&rows).weighted(&[1.0, 0.0, 1.0, 1.0]);
-    assert_eq!(EigenspaceModel::batch(block).unwrap(), EigenspaceModel::batch(there.view()).unwrap());
+    assert_eq!(EigenspaceModel::fit(block).unwrap(), EigenspaceModel::fit(there.view()).unwrap());
     assert_eq!(FitOptions::new().fit(block).unwrap(), FitOptions::new().fit(there.view()).unwrap());
     let nothing = Block::from(&rows).weighted(&[0.0; 4]);
-    assert_eq!(EigenspaceModel::batch(nothing).unwrap(), EigenspaceModel::empty(2));
-    let error = EigenspaceModel::batch(Block::from(&rows).weighted(&[1.0; 4])).unwrap_err();
+    assert_eq!(EigenspaceModel::fit(nothing).unwrap(), EigenspaceModel::empty(2));
+    let error = EigenspaceModel::fit(Block::from(&rows).weighted(&[1.0; 4])).unwrap_err();
     assert!(matches!(error, Error::NonFinite { row: 1, column: 0, .. }));
 }
 
 #[test]
 fn bad_weights_are_named() {
     let rows = Array2::<f64>::zeros((3, 2));
-    let refused =
-        |weights: &[f64]| EigenspaceModel::batch(Block::from(&rows).weighted(weights)).unwrap_err().to_string();
+    let refused = |weights: &[f64]| EigenspaceModel::fit(Block::from(&rows).weighted(weights)).unwrap_err().to_string();
     assert_eq!(refused(&[1.0, 2.0]), "there are 2 weights for 3 rows");
     assert_eq!(refused(&[1.0, -2.0, 1.0]), "row 1: the weight is -2e0, expected a number from 0 to 1e140");
     assert_eq!(refused(&[1.0, 1.0, f64::NAN]), "row 2: the weight is NaN, expected a number from 0 to 1e140");
@@ -112,18 +111,18 @@ fn integers_are_taken_as_they_are() {
     let wide = bytes.mapv(f64::from);
     let truth = oracle(wide.view());
     let (short, long) = (bytes.mapv(|x| u16::from(x) * 257), bytes.mapv(|x| i32::from(x) * -8_000_000));
-    assert_eq!(EigenspaceModel::batch(bytes.view()).unwrap(), EigenspaceModel::batch(wide.view()).unwrap());
+    assert_eq!(EigenspaceModel::fit(bytes.view()).unwrap(), EigenspaceModel::fit(wide.view()).unwrap());
     for options in engines() {
         for block in [Block::from(&bytes), Block::from(&short), Block::from(&long)] {
             let model = options.fit(block).unwrap();
             let scale = (model.feature_scatter().sum() / truth.scatter.diag().sum()).sqrt();
-            for (s, value) in model.singular_values().iter().zip(&truth.eigenvalues) {
+            for (s, value) in model.all_singular_values().iter().zip(&truth.eigenvalues) {
                 let error = (s / scale - value.sqrt()).abs() / truth.eigenvalues[0].sqrt();
                 assert!(error <= 16.0 * f64::from(f32::EPSILON), "{options:?}: {error:e}");
             }
         }
     }
-    let model = EigenspaceModel::batch(bytes.view()).unwrap().with_components(3).unwrap();
+    let model = EigenspaceModel::fit(bytes.view()).unwrap().with_components(3).unwrap();
     let coordinates: Array2<f32> = model.project(bytes.view()).unwrap();
     assert_eq!(coordinates.dim(), (60, 3));
 }
@@ -132,7 +131,7 @@ fn integers_are_taken_as_they_are() {
 fn counts_of_billions_do_not_overflow() {
     // 2^60 rows by doubling: counts and products of counts far beyond 5e9.
     let rows = array![[1.0, 2.0], [3.0, -1.0], [0.0, 0.5]];
-    let one = EigenspaceModel::batch(rows.view()).unwrap();
+    let one = EigenspaceModel::fit(rows.view()).unwrap();
     let mut many = one.clone();
     for _ in 0..59 {
         many = many.merge(&many, Truncation::None).unwrap();
@@ -150,33 +149,33 @@ fn counts_of_billions_do_not_overflow() {
 }
 
 #[test]
-fn without_centring_the_scatter_is_about_the_origin() {
+fn without_centering_the_scatter_is_about_the_origin() {
     let mut random = Random::new(6);
     let rows = random.matrix(300, 12) + 2.0;
     let (values, directions) = support::jacobi_svd(rows.clone());
-    let base = FitOptions::new().centred(false).components(3);
+    let base = FitOptions::new().centered(false).components(3);
     for options in
         [base.clone(), base.clone().engine(Engine::Factor).block_rows(20), base.engine(Engine::Scatter).block_rows(20)]
     {
         let model = options.fit(rows.view()).unwrap();
-        assert!(!model.is_centred() && model.mean().iter().all(|x| *x == 0.0));
-        for (s, wanted) in model.singular_values().iter().zip(&values) {
+        assert!(!model.is_centered() && model.mean().iter().all(|x| *x == 0.0));
+        for (s, wanted) in model.all_singular_values().iter().zip(&values) {
             assert!((s - wanted).abs() <= allowed(300, 12) * values[0]);
         }
         assert!(support::sine(directions.slice_axis(Axis(0), (..3).into()), model.components()) < 1e-12);
         let halves = [0..150, 150..300].map(|range| options.fit(rows.slice_axis(Axis(0), range.into())).unwrap());
         let both = halves[0].merge(&halves[1], Truncation::None).unwrap();
-        assert!((both.singular_values()[0] / values[0] - 1.0).abs() < 1e-13);
+        assert!((both.all_singular_values()[0] / values[0] - 1.0).abs() < 1e-13);
         let left = both.split(&halves[1]).unwrap();
-        assert!((left.singular_values()[0] / halves[0].singular_values()[0] - 1.0).abs() < 1e-11);
+        assert!((left.all_singular_values()[0] / halves[0].all_singular_values()[0] - 1.0).abs() < 1e-11);
         assert_eq!(EigenspaceModel::from_bytes(&both.to_bytes()).unwrap(), both);
-        let centred = EigenspaceModel::batch(rows.view()).unwrap();
-        assert!(matches!(centred.merge(&both, Truncation::None), Err(Error::CentringDiffers)));
-        assert!(matches!(both.split(&centred), Err(Error::CentringDiffers)));
-        assert!(matches!(options.resume(&centred), Err(Error::CentringDiffers)));
+        let centered = EigenspaceModel::fit(rows.view()).unwrap();
+        assert!(matches!(centered.merge(&both, Truncation::None), Err(Error::CenteringDiffers)));
+        assert!(matches!(both.split(&centered), Err(Error::CenteringDiffers)));
+        assert!(matches!(options.resume(&centered), Err(Error::CenteringDiffers)));
     }
-    let one = FitOptions::new().centred(false).fit(array![[3.0, 4.0]].view()).unwrap();
-    assert_eq!((one.rank(), one.singular_values()[0]), (1, 5.0));
+    let one = FitOptions::new().centered(false).fit(array![[3.0, 4.0]].view()).unwrap();
+    assert_eq!((one.rank(), one.all_singular_values()[0]), (1, 5.0));
 }
 
 #[test]
@@ -198,12 +197,12 @@ fn weights_far_from_one_do_not_leave_the_range_of_f32() {
 #[test]
 fn a_stream_about_the_origin_stays_so() {
     let rows = Random::new(8).matrix(20, 4) + 10.0;
-    let options = FitOptions::new().centred(false);
+    let options = FitOptions::new().centered(false);
     let mut resumed = options.resume(&EigenspaceModel::empty(4)).unwrap();
     resumed.update(rows.view()).unwrap();
-    assert!(!resumed.model().unwrap().is_centred());
-    let centred = EigenspaceModel::batch(rows.view()).unwrap();
-    assert!(matches!(options.stream(4).unwrap().merge(&centred), Err(Error::CentringDiffers)));
+    assert!(!resumed.model().unwrap().is_centered());
+    let centered = EigenspaceModel::fit(rows.view()).unwrap();
+    assert!(matches!(options.stream(4).unwrap().merge(&centered), Err(Error::CenteringDiffers)));
     let model = options.fit(rows.view()).unwrap();
-    assert!(!model.split(&model).unwrap().is_centred());
+    assert!(!model.split(&model).unwrap().is_centered());
 }

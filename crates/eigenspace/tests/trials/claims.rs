@@ -119,11 +119,12 @@ pub(crate) fn check(
 
 /// Finite numbers, sorted singular values, an orthonormal basis, the right counts.
 fn shape(checks: &mut Checks, model: &EigenspaceModel, truth: &Truth, history: &History) -> bool {
-    let numbers =
-        || model.basis().into_iter().chain(model.singular_values()).chain(model.mean()).chain(model.feature_scatter());
+    let numbers = || {
+        model.basis().into_iter().chain(model.all_singular_values()).chain(model.mean()).chain(model.feature_scatter())
+    };
     let finite = numbers().all(|x| x.is_finite()) && model.weight().is_finite();
     checks.that("finite", finite, 1.0, || "a number that is not finite".to_owned());
-    let values = model.singular_values();
+    let values = model.all_singular_values();
     let sorted = values.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) && values.iter().all(|s| *s >= 0.0);
     checks.that("sorted", sorted, 1.0, || format!("{values}"));
     checks.that("count", model.count() == truth.count, 1.0, || format!("{} for {}", model.count(), truth.count));

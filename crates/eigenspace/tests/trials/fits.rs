@@ -70,7 +70,7 @@ fn batch(random: &mut Random, source: &Source, which: &[usize]) -> Result<Fitted
     let method = random.pick(&[Method::Auto, Method::Svd, Method::Covariance, Method::Gram]);
     let truncation = truncation(random, source.rows.ncols());
     let how = format!("batch {} rows by {method:?}, {truncation:?}", which.len());
-    let model = source.with(which, |block| EigenspaceModel::batch_by(block, method, truncation));
+    let model = source.with(which, |block| EigenspaceModel::fit_by(block, method, truncation));
     let model = model.map_err(|error| (how.clone(), error))?;
     Ok(Fitted { model, rows: source.members(which), lossless: truncation == Truncation::None, aged: false, how })
 }
@@ -89,7 +89,7 @@ fn updates(random: &mut Random, source: &Source, which: &[usize]) -> Result<Fitt
 /// Options of a stream, and whether they drop nothing.
 pub(crate) fn options(random: &mut Random, source: &Source) -> (FitOptions, Forgetting, bool) {
     let features = source.rows.ncols();
-    let mut options = FitOptions::new().centred(!source.about_origin);
+    let mut options = FitOptions::new().centered(!source.about_origin);
     // What everybody uses, most often where it goes beyond its first block.
     if random.one_in(if source.rows.nrows() > EXACT_ROWS { 2 } else { 10 }) {
         return (options, Forgetting::Never, true);

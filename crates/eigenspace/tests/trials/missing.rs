@@ -30,7 +30,7 @@ pub(crate) fn run(outcome: &mut Outcome, only: &str) {
     if kind == Kind::F32 {
         rows.mapv_inplace(|x| f64::from(x as f32));
     }
-    let missing = random.pick(&[Missing::SkipRows, Missing::Impute]);
+    let missing = random.pick(&[Missing::Skip, Missing::Impute]);
     let engine = random.pick(&[Engine::Auto, Engine::Factor]);
     let mut options = FitOptions::new().missing(missing).engine(engine).block_rows(random.within(1..=30));
     if random.one_in(2) {
@@ -65,7 +65,7 @@ pub(crate) fn run(outcome: &mut Outcome, only: &str) {
         }
     };
     outcome.checks = 1;
-    let violations = if missing == Missing::SkipRows {
+    let violations = if missing == Missing::Skip {
         let whole = (0..n).filter(|&i| rows.row(i).iter().all(|x| x.is_finite()));
         let members = Rows { members: whole.map(|i| (i, Dd::of(1.0))).collect(), about_origin: false };
         let truth = Truth::of(&rows, &members);

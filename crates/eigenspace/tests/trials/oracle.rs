@@ -112,7 +112,7 @@ impl Truth {
     /// E, what the model lacks of the true scatter.
     pub(crate) fn error_of(&self, model: &EigenspaceModel) -> Vec<Dd> {
         let mut error = self.scatter.clone();
-        for (direction, s) in model.basis().rows().into_iter().zip(model.singular_values()) {
+        for (direction, s) in model.basis().rows().into_iter().zip(model.all_singular_values()) {
             let direction: Vec<Dd> = direction.iter().map(|x| Dd::of(*x)).collect();
             add_outer(&mut error, -(Dd::of(*s) * Dd::of(*s)), &direction);
         }

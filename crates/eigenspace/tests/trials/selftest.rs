@@ -69,7 +69,7 @@ fn a_model_of_other_rows_is_found_out() {
     for (step, expected) in [(1e-8, "is_exact"), (1e-2, "angle")] {
         let mut other = rows.clone();
         other[[3, 2]] += step;
-        let model = EigenspaceModel::batch(other.view()).expect("finite rows");
+        let model = EigenspaceModel::fit(other.view()).expect("finite rows");
         let (violations, _) = check(&model, &truth, &truth.eigen(), &History::of(&truth));
         for claim in ["error bound", "lost", "eigenvalue below", "captured", "feature scatter", expected] {
             let found = violations.iter().any(|violation| violation.claim == claim);
@@ -83,7 +83,7 @@ fn an_honest_truncation_passes_above_rounding() {
     let mut random = Random::new(3);
     let rows = Array2::from_shape_fn((60, 6), |(_, j)| random.normal() / (1 + j) as f64);
     let truth = Truth::of(&rows, &all(&rows));
-    let model = EigenspaceModel::batch_by(&rows, eigenspace::Method::Svd, Truncation::Rank(3)).expect("finite rows");
+    let model = EigenspaceModel::fit_by(&rows, eigenspace::Method::Svd, Truncation::Rank(3)).expect("finite rows");
     let (violations, tightness) = check(&model, &truth, &truth.eigen(), &History::of(&truth));
     assert!(violations.iter().all(|violation| violation.excess < 1e-12), "{violations:?}");
     let tightness = tightness.expect("rows that vary");

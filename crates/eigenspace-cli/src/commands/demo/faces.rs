@@ -34,7 +34,7 @@ pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> any
                 for cause in error.chain().skip(1) {
                     output::talk(&format!("  cause: {cause}"));
                 }
-                output::talk("So here are generated faces in their place; recognise nobody in them.");
+                output::talk("So here are generated faces in their place; recognize nobody in them.");
             }
         }
     }

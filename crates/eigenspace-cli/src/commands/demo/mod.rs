@@ -2,7 +2,7 @@
 
 mod faces;
 mod page;
-mod recogniser;
+mod recognizer;
 mod story;
 mod synthetic;
 
@@ -14,7 +14,7 @@ use eigenspace::io::Error;
 
 use crate::output;
 
-/// Show what eigenspace does: stream 400 faces, merge, split, recognise, and draw.
+/// Show what eigenspace does: stream 400 faces, merge, split, recognize, and draw.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// The folder to write pictures, models and the page into.

@@ -36,7 +36,7 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
         (
             "error",
             error_over_k(faces, story)?,
-            "The error of rebuilding all faces, in grey values per pixel, against the number of components.",
+            "The error of rebuilding all faces, in gray values per pixel, against the number of components.",
         ),
         (
             "monitor",
@@ -51,9 +51,9 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
     ];
     if let Some(probes) = &story.probes {
         drawings.push((
-            "recognised",
+            "recognized",
             probes.clone(),
-            "Held-out faces, whom they were found to show, what the components keep of them, and the learnt pictures nearest to them with their distances.",
+            "Held-out faces, whom they were found to show, what the components keep of them, and the learned pictures nearest to them with their distances.",
         ));
     }
     let headings: Vec<String> = Batch::HEADINGS.map(String::from).to_vec();
@@ -109,7 +109,7 @@ fn error_over_k(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     let cells = faces.rows.len() as f64;
     let mut left = total;
     let mut points = vec![(0.0, (total / cells).sqrt())];
-    for (i, s) in model.singular_values().iter().enumerate() {
+    for (i, s) in model.all_singular_values().iter().enumerate() {
         left -= s * s;
         points.push(((i + 1) as f64, (left.max(0.0) / cells).sqrt()));
     }

@@ -8,7 +8,7 @@ use eigenspace::{EigenspaceModel, FitOptions, Method, Truncation, principal_angl
 use ndarray::{ArrayView2, Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
-use crate::commands::demo::recogniser;
+use crate::commands::demo::recognizer;
 use crate::draw::Drawing;
 use crate::note::Note;
 use crate::opened::Opened;
@@ -61,7 +61,7 @@ pub(super) fn milliseconds(seconds: f64) -> String {
 pub(super) struct Story {
     pub(super) batches: Vec<Batch>,
     pub(super) whole: Opened,
-    /// Sentences about merging, splitting, the lean stream and the recogniser.
+    /// Sentences about merging, splitting, the lean stream and the recognizer.
     pub(super) findings: Vec<(&'static str, String)>,
     /// Held-out faces and their closest matches, where there are any.
     pub(super) probes: Option<Drawing>,
@@ -82,7 +82,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         Ok(())
     };
 
-    let batch = EigenspaceModel::batch(faces.rows.view())?.with_components(shown)?;
+    let batch = EigenspaceModel::fit(faces.rows.view())?.with_components(shown)?;
     let exact = FitOptions::new().components(shown).fit(faces.rows.view())?;
     say(
         "A stream that keeps everything",
@@ -118,7 +118,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     let start = Instant::now();
     let rest = whole.split(&part)?;
     let split = start.elapsed().as_secs_f64();
-    let without = EigenspaceModel::batch(others)?.with_components(shown)?;
+    let without = EigenspaceModel::fit(others)?.with_components(shown)?;
     say(
         "Splitting",
         format!(
@@ -129,14 +129,14 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         ),
     )?;
 
-    let recogniser =
-        recogniser::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::faces::Error>() {
+    let recognizer =
+        recognizer::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::faces::Error>() {
             // Folders of one's own may hold a picture twice.
             Ok(error @ (eigenspace::faces::Error::Model(_) | eigenspace::faces::Error::File(_))) => Err(error.into()),
-            Ok(error) => Ok(recogniser::Shown::refused(&error)),
+            Ok(error) => Ok(recognizer::Shown::refused(&error)),
             Err(error) => Err(error),
         })?;
-    for (heading, text) in &recogniser.findings {
+    for (heading, text) in &recognizer.findings {
         say(heading, text.clone())?;
     }
 
@@ -145,7 +145,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         model.save_with_note(folder.join(format!("{name}.safetensors")), &note.to_text())?;
     }
     let whole = Opened::new(&folder.join("whole.safetensors"), whole, note)?;
-    Ok(Story { batches, whole, findings, probes: recogniser.probes })
+    Ok(Story { batches, whole, findings, probes: recognizer.probes })
 }
 
 /// Lines of at most a hundred characters.
@@ -183,7 +183,7 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
         let update = start.elapsed().as_secs_f64();
         let so_far = faces.rows.slice_axis(Axis(0), Slice::from(..model.count() as usize));
         let start = Instant::now();
-        let batch = EigenspaceModel::batch_by(so_far, Method::Svd, Truncation::None)?;
+        let batch = EigenspaceModel::fit_by(so_far, Method::Svd, Truncation::None)?;
         let recompute = start.elapsed().as_secs_f64();
         let k = shown.min(model.rank());
         batches.push(Batch {

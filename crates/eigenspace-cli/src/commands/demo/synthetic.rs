@@ -1,6 +1,6 @@
 //! Faces that nobody has: forty drawings with ten expressions and lights each.
 //!
-//! A head, hair, eyes, brows, a nose and a mouth, as soft ellipses whose places, sizes and greys belong to the
+//! A head, hair, eyes, brows, a nose and a mouth, as soft ellipses whose places, sizes and grays belong to the
 //! person; turn, light and noise belong to the picture. Good enough to see what the demo does.
 
 use std::path::Path;
@@ -31,7 +31,7 @@ impl Numbers {
     }
 }
 
-/// A soft ellipse: centre, half axes, grey.
+/// A soft ellipse: center, half axes, gray.
 struct Spot(f64, f64, f64, f64, f64);
 
 /// Writes all pictures as `sN/M.pgm`.
@@ -73,14 +73,14 @@ fn pixels(person: u64, picture: u64) -> Vec<u8> {
     for row in 0..HEIGHT {
         for column in 0..WIDTH {
             let (i, j) = (column as f64, row as f64);
-            let mut grey = 95.0 + 35.0 * back + 0.2 * j;
+            let mut gray = 95.0 + 35.0 * back + 0.2 * j;
             for Spot(x, y, a, b, tone) in &spots {
                 let inside = 1.0 - ((i - x) / a).powi(2) - ((j - y) / b).powi(2);
                 let cover = 1.0 / (1.0 + (-6.0 * inside).exp());
-                grey += cover * (tone - grey);
+                gray += cover * (tone - gray);
             }
-            grey += 0.5 * light * (i - 46.0) + 14.0 * bright + 3.0 * noise.next();
-            picture.push(grey.clamp(0.0, 255.0) as u8);
+            gray += 0.5 * light * (i - 46.0) + 14.0 * bright + 3.0 * noise.next();
+            picture.push(gray.clamp(0.0, 255.0) as u8);
         }
     }
     picture

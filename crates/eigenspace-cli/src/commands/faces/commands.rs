@@ -1,9 +1,10 @@
-//! `eigenspace faces train`, `enroll`, `forget` and `list`: making a recogniser and changing it.
+//! `eigenspace faces train`, `enroll`, `forget` and `list`: making a recognizer and changing it.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
+use eigenspace::Rank;
 use eigenspace::faces::{FaceOptions, Recognizer};
 
 use crate::commands::faces::settings::Settings;
@@ -18,7 +19,7 @@ pub(crate) struct Train {
     #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     data: Vec<PathBuf>,
 
-    /// The recogniser to write.
+    /// The recognizer to write.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
@@ -45,7 +46,10 @@ pub(crate) struct Train {
 impl Train {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.over(FaceOptions::default())?;
-        let max_rank = args::rank(self.max_rank.as_deref())?.filter(|rank| *rank != usize::MAX);
+        let max_rank = args::rank(self.max_rank.as_deref())?.and_then(|rank| match rank {
+            Rank::AtMost(rank) => Some(rank),
+            _ => None,
+        });
         let options = FaceOptions { pixels: self.pixels.parse()?, max_rank, ..options };
         rows::spare_pictures(&self.data, &self.output)?;
         rows::try_output(&self.output)?;
@@ -62,7 +66,7 @@ impl Train {
 /// Add pictures of new people, or of known ones, without the old pictures.
 #[derive(Args)]
 pub(crate) struct Enroll {
-    /// The recogniser.
+    /// The recognizer.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
@@ -78,7 +82,7 @@ pub(crate) struct Enroll {
     #[arg(long, value_name = "WxH")]
     resize: Option<String>,
 
-    /// The file to write, instead of replacing the recogniser's.
+    /// The file to write, instead of replacing the recognizer's.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -103,10 +107,10 @@ impl Enroll {
     }
 }
 
-/// Take a person out of a recogniser, or one of their pictures, as if they had never been in it.
+/// Take a person out of a recognizer, or one of their pictures, as if they had never been in it.
 #[derive(Args)]
 pub(crate) struct Forget {
-    /// The recogniser.
+    /// The recognizer.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
@@ -118,7 +122,7 @@ pub(crate) struct Forget {
     #[arg(long, value_name = "NAME")]
     picture: Vec<String>,
 
-    /// The file to write, instead of replacing the recogniser's.
+    /// The file to write, instead of replacing the recognizer's.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -154,10 +158,10 @@ fn pictures(count: usize) -> String {
     if count == 1 { "1 picture".into() } else { format!("{count} pictures") }
 }
 
-/// List the people in a recogniser, and how many pictures there are of each.
+/// List the people in a recognizer, and how many pictures there are of each.
 #[derive(Args)]
 pub(crate) struct List {
-    /// The recogniser.
+    /// The recognizer.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 

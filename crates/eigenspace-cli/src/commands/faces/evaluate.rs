@@ -29,12 +29,12 @@ const SAME: f64 = 1e-9;
 /// Mistakes that are listed.
 const LISTED: usize = 5;
 
-/// Measure how well faces are recognised that were not learnt.
+/// Measure how well faces are recognized that were not learned.
 #[derive(Args)]
 #[command(after_help = "Protocols:
-  first-N        of every person the first N pictures are learnt, the others recognised
+  first-N        of every person the first N pictures are learned, the others recognized
   random-N       the same with N drawn at random, --repeats times
-  leave-one-out  every picture is recognised by a recogniser of all others
+  leave-one-out  every picture is recognized by a recognizer of all others
   incremental    people arrive one by one, with 5 pictures each (incremental-N: N)
 
 The eigenspace is made of the pictures to learn alone. Deviations have the divisor (repeats - 1).
@@ -88,7 +88,7 @@ pub(crate) struct Evaluate {
     #[arg(long)]
     compression: bool,
 
-    /// Also measure denoising, of noise with this deviation; 25 grey values if none is given.
+    /// Also measure denoising, of noise with this deviation; 25 gray values if none is given.
     #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25")]
     denoising: Option<f64>,
 
@@ -302,8 +302,8 @@ fn say(
 ) -> anyhow::Result<()> {
     let (times, first) = (splits.len(), &splits[0]);
     let repeated = if times > 1 { format!(", {times} times") } else { String::new() };
-    let (learnt, tested) = (first.train.len(), first.test.len());
-    let mut text = format!("{protocol}: {learnt} pictures learnt, {tested} recognised{repeated}\n\n");
+    let (learned, tested) = (first.train.len(), first.test.len());
+    let mut text = format!("{protocol}: {learned} pictures learned, {tested} recognized{repeated}\n\n");
     let row = |result: &Found| {
         let Found { options, summary, .. } = result;
         let mut cells = vec![
@@ -395,7 +395,7 @@ fn of_the_best(read: &People, best: &Found) -> String {
     text
 }
 
-/// The names of the pictures to learn and to recognise.
+/// The names of the pictures to learn and to recognize.
 fn split_of(read: &People, split: &Split) -> Value {
     let names = |list: &[usize]| -> Vec<String> {
         list.iter().map(|&i| format!("{}/{}", read.people[i], read.names[i])).collect()

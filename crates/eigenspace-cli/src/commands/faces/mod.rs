@@ -1,4 +1,4 @@
-//! `eigenspace faces`: a recogniser that enrols and forgets people without training again.
+//! `eigenspace faces`: a recognizer that enrolls and forgets people without training again.
 
 mod commands;
 mod evaluate;
@@ -12,7 +12,7 @@ mod strangers;
 
 use clap::{Args, Subcommand};
 
-/// Recognise faces: train, enroll and forget people, recognize, evaluate.
+/// Recognize faces: train, enroll and forget people, recognize, evaluate.
 #[derive(Args)]
 #[command(after_help = "Examples:
   eigenspace faces train people/ -o people.safetensors

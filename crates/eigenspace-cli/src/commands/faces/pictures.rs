@@ -1,4 +1,4 @@
-//! Drawings of what a recogniser found.
+//! Drawings of what a recognizer found.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const WORST: usize = 12;
 /// Probes that are drawn with their matches.
 const PROBES: usize = 12;
 
-fn grey((width, height): (usize, usize)) -> PictureSize {
+fn gray((width, height): (usize, usize)) -> PictureSize {
     PictureSize { width, height, channels: 1 }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn matches(
             tiles.push(Tile { pixels, caption: format!("{}: {}", near.person, short(near.distance)) });
         }
     }
-    let size = grey(size);
+    let size = gray(size);
     Ok(draw::gallery(&Gallery { title: "", tiles: &tiles, size, columns, range: Range::Own }))
 }
 
@@ -95,7 +95,7 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
         }
         tiles.extend((line.len()..half).map(|_| Tile::default()));
     }
-    let size = grey(read.size);
+    let size = gray(read.size);
     Some(draw::gallery(&Gallery {
         title: "",
         tiles: &tiles,

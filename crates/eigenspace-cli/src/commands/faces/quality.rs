@@ -40,7 +40,7 @@ fn likeness(originals: ArrayView2<'_, f64>, others: ArrayView2<'_, f64>, width: 
 /// A model of the pictures to learn, and both sets of pictures.
 struct Ground {
     model: EigenspaceModel,
-    learnt: Array2<f64>,
+    learned: Array2<f64>,
     new: Array2<f64>,
     size: (usize, usize),
     steps: Vec<usize>,
@@ -50,12 +50,12 @@ struct Ground {
 
 impl Ground {
     fn new(read: &People, split: &Split) -> anyhow::Result<Self> {
-        let (learnt, new) = (read.rows.select(Axis(0), &split.train), read.rows.select(Axis(0), &split.test));
+        let (learned, new) = (read.rows.select(Axis(0), &split.train), read.rows.select(Axis(0), &split.test));
         let most = STEPS[STEPS.len() - 1];
-        let model = EigenspaceModel::batch(learnt.view())?.truncate(Truncation::Rank(most))?;
+        let model = EigenspaceModel::fit(learned.view())?.truncate(Truncation::Rank(most))?;
         let mut steps: Vec<usize> = STEPS.iter().map(|&k| k.min(model.rank())).filter(|k| *k > 0).collect();
         steps.dedup();
-        Ok(Self { model, learnt, new, size: read.size, steps, largest: read.largest() })
+        Ok(Self { model, learned, new, size: read.size, steps, largest: read.largest() })
     }
 
     /// Pictures from their first k coordinates, each kept in 32 bits.
@@ -91,8 +91,8 @@ pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, a
     let (mut rows, mut values, mut rebuilt) = (Vec::new(), Vec::new(), Vec::new());
     for &k in &ground.steps {
         let new = ground.through(&ground.new, k)?;
-        let old = ground.through(&ground.learnt, k)?;
-        let [old, fresh] = [(&ground.learnt, &old), (&ground.new, &new)]
+        let old = ground.through(&ground.learned, k)?;
+        let [old, fresh] = [(&ground.learned, &old), (&ground.new, &new)]
             .map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
         let own = 4 * k;
         // The mean and the directions, shared by all pictures of the set.
@@ -116,9 +116,9 @@ pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, a
             values.iter().map(|point| (point.0 as f64, value(point))).collect()
         };
         let decibels =
-            [("learnt faces", curve(|p| drawn(p.3.psnr)), true), ("new faces", curve(|p| drawn(p.4.psnr)), false)];
+            [("learned faces", curve(|p| drawn(p.3.psnr)), true), ("new faces", curve(|p| drawn(p.4.psnr)), false)];
         pictures::write(folder, "compression-psnr", &pictures::over_k(&decibels, "PSNR, dB"))?;
-        let alike = [("learnt faces", curve(|p| p.3.ssim), true), ("new faces", curve(|p| p.4.ssim), false)];
+        let alike = [("learned faces", curve(|p| p.3.ssim), true), ("new faces", curve(|p| p.4.ssim), false)];
         pictures::write(folder, "compression-ssim", &pictures::over_k(&alike, "SSIM"))?;
         let original = first(&ground.new);
         let strip = vec![
@@ -130,14 +130,14 @@ pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, a
     if as_json {
         let row = |(k, own, each, old, new): &(usize, usize, f64, Likeness, Likeness)| {
             json!({ "k": k, "bytes": own, "bytes_with_directions": each, "pgm_bytes": pgm,
-                "learnt": described(*old), "new": described(*new) })
+                "learned": described(*old), "new": described(*new) })
         };
         return Ok(values.iter().map(row).collect());
     }
-    let headings = ["k", "bytes", "of PGM", "with directions", "PSNR learnt", "SSIM learnt", "PSNR new", "SSIM new"];
+    let headings = ["k", "bytes", "of PGM", "with directions", "PSNR learned", "SSIM learned", "PSNR new", "SSIM new"];
     output::data(&format!(
-        "compression: {} faces learnt, {} new, {pgm} bytes each as PGM\n\n{}\n",
-        ground.learnt.nrows(),
+        "compression: {} faces learned, {} new, {pgm} bytes each as PGM\n\n{}\n",
+        ground.learned.nrows(),
         ground.new.nrows(),
         table(&headings, &rows)
     ))?;
@@ -160,9 +160,9 @@ pub(super) fn denoising(
         add_noise(&mut rows, deviation, seed);
         rows
     };
-    let (old, new) = (noisy(&ground.learnt, seed), noisy(&ground.new, seed.wrapping_add(1)));
-    let before =
-        [(&ground.learnt, &old), (&ground.new, &new)].map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
+    let (old, new) = (noisy(&ground.learned, seed), noisy(&ground.new, seed.wrapping_add(1)));
+    let before = [(&ground.learned, &old), (&ground.new, &new)]
+        .map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
     let line = |name: String, [old, new]: [Likeness; 2]| {
         vec![name, decibels(old.psnr), format!("{:.3}", old.ssim), decibels(new.psnr), format!("{:.3}", new.ssim)]
     };
@@ -171,7 +171,7 @@ pub(super) fn denoising(
     for &k in &ground.steps {
         let clean = ground.through(&new, k)?;
         let after = [
-            likeness(ground.learnt.view(), ground.through(&old, k)?.view(), width, ground.largest),
+            likeness(ground.learned.view(), ground.through(&old, k)?.view(), width, ground.largest),
             likeness(ground.new.view(), clean.view(), width, ground.largest),
         ];
         rows.push(line(k.to_string(), after));
@@ -183,7 +183,7 @@ pub(super) fn denoising(
             values.iter().map(|(k, after)| (*k as f64, value(after))).collect()
         };
         let series = [
-            ("learnt faces", curve(&|after| drawn(after[0].psnr)), true),
+            ("learned faces", curve(&|after| drawn(after[0].psnr)), true),
             ("new faces", curve(&|after| drawn(after[1].psnr)), false),
             ("noisy", curve(&|_| before[1].psnr), true),
         ];
@@ -197,17 +197,17 @@ pub(super) fn denoising(
         pictures::write(folder, "denoising-strip", &ground.strip(strip))?;
     }
     if as_json {
-        let row = |(k, [old, new]): &(usize, [Likeness; 2])| json!({ "k": k, "learnt": described(*old), "new": described(*new) });
+        let row = |(k, [old, new]): &(usize, [Likeness; 2])| json!({ "k": k, "learned": described(*old), "new": described(*new) });
         return Ok(json!({
             "deviation": deviation,
-            "noisy": { "learnt": described(before[0]), "new": described(before[1]) },
+            "noisy": { "learned": described(before[0]), "new": described(before[1]) },
             "components": values.iter().map(row).collect::<Vec<_>>(),
         }));
     }
-    let headings = ["k", "PSNR learnt", "SSIM learnt", "PSNR new", "SSIM new"];
+    let headings = ["k", "PSNR learned", "SSIM learned", "PSNR new", "SSIM new"];
     output::data(&format!(
-        "denoising: noise of deviation {deviation} on {} learnt faces and {} new ones\n\n{}\n",
-        ground.learnt.nrows(),
+        "denoising: noise of deviation {deviation} on {} learned faces and {} new ones\n\n{}\n",
+        ground.learned.nrows(),
         ground.new.nrows(),
         table(&headings, &rows)
     ))?;

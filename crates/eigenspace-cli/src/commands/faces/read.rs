@@ -55,7 +55,7 @@ impl People {
 }
 
 /// Reads pictures, which must have the size and depth of those that are known, if there are any; they are brought to a size where one is told, or
-/// where those before were. Colours become grey, and that is said.
+/// where those before were. Colors become gray, and that is said.
 pub(crate) fn pictures(
     data: &[PathBuf],
     resize: Option<&str>,
@@ -98,10 +98,10 @@ pub(crate) fn pictures(
     let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
     let rows = if views.is_empty() { Array2::zeros((0, features)) } else { concatenate(Axis(0), &views)? };
     let kinds: Vec<(bool, Option<u8>)> = paths.iter().map(|path| kind(path)).collect();
-    let coloured = kinds.iter().filter(|kind| kind.0).count();
-    if coloured > 0 {
-        let (all, verb) = (paths.len(), if coloured == 1 { "is" } else { "are" });
-        output::talk(&format!("{coloured} of {all} pictures {verb} in colour, and taken as grey"));
+    let colored = kinds.iter().filter(|kind| kind.0).count();
+    if colored > 0 {
+        let (all, verb) = (paths.len(), if colored == 1 { "is" } else { "are" });
+        output::talk(&format!("{colored} of {all} pictures {verb} in color, and taken as gray"));
     }
     let first = kinds.iter().find_map(|kind| kind.1);
     let depth = known.and_then(|known| known.depth).or(first);
@@ -161,12 +161,12 @@ fn name_of_folder(path: &Path) -> anyhow::Result<Option<String>> {
     Ok(place.file_name().map(|name| name.to_str().map(str::to_owned).ok_or_else(not_text)).transpose()?)
 }
 
-/// Whether a picture is in colour, and the bits of its pixels, as far as its file tells.
+/// Whether a picture is in color, and the bits of its pixels, as far as its file tells.
 fn kind(path: &Path) -> (bool, Option<u8>) {
     let reader = ImageReader::open(path).ok().and_then(|reader| reader.with_guessed_format().ok());
-    let Some(colour) = reader.and_then(|reader| reader.into_decoder().ok()).map(|decoder| decoder.color_type()) else {
+    let Some(color) = reader.and_then(|reader| reader.into_decoder().ok()).map(|decoder| decoder.color_type()) else {
         return (false, None);
     };
-    let bits = colour.bits_per_pixel() / u16::from(colour.channel_count()).max(1);
-    (colour.has_color(), Some(if bits > 8 { 16 } else { 8 }))
+    let bits = color.bits_per_pixel() / u16::from(color.channel_count()).max(1);
+    (color.has_color(), Some(if bits > 8 { 16 } else { 8 }))
 }

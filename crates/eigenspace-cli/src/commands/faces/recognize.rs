@@ -20,7 +20,7 @@ use crate::{output, rows};
 `unknown`. `distance` is that from the nearest person: from the span of their pictures."
 )]
 pub(crate) struct Recognize {
-    /// The recogniser.
+    /// The recognizer.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
@@ -62,7 +62,7 @@ impl Recognize {
         let recognizer = recognizer.with_options(options)?;
         let read = read::pictures(&self.data, self.resize.as_deref(), Some(recognizer.options()))?;
         let matcher = recognizer.matcher()?;
-        let context = || format!("could not recognise `{}`", self.data[0].display());
+        let context = || format!("could not recognize `{}`", self.data[0].display());
         let found = matcher.recognize(read.rows.view()).with_context(context)?;
         if let (Some(format), Some(path)) = (format, &self.output) {
             let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, listed)?;

@@ -1,4 +1,4 @@
-//! What is known of a recogniser, for people and for programs.
+//! What is known of a recognizer, for people and for programs.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::output;
 use crate::table::{count, facts, number, percent, table};
 
-/// Prints a recogniser that has been made or changed.
+/// Prints a recognizer that has been made or changed.
 pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyhow::Result<()> {
     let thresholds = recognizer.matcher()?.thresholds();
     let strangers = recognizer.strangers_accepted(thresholds)?;
@@ -25,13 +25,13 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
     let size = options.size.map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
     let captured: f64 = model.explained_variance_ratio().sum();
     let not_a_face = match threshold(options.not_a_face, thresholds.not_a_face, "from face space") {
-        text if thresholds.not_a_face.is_none() && options.not_a_face == Threshold::Learnt && model.count() > 2 => {
+        text if thresholds.not_a_face.is_none() && options.not_a_face == Threshold::Learned && model.count() > 2 => {
             text.replace("too few pictures to learn from", "nothing lies outside of face space")
         }
         text => text,
     };
     output::data(&facts(&[
-        ("recogniser", path.display().to_string()),
+        ("recognizer", path.display().to_string()),
         ("people", count(recognizer.people().len() as u64)),
         ("pictures", format!("{}{size}", count(model.count()))),
         ("components", format!("{} shown, {} kept", model.n_components(), model.rank())),
@@ -50,10 +50,10 @@ fn accepted(share: f64) -> String {
 }
 
 fn threshold(setting: Threshold, value: Option<f64>, from: &str) -> String {
-    let learnt = if setting == Threshold::Learnt { ", learnt" } else { "" };
+    let learned = if setting == Threshold::Learned { ", learned" } else { "" };
     match value {
-        Some(value) => format!("beyond {} {from}{learnt}", number(value)),
-        None if setting == Threshold::Learnt => "never: too few pictures to learn from".into(),
+        Some(value) => format!("beyond {} {from}{learned}", number(value)),
+        None if setting == Threshold::Learned => "never: too few pictures to learn from".into(),
         None => "never".into(),
     }
 }
@@ -80,7 +80,7 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
     })
 }
 
-/// Prints who is in a recogniser.
+/// Prints who is in a recognizer.
 pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: bool) -> anyhow::Result<()> {
     let of = |person: &str| -> Vec<&str> {
         recognizer.pictures().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()

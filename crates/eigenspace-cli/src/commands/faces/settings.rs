@@ -1,4 +1,4 @@
-//! Settings of a recogniser on the command line.
+//! Settings of a recognizer on the command line.
 
 use clap::Args;
 use eigenspace::faces::{FaceOptions, Threshold};
@@ -7,9 +7,9 @@ use crate::args;
 
 /// How faces are told apart.
 #[derive(Args, Clone)]
-#[command(next_help_heading = "Recogniser")]
+#[command(next_help_heading = "Recognizer")]
 pub(crate) struct Settings {
-    /// Components to look at: a number, a share of variance such as 0.95, or `all`; 40 for a new recogniser.
+    /// Components to look at: a number, a share of variance such as 0.95, or `all`; 40 for a new recognizer.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
@@ -22,11 +22,11 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 
-    /// The distance from the nearest person beyond which a face is unknown: a number, `learnt` or `none`.
+    /// The distance from the nearest person beyond which a face is unknown: a number, `learned` or `none`.
     #[arg(long, value_name = "DISTANCE")]
     unknown: Option<String>,
 
-    /// The distance to face space beyond which a picture is not a face: a number, `learnt` or `none`.
+    /// The distance to face space beyond which a picture is not a face: a number, `learned` or `none`.
     #[arg(long, value_name = "DISTANCE")]
     not_a_face: Option<String>,
 

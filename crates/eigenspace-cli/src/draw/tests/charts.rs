@@ -53,7 +53,7 @@ fn points_stand_where_the_axes_say() {
 }
 
 #[test]
-fn points_of_one_label_share_a_colour_and_labels_are_listed_in_natural_order() {
+fn points_of_one_label_share_a_color_and_labels_are_listed_in_natural_order() {
     let labels = ["s10", "s2", "s10", "", "s1"].map(str::to_owned);
     let points = [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)];
     let drawing = scatter(&Scatter { points: &points, labels: Some(&labels), ..Scatter::default() });

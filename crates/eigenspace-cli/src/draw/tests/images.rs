@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use image::{DynamicImage, GenericImageView};
 
-use super::super::colour::diverging;
+use super::super::color::diverging;
 use super::super::*;
 use super::{number, sound};
 
@@ -25,25 +25,25 @@ fn one(pixels: Vec<f64>, size: PictureSize, range: Range) -> Vec<u8> {
     embedded(&drawing).remove(0).into_bytes()
 }
 
-const GREY: PictureSize = PictureSize { width: 3, height: 2, channels: 1 };
+const GRAY: PictureSize = PictureSize { width: 3, height: 2, channels: 1 };
 
 #[test]
 fn a_common_range_keeps_the_values_and_clips_what_lies_outside() {
-    let bytes = one(vec![0.0, 51.0, 255.0, 300.0, -4.0, f64::NAN], GREY, Range::Unit(0.0, 255.0));
+    let bytes = one(vec![0.0, 51.0, 255.0, 300.0, -4.0, f64::NAN], GRAY, Range::Unit(0.0, 255.0));
     assert_eq!(bytes, [0, 51, 255, 255, 0, 0]);
 }
 
 #[test]
 fn an_own_range_goes_from_black_to_white() {
-    let bytes = one(vec![-1.0, 0.0, 1.0, 2.0, 3.0, 4.0], GREY, Range::Own);
+    let bytes = one(vec![-1.0, 0.0, 1.0, 2.0, 3.0, 4.0], GRAY, Range::Own);
     assert_eq!(bytes, [0, 51, 102, 153, 204, 255]);
-    assert_eq!(one(vec![7.0; 6], GREY, Range::Own), [128; 6], "a constant image is middle grey");
+    assert_eq!(one(vec![7.0; 6], GRAY, Range::Own), [128; 6], "a constant image is middle gray");
 }
 
 #[test]
 fn a_signed_range_is_blue_below_zero_white_at_zero_and_red_above() {
-    let bytes = one(vec![-2.0, 0.0, 1.0, 2.0, f64::NAN, 0.0], GREY, Range::Signed(None));
-    let pixels: Vec<_> = bytes.chunks(3).map(|p| colour::Rgb(p[0], p[1], p[2])).collect();
+    let bytes = one(vec![-2.0, 0.0, 1.0, 2.0, f64::NAN, 0.0], GRAY, Range::Signed(None));
+    let pixels: Vec<_> = bytes.chunks(3).map(|p| color::Rgb(p[0], p[1], p[2])).collect();
     assert_eq!(pixels, [-1.0, 0.0, 0.5, 1.0, 0.0, 0.0].map(diverging));
     let (blue, white, red) = (pixels[0], pixels[1], pixels[3]);
     assert!(blue.2 > 120 && blue.0 < 60 && red.0 > 120 && red.2 < 60 && white.0.min(white.1).min(white.2) > 230);
@@ -72,18 +72,18 @@ fn residuals_of_a_strip_share_one_range() {
         StripRow { heading: "residual".into(), tiles: vec![vec![-4.0; 6], vec![2.0; 6]], range: Range::Signed(None) },
     ];
     let columns = ["k = 5", "k = 10"].map(str::to_owned);
-    let drawing = strip(&Strip { title: "t", columns: &columns, rows: &rows, size: GREY });
+    let drawing = strip(&Strip { title: "t", columns: &columns, rows: &rows, size: GRAY });
     let images = embedded(&drawing);
-    assert_eq!(images.len(), 4, "and the scale of colours");
+    assert_eq!(images.len(), 4, "and the scale of colors");
     assert_eq!(images[0].as_bytes(), [255; 6]);
-    let first = |i: usize| colour::Rgb(images[i].as_bytes()[0], images[i].as_bytes()[1], images[i].as_bytes()[2]);
+    let first = |i: usize| color::Rgb(images[i].as_bytes()[0], images[i].as_bytes()[1], images[i].as_bytes()[2]);
     assert_eq!((first(1), first(2)), (diverging(-1.0), diverging(0.5)));
 }
 
 #[test]
 fn a_png_has_twice_the_units_and_shows_the_pixels_of_an_image_sharply() {
     let tiles = [Tile { pixels: vec![0.0, 1.0, 0.5, 1.0, 0.0, 0.25], caption: String::new() }];
-    let drawing = gallery(&Gallery { title: "t", tiles: &tiles, size: GREY, columns: 1, range: Range::Unit(0.0, 1.0) });
+    let drawing = gallery(&Gallery { title: "t", tiles: &tiles, size: GRAY, columns: 1, range: Range::Unit(0.0, 1.0) });
     let png = image::load_from_memory(&drawing.png().unwrap()).unwrap();
     let (width, height) = drawing.size();
     assert_eq!((f64::from(png.width()), f64::from(png.height())), (2.0 * width, 2.0 * height));

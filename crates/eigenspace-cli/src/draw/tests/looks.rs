@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::colour::Rgb;
+use super::super::color::Rgb;
 use super::super::scene::{Marker, Marks, Shape};
 use super::super::*;
 use super::view::clusters;

@@ -26,8 +26,8 @@ impl Noise {
 
 pub(super) fn clusters(count: usize, classes: usize) -> (Vec<[f64; 3]>, Vec<String>) {
     let mut noise = Noise::new(7);
-    let centres: Vec<[f64; 3]> = (0..classes).map(|_| [0; 3].map(|_| 3.0 * noise.normal())).collect();
-    let points = (0..count).map(|i| centres[i % classes].map(|c| c + noise.normal())).collect();
+    let centers: Vec<[f64; 3]> = (0..classes).map(|_| [0; 3].map(|_| 3.0 * noise.normal())).collect();
+    let points = (0..count).map(|i| centers[i % classes].map(|c| c + noise.normal())).collect();
     (points, (0..count).map(|i| format!("s{}", 1 + i % classes)).collect())
 }
 
@@ -229,14 +229,14 @@ fn pictures_of_images() {
         .collect();
     let small = PictureSize { width: 8, height: 8, channels: 1 };
     save("gallery_digits", &gallery(&Gallery { title: "Digits", tiles: &digit, size: small, range: Range::Own, ..g }));
-    let colour = [Tile {
+    let color = [Tile {
         pixels: (0..48 * 32 * 3).map(|i| ((i / 3 % 48 * (1 + i % 3)) as f64 / 48.0) % 1.0).collect(),
-        caption: "a colour picture with a very long caption".into(),
+        caption: "a color picture with a very long caption".into(),
     }];
     let rgb = PictureSize { width: 48, height: 32, channels: 3 };
     save(
         "gallery_rgb",
-        &gallery(&Gallery { title: "Colour", tiles: &colour, size: rgb, range: Range::Unit(0.0, 1.0), ..g }),
+        &gallery(&Gallery { title: "Color", tiles: &color, size: rgb, range: Range::Unit(0.0, 1.0), ..g }),
     );
     let blend = |share: f64| faces[2].iter().zip(&mean).map(|(v, m)| m + share * (v - m)).collect::<Vec<f64>>();
     let shares = [0.3, 0.5, 0.7, 0.85, 0.95];

@@ -1,4 +1,4 @@
-//! What recognisers refuse, with every file left as it was.
+//! What recognizers refuse, with every file left as it was.
 
 use insta::assert_snapshot;
 
@@ -138,7 +138,7 @@ fn people_who_are_not_there_or_there_already() {
     error: could not forget `cleo` in `r.safetensors`
       cause: nobody would be left
 
-    hint: a recogniser knows at least one person; remove its file instead
+    hint: a recognizer knows at least one person; remove its file instead
     ");
     assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben"), @"
     exit: 2
@@ -171,7 +171,7 @@ fn one_picture_of_each_and_one_person_only() {
     let folder = Folder::new();
     people::write(&folder, "single", 3, 1..=1);
     assert_snapshot!(folder.done("faces train single -o r.safetensors -q"), @"
-    recogniser   r.safetensors
+    recognizer   r.safetensors
     people       3
     pictures     3 of 9x8
     components   2 shown, 2 kept
@@ -179,7 +179,7 @@ fn one_picture_of_each_and_one_person_only() {
     certificate  exact: nothing was dropped
     classifier   svm, cosine distance, raw pixels
     unknown      never: too few pictures to learn from
-    not a face   beyond 397.745 from face space, learnt
+    not a face   beyond 397.745 from face space, learned
     strangers    about 100 % accepted, estimated by leaving people out
     ");
     assert_snapshot!(folder.refused("faces evaluate single --protocol first-1"), @"
@@ -210,7 +210,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: `forest` is no classifier
 
-    hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbours and 10000 epochs
+    hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbors and 10000 epochs
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2
@@ -224,7 +224,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: `-3` is no threshold
 
-    hint: a positive number, `learnt`, or `none`
+    hint: a positive number, `learned`, or `none`
     ");
     assert_snapshot!(folder.refused("faces train known --accept 2 -o s.safetensors"), @"
     exit: 2
@@ -246,7 +246,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: -1 is no deviation of noise
 
-    hint: a number of grey values, 0 or more, such as 25
+    hint: a number of gray values, 0 or more, such as 25
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known -o near.jpg"), @"
     exit: 2
@@ -258,7 +258,7 @@ fn settings_that_mean_nothing() {
 }
 
 #[test]
-fn files_that_are_no_recognisers() {
+fn files_that_are_no_recognizers() {
     let folder = trained();
     let mut bytes = folder.read("r.safetensors");
     let middle = bytes.len() - 9;
@@ -293,7 +293,7 @@ fn forgetting_what_was_dropped() {
 }
 
 #[test]
-fn models_over_recognisers() {
+fn models_over_recognizers() {
     let folder = trained();
     folder.done("fit known -o m.safetensors -q");
     folder.done("fit known/ada -o part.safetensors -q");
@@ -304,7 +304,7 @@ fn models_over_recognisers() {
         "split m.safetensors part.safetensors -o r.safetensors",
     ] {
         let said = folder.refused(line);
-        assert!(said.err.contains("`r.safetensors` is a recogniser, and would lose its people"), "{line}: {said}");
+        assert!(said.err.contains("`r.safetensors` is a recognizer, and would lose its people"), "{line}: {said}");
     }
     folder.done("merge r.safetensors part.safetensors -o m.safetensors -q");
 }
@@ -402,7 +402,7 @@ fn pictures_of_another_depth() {
     hint: save all pictures with 8 bits per value
     ");
     assert!(folder.refused("faces recognize r.safetensors deep").err.contains("picture has 16 bits per value"));
-    // Among themselves they are recognised, and measured in their own range.
+    // Among themselves they are recognized, and measured in their own range.
     let both = |name: &str, picture: &dyn Fn(usize, usize) -> Vec<u8>| {
         for person in 0..3 {
             for number in 1..=4 {

@@ -177,14 +177,14 @@ fn models_of_different_widths() {
 #[test]
 fn models_about_the_mean_and_about_the_origin() {
     let folder = models();
-    folder.done("fit b.csv --uncentred -o b.safetensors -q");
+    folder.done("fit b.csv --uncentered -o b.safetensors -q");
     assert_snapshot!(folder.refused("merge a.safetensors b.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: could not merge `a.safetensors`, `b.safetensors`
-      cause: one model is centred on the mean, the other on the origin
+      cause: one model is centered on the mean, the other on the origin
 
-    hint: fit both with --uncentred, or both without
+    hint: fit both with --uncentered, or both without
     ");
 }
 

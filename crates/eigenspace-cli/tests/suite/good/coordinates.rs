@@ -108,10 +108,10 @@ fn distances_are_those_of_hotelling_and_to_the_subspace() {
     let (folder, rows) = fitted("-k 2");
     let found = cells(&folder.done("project m.safetensors t.csv --distances"));
     let (values, _) = variances(&rows, &ones(&rows));
-    let centre = mean(&rows, &ones(&rows));
+    let center = mean(&rows, &ones(&rows));
     for (row, found) in rows.iter().zip(&found) {
         let t2 = found[0].powi(2) / values[0] + found[1].powi(2) / values[1];
-        let length: f64 = row.iter().zip(&centre).map(|(x, m)| (x - m).powi(2)).sum();
+        let length: f64 = row.iter().zip(&center).map(|(x, m)| (x - m).powi(2)).sum();
         near(&found[2..], &[t2, length - found[0].powi(2) - found[1].powi(2)], 1e-12);
     }
 }
@@ -174,7 +174,7 @@ fn rows_from_standard_input_are_all_there_and_found_by_name() {
 
 #[test]
 fn all_coordinates_lead_back_to_the_rows() {
-    for options in ["", "--standardize", "--uncentred"] {
+    for options in ["", "--standardize", "--uncentered"] {
         let (folder, rows) = fitted(options);
         for coordinates in ["c.csv", "c.npy", "c.parquet"] {
             folder.done(&format!("project m.safetensors t.csv -o {coordinates} -q"));

@@ -1,4 +1,4 @@
-//! Recognisers from outside.
+//! Recognizers from outside.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -20,20 +20,20 @@ fn verdicts(found: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_recogniser_is_trained_and_recognises_new_pictures() {
+fn a_recognizer_is_trained_and_recognizes_new_pictures() {
     let folder = folder();
     assert_snapshot!(folder.run("faces train known -k 5 -o r.safetensors"), @"
     exit: 0
     ----- stdout -----
-    recogniser   r.safetensors
+    recognizer   r.safetensors
     people       4
     pictures     16 of 9x8
     components   5 shown, 15 kept
     captured     95.69 % of the variance
     certificate  exact: nothing was dropped
     classifier   svm, cosine distance, raw pixels
-    unknown      beyond 0.145047 from the nearest person, learnt
-    not a face   beyond 355.825 from face space, learnt
+    unknown      beyond 0.145047 from the nearest person, learned
+    not a face   beyond 355.825 from face space, learned
     strangers    about 0 % accepted, estimated by leaving people out
     ");
     let found = folder.json("faces recognize r.safetensors new --json --unknown none --not-a-face none");
@@ -116,7 +116,7 @@ fn enrolling_and_forgetting_is_training_on_what_is_left() {
 }
 
 #[test]
-fn a_recogniser_is_a_model_and_update_does_not_take_its_people_away() {
+fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     let folder = folder();
     folder.done("faces train known -k 5 -o r.safetensors -q");
     folder.done("plot gallery r.safetensors -o eigenfaces.png");
@@ -127,7 +127,7 @@ fn a_recogniser_is_a_model_and_update_does_not_take_its_people_away() {
     assert_snapshot!(folder.refused("update r.safetensors new"), @"
     exit: 2
     ----- stderr -----
-    error: `r.safetensors` is a recogniser, and would lose its people
+    error: `r.safetensors` is a recognizer, and would lose its people
 
     hint: add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o
     ");
@@ -135,7 +135,7 @@ fn a_recogniser_is_a_model_and_update_does_not_take_its_people_away() {
     exit: 2
     ----- stderr -----
     error: `model.safetensors` is not a usable model
-      cause: a model, but not a recogniser: it knows no people
+      cause: a model, but not a recognizer: it knows no people
 
     hint: train one on pictures of people, in a folder for each
     ");
@@ -154,7 +154,7 @@ fn the_closest_matches_of_a_probe_are_drawn() {
 }
 
 #[test]
-fn pictures_in_colour_are_taken_as_grey_and_that_is_said() {
+fn pictures_in_color_are_taken_as_gray_and_that_is_said() {
     let folder = folder();
     folder.done("faces train known -k 5 -o r.safetensors -q");
     let pixels = people::pixels(1, 2);
@@ -162,7 +162,7 @@ fn pictures_in_colour_are_taken_as_grey_and_that_is_said() {
     ppm.extend(pixels.iter().flat_map(|&pixel| [pixel; 3]));
     folder.write("red/1.ppm", ppm);
     let said = folder.run("faces recognize r.safetensors red/1.ppm --json");
-    assert_eq!(said.err, "1 of 1 pictures is in colour, and taken as grey\n");
+    assert_eq!(said.err, "1 of 1 pictures is in color, and taken as gray\n");
     let found: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(found["pictures"][0]["matches"][0]["person"], "ben");
     assert!(found["pictures"][0]["matches"][0]["distance"].as_f64().unwrap() < 1e-9, "the same pixels");
@@ -212,7 +212,7 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
         "faces evaluate known --protocol first-3,incremental-3 -k 5 --classifier knn;centroid --compression --denoising 10 -o drawn -q",
     );
     for word in [
-        "first-3: 12 pictures learnt, 12 recognised",
+        "first-3: 12 pictures learned, 12 recognized",
         "With strangers: 3 people enrolled, 1 outside, 4 times",
         "strangers accepted",
         "incremental-3",
@@ -233,7 +233,7 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
     assert_eq!(rows[0]["bytes"], 20);
     let header = format!("P5\n{} {}\n255\n", people::WIDTH, people::HEIGHT).len();
     assert_eq!(rows[0]["pgm_bytes"], header + people::WIDTH * people::HEIGHT);
-    let psnr = |row: &Value| row["learnt"]["psnr"].as_f64().unwrap();
+    let psnr = |row: &Value| row["learned"]["psnr"].as_f64().unwrap();
     assert!(rows.windows(2).all(|pair| psnr(&pair[0]) < psnr(&pair[1])), "more numbers keep more");
     // Noise of deviation 10 has a PSNR of 20 log10(255 / 10) = 28.1 dB.
     let noisy = found["denoising"]["noisy"]["new"]["psnr"].as_f64().unwrap();
@@ -260,7 +260,7 @@ fn one_picture_is_one_picture() {
 }
 
 #[test]
-fn standardised_pictures_are_drawn_as_the_recogniser_takes_them() {
+fn standardized_pictures_are_drawn_as_the_recognizer_takes_them() {
     let folder = folder();
     folder.done("faces train known --pixels standardized -k 5 -o r.safetensors -q");
     let bright: Vec<u8> = people::pixels(0, 5).iter().map(|pixel| pixel + 30).collect();

@@ -201,7 +201,7 @@ fn a_first_line_of_numbers_is_a_row_unless_told_otherwise() {
 }
 
 #[test]
-fn pictures_in_colour_are_grey_unless_told_otherwise() {
+fn pictures_in_color_are_gray_unless_told_otherwise() {
     let folder = Folder::new();
     for i in 0..4_u8 {
         let pixels: Vec<u8> = (0..18).map(|at| 40 * i + at * (i + 1)).collect();
@@ -209,6 +209,6 @@ fn pictures_in_colour_are_grey_unless_told_otherwise() {
     }
     let features =
         |options: &str| folder.json(&format!("fit p {options} -o m.safetensors --json -q"))["features"].clone();
-    assert_eq!((features(""), features("--resize 2x2"), features("--colour")), (6.into(), 4.into(), 18.into()));
-    assert!(folder.done("inspect m.safetensors").contains("features     18, pictures of 3x2 in colour\n"));
+    assert_eq!((features(""), features("--resize 2x2"), features("--color")), (6.into(), 4.into(), 18.into()));
+    assert!(folder.done("inspect m.safetensors").contains("features     18, pictures of 3x2 in color\n"));
 }

@@ -6,7 +6,7 @@ use crate::support::Folder;
 
 /// Every command but those of pictures, and the options that it must explain.
 const OPTIONS: [(&str, &str); 19] = [
-    ("fit", "--components --output --standardize --uncentred --weight-kind --checkpoint --every --json"),
+    ("fit", "--components --output --standardize --uncentered --weight-kind --checkpoint --every --json"),
     ("update", "--components --output --json"),
     ("merge", "--components --output --max-rank --truncation --json"),
     ("split", "--output --json"),
@@ -30,8 +30,8 @@ const OPTIONS: [(&str, &str); 19] = [
     ("man", ""),
 ];
 const INPUT: &str = "--columns --exclude --label --weight-column --weights --header --no-header --delimiter --decimal --na --keep-index --key \
-                     --resize --colour --format";
-const RECOGNISER: &str = "--components --classifier --metric --unknown --not-a-face --accept --seed";
+                     --resize --color --format";
+const RECOGNIZER: &str = "--components --classifier --metric --unknown --not-a-face --accept --seed";
 const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting --half-life --missing";
 
 #[test]
@@ -54,9 +54,9 @@ fn the_help_shows_every_command() {
       inspect      Look at a model: rows, rank, variances, certificate
       compare      Compare two models: angles between their subspaces, variances, means
       plot         Draw a model, or rows in it, as SVG or PNG
-      faces        Recognise faces: train, enroll and forget people, recognize, evaluate
+      faces        Recognize faces: train, enroll and forget people, recognize, evaluate
       data         Get data to try things on
-      demo         Show what eigenspace does: stream 400 faces, merge, split, recognise, and draw
+      demo         Show what eigenspace does: stream 400 faces, merge, split, recognize, and draw
       completions  Print completions for a shell
       man          Write the manual pages into a folder
       help         Print this message or the help of the given subcommand(s)
@@ -79,8 +79,8 @@ fn the_help_of_every_command_explains_its_options() {
         let help = folder.done(&format!("{command} --help"));
         let input = if ["fit", "update", "project", "reconstruct", "plot"].contains(&command) { INPUT } else { "" };
         let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
-        let recogniser = if ["faces train", "faces recognize"].contains(&command) { RECOGNISER } else { "" };
-        let mut expected: Vec<&str> = [own, input, model, recogniser, "--help --quiet --threads"]
+        let recognizer = if ["faces train", "faces recognize"].contains(&command) { RECOGNIZER } else { "" };
+        let mut expected: Vec<&str> = [own, input, model, recognizer, "--help --quiet --threads"]
             .iter()
             .flat_map(|options| options.split_whitespace())
             .collect();

@@ -16,7 +16,7 @@ fn explained(model: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn a_standardised_model_is_that_of_the_correlations() {
+fn a_standardized_model_is_that_of_the_correlations() {
     let rows = table(60, 4, 31);
     let folder = Folder::with("t.csv", csv(&rows));
     let c = covariance(&rows, &ones(&rows));
@@ -38,7 +38,7 @@ fn a_standardised_model_is_that_of_the_correlations() {
     components   4 shown, 4 kept
     captured     100.00 % of the variance
     certificate  exact: nothing was dropped
-    view         standardised: every feature divided by its standard deviation
+    view         standardized: every feature divided by its standard deviation
 
     component  singular value   variance    share  together
             1         19.8782    3.32053  82.32 %   82.32 %
@@ -49,15 +49,15 @@ fn a_standardised_model_is_that_of_the_correlations() {
 }
 
 #[test]
-fn without_centring_the_directions_are_those_about_the_origin() {
+fn without_centering_the_directions_are_those_about_the_origin() {
     let rows = table(60, 3, 32);
     let folder = Folder::with("t.csv", csv(&rows));
     let moment = |i: usize, j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>();
     let matrix: Rows = (0..3).map(|i| (0..3).map(|j| moment(i, j)).collect()).collect();
     let singular: Vec<f64> = eigenvalues(matrix).iter().map(|value| value.sqrt()).collect();
-    let found = fit(&folder, "t.csv --uncentred");
+    let found = fit(&folder, "t.csv --uncentered");
     near(&numbers(&found["singular_values"]), &singular, 1e-12);
-    assert_eq!(found["centred"], false);
+    assert_eq!(found["centered"], false);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 =======================  ==================================================================
 :func:`scree`            shares of variance, one by one and together
-:func:`scatter`          coordinates, coloured by label; in space with three components
+:func:`scatter`          coordinates, colored by label; in space with three components
 :func:`components`       the mean and the components as pictures (eigenfaces)
 :func:`reconstructions`  rows as pictures: original, reconstructions and their residuals
 :func:`biplot`           coordinates, and the columns as arrows

@@ -141,14 +141,14 @@ def _name_axes(ax: Axes, subject: Subject, chosen: list[int]) -> None:
     ax.set_ylabel(subject.title(chosen[1]))
 
 
-def _draw(ax: Axes, tips: Floats, called: list[str], colour: str, n: int | None, named: int, points: Floats) -> None:
+def _draw(ax: Axes, tips: Floats, called: list[str], color: str, n: int | None, named: int, points: Floats) -> None:
     """Arrows from the origin, the longest with names; where there are many, the others are pale and lie below."""
     order = np.argsort(-np.hypot(*tips.T), kind="stable")[:n]
     named = len(order) if n is not None else named
     many = len(order) > 2 * named
     if many:
-        _arrows(ax, tips[order[: named - 1 : -1]], _pale(colour), zorder=0.5)
-    _arrows(ax, tips[order[:named] if many else order], colour, zorder=4)
+        _arrows(ax, tips[order[: named - 1 : -1]], _pale(color), zorder=0.5)
+    _arrows(ax, tips[order[:named] if many else order], color, zorder=4)
     names = Names(ax)
     names.keep_clear(points)
     names.keep_clear(tips[order])
@@ -158,15 +158,15 @@ def _draw(ax: Axes, tips: Floats, called: list[str], colour: str, n: int | None,
         named = len(order)
     ways = ax.transData.transform(tips) - ax.transData.transform(np.zeros(2))
     chosen = [j for j in order[:named] if np.hypot(*ways[j]) > 4 * names.unit]
-    names.write([called[j] for j in chosen], tips[chosen].reshape(-1, 2), ways[chosen].reshape(-1, 2), colour)
+    names.write([called[j] for j in chosen], tips[chosen].reshape(-1, 2), ways[chosen].reshape(-1, 2), color)
 
 
-def _pale(colour: str) -> str:
-    red, green, blue = (0.35 * share + 0.65 for share in to_rgb(colour))
+def _pale(color: str) -> str:
+    red, green, blue = (0.35 * share + 0.65 for share in to_rgb(color))
     return to_hex((red, green, blue))
 
 
-def _arrows(ax: Axes, tips: Floats, colour: str, **style: Any) -> None:
+def _arrows(ax: Axes, tips: Floats, color: str, **style: Any) -> None:
     zeros = np.zeros(len(tips))
     form: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "inches", "width": 0.018}
-    ax.quiver(zeros, zeros, tips[:, 0], tips[:, 1], color=colour, **form, **style)
+    ax.quiver(zeros, zeros, tips[:, 0], tips[:, 1], color=color, **form, **style)

@@ -39,7 +39,7 @@ def monitor(
 ) -> Axes:
     """T² against Q, with their limits; rows beyond a limit are marked, the furthest by name.
 
-    Of a standardised estimator both are those of the standardised rows.
+    Of a standardized estimator both are those of the standardized rows.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
 
 def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n: int, *, own: bool) -> None:
     """The rows beyond, again, with a dark rim; of thousands only the worst, lest the rims be a black blot."""
-    labelled = classes.values is not None or classes.names != [""]
-    fill = "none" if labelled else VERMILION
+    labeled = classes.values is not None or classes.names != [""]
+    fill = "none" if labeled else VERMILION
     size = 26.0 if n > 500 else 44.0
     name = f"beyond: {len(beyond):,} of {n:,}"
     rimmed = places
     if len(beyond) > RIMMED:
         rimmed, size = places[:NAMED], 18.0
-        if not labelled:
+        if not labeled:
             ax.scatter(
                 places[:, 0],
                 places[:, 1],
@@ -135,7 +135,7 @@ def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n
     ax.scatter(
         rimmed[:, 0], rimmed[:, 1], s=size, facecolors=fill, edgecolors=INK, linewidths=1.0, label=name, zorder=3
     )
-    if labelled and classes.names:
+    if labeled and classes.names:
         legend(ax, classes.title, own=own)
     else:
         handles, names = ax.get_legend_handles_labels()

@@ -63,7 +63,7 @@ class Names:
         for grid in grids:
             grid[x, y] = 1
 
-    def write(self, texts: Sequence[str], places: Floats, towards: Floats, color: str) -> None:
+    def write(self, texts: Sequence[str], places: Floats, toward: Floats, color: str) -> None:
         """Writes names near places of the data, each in a direction on the screen if that is free."""
         self.sums = [np.pad(grid.cumsum(0).cumsum(1), ((1, 0), (1, 0))) for grid in (self.marks, self.covered)]
         notes = [
@@ -79,7 +79,7 @@ class Names:
         best: dict[int, tuple[Floats, bool]] = {}
         order = list(range(len(notes)))
         for least in TRIES:
-            found = self._place_all(order, points, halves, towards, least)
+            found = self._place_all(order, points, halves, toward, least)
             order.sort(key=lambda i: i in found)
             best = found if len(found) > len(best) else best
             if len(best) == len(notes):
@@ -103,14 +103,14 @@ class Names:
             remark(self.ax, f"{left} name{'s' * (left > 1)} left out for lack of room")
 
     def _place_all(
-        self, order: list[int], points: Floats, halves: list[Floats], towards: Floats, least: float
+        self, order: list[int], points: Floats, halves: list[Floats], toward: Floats, least: float
     ) -> dict[int, tuple[Floats, bool]]:
         """The middle of each name that finds a place, and whether it needs a line."""
         found: dict[int, tuple[Floats, bool]] = {}
         boxes, lines = np.empty((0, 4)), np.empty((0, 4))
         for i in order:
             point, half = points[i], halves[i]
-            first = np.arctan2(towards[i][1], towards[i][0])
+            first = np.arctan2(toward[i][1], toward[i][0])
             gap, turn = (a.ravel() for a in np.meshgrid(GAPS[least <= GAPS], TURNS, indexing="ij"))
             way = np.column_stack([np.cos(first + turn), np.sin(first + turn)])
             reach = np.min(half / np.maximum(np.abs(way), 1e-9), axis=1)

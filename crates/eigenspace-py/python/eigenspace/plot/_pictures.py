@@ -34,12 +34,12 @@ def components(
 ) -> NDArray[Any]:
     """The mean and the components as pictures (eigenfaces).
 
-    The mean is grey; components are blue below zero and red above it, each up to its own largest entry.
+    The mean is gray; components are blue below zero and red above it, each up to its own largest entry.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
-    shape : (height, width) of a picture; with three times as many features the pictures are in colour
+    shape : (height, width) of a picture; with three times as many features the pictures are in color
     n : pictures, the mean included, at most one for each component
     columns : pictures side by side; at most 8 by default
     figure : the figure, or part of one, to draw into; a new one by default
@@ -60,7 +60,7 @@ def components(
     drawn = [figure.add_subplot(grid[divmod(i, across)]) for i in range(tiles)]
     for i, ax in enumerate(drawn):
         if i == 0:
-            _grey(ax, subject.mean, form)
+            _gray(ax, subject.mean, form)
             caption = "mean"
         else:
             _signed(ax, subject.directions[i - 1], form)
@@ -84,14 +84,14 @@ def reconstructions(
     ----------
     model : a fitted estimator, or a model
     X : the rows, at most 20
-    shape : (height, width) of a picture; with three times as many features the pictures are in colour
+    shape : (height, width) of a picture; with three times as many features the pictures are in color
     k : numbers of components; a number larger than those that are shown stands for all of them
     figure : the figure, or part of one, to draw into; a new one by default
 
     Returns
     -------
     An array of axes: [row, 0, 0] is the original, [row, 0, j] the reconstruction from the j-th number of components,
-    [row, 1, j] its residual, and [row, 1, 0] the scale of the residuals' colours.
+    [row, 1, j] its residual, and [row, 1, 0] the scale of the residuals' colors.
     """
     subject = Subject(model)
     form, steps = _form(shape, subject.features), _steps(k, subject.shown)
@@ -113,13 +113,13 @@ def reconstructions(
         low, high = float(row.min()), float(row.max())
         residuals = [row - rebuilt[i] for rebuilt in again]
         size = max(float(np.abs(residual).max()) for residual in residuals)
-        _grey(drawn[i, 0, 0], row, form, low, high)
+        _gray(drawn[i, 0, 0], row, form, low, high)
         for j, residual in enumerate(residuals, 1):
-            _grey(drawn[i, 0, j], again[j - 1][i], form, low, high)
+            _gray(drawn[i, 0, j], again[j - 1][i], form, low, high)
             error = f"rmse {np.sqrt(np.mean(np.square(residual))):.3g}"
             drawn[i, 0, j].set_xlabel(error, fontsize="small", color=FADED, labelpad=3)
             _signed(drawn[i, 1, j], residual, form, size)
-        _colour_scale(drawn[i, 1, 0], size, coloured=len(form) == 3)
+        _color_scale(drawn[i, 1, 0], size, colored=len(form) == 3)
     for ax, heading in zip(drawn[0, 0], ["original", *(f"k = {step}" for step in steps)], strict=True):
         ax.set_title(heading, fontsize="medium")
     return drawn
@@ -143,7 +143,7 @@ def _steps(k: Sequence[int] | int, shown: int) -> list[int]:
 
 
 def _form(shape: tuple[int, ...], features: int) -> tuple[int, ...]:
-    """(height, width), with 3 behind it for colour."""
+    """(height, width), with 3 behind it for color."""
     try:
         form = tuple(operator.index(side) for side in shape)
     except TypeError:
@@ -155,7 +155,7 @@ def _form(shape: tuple[int, ...], features: int) -> tuple[int, ...]:
         sides = " × ".join(str(side) for side in form)
         raise EigenspaceError(
             f"the model has {features} features, and pictures of {sides} do not: shape is (height, width), "
-            "with as many pixels as features, or a third of them in colour"
+            "with as many pixels as features, or a third of them in color"
         )
     return form if form[-1] == 3 and len(form) == 3 else form[:2]
 
@@ -172,7 +172,7 @@ def _bare(ax: Axes) -> None:
     ax.spines[:].set_visible(False)
 
 
-def _grey(
+def _gray(
     ax: Axes, row: NDArray[Any], form: tuple[int, ...], low: float | None = None, high: float | None = None
 ) -> None:
     """Black for the lowest number, white for the highest."""
@@ -185,7 +185,7 @@ def _grey(
 
 
 def _signed(ax: Axes, row: NDArray[Any], form: tuple[int, ...], size: float | None = None) -> None:
-    """Symmetric about zero: from blue over white to red, or about middle grey in colour."""
+    """Symmetric about zero: from blue over white to red, or about middle gray in color."""
     size = (float(np.abs(row).max()) if size is None else size) or 1.0
     picture = row.reshape(form)
     if len(form) == 3:
@@ -194,13 +194,13 @@ def _signed(ax: Axes, row: NDArray[Any], form: tuple[int, ...], size: float | No
     _bare(ax)
 
 
-def _colour_scale(ax: Axes, size: float, *, coloured: bool) -> None:
-    """What the colours of residuals mean: a bar with its two ends and zero."""
+def _color_scale(ax: Axes, size: float, *, colored: bool) -> None:
+    """What the colors of residuals mean: a bar with its two ends and zero."""
     _bare(ax)
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.text(0.5, 0.64, "residual", ha="center", va="bottom")
     bar = ax.inset_axes((0.1, 0.5, 0.8, 0.07))
-    bar.imshow(np.linspace(-1, 1, 121)[None], cmap="gray" if coloured else SIGNED, aspect="auto", extent=(-1, 1, 0, 1))
+    bar.imshow(np.linspace(-1, 1, 121)[None], cmap="gray" if colored else SIGNED, aspect="auto", extent=(-1, 1, 0, 1))
     written = f"{size:.3g}"
     bar.set(yticks=[], xticks=[-1, 0, 1], xticklabels=[f"−{written}", "0", f"+{written}"])
     bar.tick_params(axis="x", length=0, labelsize="small", labelcolor=FADED)

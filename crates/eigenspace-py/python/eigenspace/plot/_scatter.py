@@ -1,4 +1,4 @@
-"""Rows as points, coloured by label."""
+"""Rows as points, colored by label."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Drawable: TypeAlias = Union[EigenspaceModel, "Estimator"]
 
 
 class Subject:
-    """The numbers of a model as it is looked at: standardised, if the estimator is."""
+    """The numbers of a model as it is looked at: standardized, if the estimator is."""
 
     view: View | None
 

@@ -60,7 +60,7 @@ impl Gallery<'_> {
     }
 }
 
-/// A classifier that has learnt.
+/// A classifier that has learned.
 pub(crate) enum Trained {
     Knn(knn::Knn),
     Centroid(centroid::Centroid),

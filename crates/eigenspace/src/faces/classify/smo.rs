@@ -1,4 +1,4 @@
-//! A support vector machine for two sides, by sequential minimal optimisation.
+//! A support vector machine for two sides, by sequential minimal optimization.
 //!
 //! ```text
 //! min ½ αᵀQα − 1ᵀα     0 ≤ α ≤ C,  yᵀα = 0,   Q_ij = y_i y_j κ(x_i, x_j)      f(x) = Σ α_i y_i κ(x_i, x) − ρ

@@ -148,6 +148,6 @@ pub struct Picture {
     pub width: usize,
     /// Pixels down.
     pub height: usize,
-    /// 1 for grey, 3 for red, green, blue.
+    /// 1 for gray, 3 for red, green, blue.
     pub channels: usize,
 }

@@ -47,7 +47,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     if let Some(size) = options.resize {
         check_size(size).map_err(at(path))?;
     }
-    let shape = Shape { header: header(first)?, resize: options.resize, channels: if options.colour { 3 } else { 1 } };
+    let shape = Shape { header: header(first)?, resize: options.resize, channels: if options.color { 3 } else { 1 } };
     let (width, height) = shape.size();
     let picture = Picture { width, height, channels: shape.channels };
     let left_out = Notice::OtherImages { count: others.values().sum(), formats };

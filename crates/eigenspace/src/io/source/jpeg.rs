@@ -1,6 +1,6 @@
 //! Whether a JPEG file is there to its end.
 //!
-//! The decoder fills what is missing with grey and says nothing, which is kind to a viewer and wrong for a
+//! The decoder fills what is missing with gray and says nothing, which is kind to a viewer and wrong for a
 //! model. The file is a list of segments, and ends with the marker `FF D9`:
 //!
 //! ```text

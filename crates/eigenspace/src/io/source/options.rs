@@ -57,6 +57,6 @@ pub struct ReadOptions {
     pub vector: bool,
     /// Width and height that pictures are brought to; `None` takes only pictures of one size.
     pub resize: Option<(usize, usize)>,
-    /// Keep the three colours of pictures instead of turning them grey.
-    pub colour: bool,
+    /// Keep the three colors of pictures instead of turning them gray.
+    pub color: bool,
 }

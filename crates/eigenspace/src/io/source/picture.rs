@@ -17,7 +17,7 @@ use crate::io::source::resize::resize;
 use crate::io::source::{SourceError, jpeg, pgm};
 use crate::io::source_error::IMAGE_FORMATS;
 
-/// Pixels that a picture may have: 1 GiB of grey as f64.
+/// Pixels that a picture may have: 1 GiB of gray as f64.
 const MOST_PIXELS: usize = 1 << 27;
 /// Bytes that a decoder may use: the largest picture with four channels of 16 bits.
 const MOST_BYTES: u64 = 8 * MOST_PIXELS as u64;
@@ -40,7 +40,7 @@ pub(super) struct Shape {
     pub(super) header: Header,
     /// The width and height to bring them to; then each may have its own.
     pub(super) resize: Option<(usize, usize)>,
-    /// 1 for grey, 3 for red, green, blue.
+    /// 1 for gray, 3 for red, green, blue.
     pub(super) channels: usize,
 }
 
@@ -121,8 +121,8 @@ fn start<'a, R: BufRead + Seek + 'a>(
     let on_its_side = matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH);
     let (width, height) = if on_its_side { (height, width) } else { (width, height) };
     let size = (width as usize, height as usize);
-    let colours = decoder.color_type();
-    let bits = if colours.bytes_per_pixel() > colours.channel_count() { 16 } else { 8 };
+    let colors = decoder.color_type();
+    let bits = if colors.bytes_per_pixel() > colors.channel_count() { 16 } else { 8 };
     Ok((Header { size, orientation, bits }, decoder))
 }
 
@@ -178,7 +178,7 @@ fn copy<T: Copy + Into<f64>, const STORED: usize>(values: &[T], channels: usize,
         match (*pixel).map(Into::into).as_slice() {
             [red, green, blue, ..] if channels == 3 => out.copy_from_slice(&[*red, *green, *blue]),
             [red, green, blue, ..] => out.fill((2126.0 * red + 7152.0 * green + 722.0 * blue) / 10_000.0),
-            [grey, ..] => out.fill(*grey),
+            [gray, ..] => out.fill(*gray),
             [] => {}
         }
     }

@@ -41,11 +41,11 @@ fn reaches(from: usize, to: usize) -> Vec<Reach> {
     let ratio = from as f64 / to as f64;
     let radius = ratio.max(1.0);
     let reach = |new: usize| {
-        // Pixels are squares: the first has its centre half a pixel from the border.
-        let centre = (new as f64 + 0.5) * ratio - 0.5;
-        let first = (centre - radius).ceil().max(0.0) as usize;
-        let last = ((centre + radius).floor() as usize).min(from - 1);
-        let weight = |old: usize| (1.0 - (old as f64 - centre).abs() / radius).max(0.0);
+        // Pixels are squares: the first has its center half a pixel from the border.
+        let center = (new as f64 + 0.5) * ratio - 0.5;
+        let first = (center - radius).ceil().max(0.0) as usize;
+        let last = ((center + radius).floor() as usize).min(from - 1);
+        let weight = |old: usize| (1.0 - (old as f64 - center).abs() / radius).max(0.0);
         let mut weights: Vec<f64> = (first..=last).map(weight).collect();
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum);

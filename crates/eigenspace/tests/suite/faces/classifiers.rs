@@ -15,7 +15,7 @@ fn project(train: &Array2<f64>, rows: &Array2<f64>, k: usize) -> (Array2<f64>, A
     (coordinates(train), coordinates(rows), deviations)
 }
 
-/// The distance between two pictures, spelt out.
+/// The distance between two pictures, spelled out.
 fn apart(a: &[f64], b: &[f64], metric: &str, deviations: &[f64]) -> f64 {
     let scale = |z: &[f64]| -> Vec<f64> {
         let whitened = metric.starts_with("mahalanobis");
@@ -30,7 +30,7 @@ fn apart(a: &[f64], b: &[f64], metric: &str, deviations: &[f64]) -> f64 {
 }
 
 #[test]
-fn neighbours_are_those_that_loops_find() {
+fn neighbors_are_those_that_loops_find() {
     let album = Album::new(5, 6, 4, 25);
     let probes = &album.rows + &(Random::new(6).matrix(24, 25) * 20.0);
     let (train, test, deviations) = project(&album.rows, &probes, 7);
@@ -61,7 +61,7 @@ fn neighbours_are_those_that_loops_find() {
 }
 
 #[test]
-fn three_neighbours_vote_and_the_nearest_decides_among_equals() {
+fn three_neighbors_vote_and_the_nearest_decides_among_equals() {
     let rows = array![[0.0, 0.0], [4.0, 0.0], [5.0, 0.0], [100.0, 9.0]];
     let people = ["a", "b", "b", "c"].map(String::from);
     let pictures = ["1", "2", "3", "4"].map(String::from);
@@ -134,7 +134,7 @@ fn machines_do_not_care_for_the_unit_of_the_pixels() {
 }
 
 #[test]
-fn a_sharp_kernel_takes_every_learnt_picture_for_who_it_is() {
+fn a_sharp_kernel_takes_every_learned_picture_for_who_it_is() {
     let album = Album::new(14, 6, 4, 20);
     for classifier in ["svm-rbf:100,5", "svm:1000", "perceptron:200", "knn", "subspace"] {
         let recognizer = Recognizer::train(album.all(), open(classifier, "euclidean", 10)).unwrap();

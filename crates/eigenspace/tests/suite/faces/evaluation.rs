@@ -72,7 +72,7 @@ fn trials_on_coordinates_decide_as_trials_on_pixels_do() {
             mistakes += found.iter().zip(&split.test).filter(|(person, i)| **person != album.people[**i]).count();
         }
     }
-    assert!(mistakes > 100, "faces that are all recognised show little");
+    assert!(mistakes > 100, "faces that are all recognized show little");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn the_summary_counts_as_loops_do() {
 }
 
 #[test]
-fn people_arriving_one_by_one_are_recognised_as_if_all_were_there() {
+fn people_arriving_one_by_one_are_recognized_as_if_all_were_there() {
     let album = album();
     let split = Protocol::Incremental(3).splits(&album.people, 1, 2).unwrap().remove(0);
     for classifier in CLASSIFIERS {

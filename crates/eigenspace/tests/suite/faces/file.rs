@@ -1,4 +1,4 @@
-//! The file of a recogniser: round trips, hostile bytes, and that it is a model file.
+//! The file of a recognizer: round trips, hostile bytes, and that it is a model file.
 
 use eigenspace::EigenspaceModel;
 use eigenspace::faces::Error;
@@ -32,7 +32,7 @@ fn format_error(bytes: &[u8]) -> FormatError {
 }
 
 #[test]
-fn a_recogniser_round_trips() {
+fn a_recognizer_round_trips() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.safetensors");
     sample().save(&path).unwrap();
@@ -49,19 +49,19 @@ fn a_recogniser_round_trips() {
 }
 
 #[test]
-fn every_reader_of_models_reads_a_recogniser() {
+fn every_reader_of_models_reads_a_recognizer() {
     let model = EigenspaceModel::from_bytes(&sample().to_bytes()).unwrap();
     assert_eq!(&model, sample().model());
 }
 
 #[test]
-fn a_model_is_no_recogniser() {
+fn a_model_is_no_recognizer() {
     let album = Album::new(1, 3, 2, 12);
-    let model = EigenspaceModel::batch(album.rows.view()).unwrap();
+    let model = EigenspaceModel::fit(album.rows.view()).unwrap();
     assert_eq!(format_error(&model.to_bytes()), FormatError::NoRecognizer);
     assert_eq!(format_error(&model.to_bytes_with_note("{\"picture\": null}")), FormatError::NoRecognizer);
     let error = Recognizer::from_bytes(&model.to_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), "not a usable model: a model, but not a recogniser: it knows no people");
+    assert_eq!(error.to_string(), "not a usable model: a model, but not a recognizer: it knows no people");
     assert!(error.hint().unwrap().contains("train one"));
 }
 
@@ -95,9 +95,9 @@ fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert!(note.contains(from), "{note}");
     let note = note.replace(from, to);
     let mut hash = Sha256::new();
-    let (components, centre) = (ours["components"].as_str().unwrap(), ours["centre"].as_str().unwrap());
+    let (components, center) = (ours["components"].as_str().unwrap(), ours["center"].as_str().unwrap());
     let weights = ours["weights"].as_str().unwrap();
-    hash.update(format!("eigenspace 2\n{components}\n{centre}\n{weights}\n"));
+    hash.update(format!("eigenspace 2\n{components}\n{center}\n{weights}\n"));
     let mut tensors: Vec<(&String, &serde_json::Value)> =
         header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__").collect();
     tensors.sort_by(|a, b| a.0.cmp(b.0));

@@ -1,4 +1,4 @@
-//! The recogniser on the ORL faces.
+//! The recognizer on the ORL faces.
 
 use eigenspace::faces::{FaceOptions, Protocol, Recognizer, evaluate, evaluate_open, incremental, with_strangers};
 use eigenspace::{EigenspaceModel, subspace_distance};
@@ -21,7 +21,7 @@ fn the_pictures_of_a_forgotten_person_contribute_nothing() {
     let without = recognizer.forget("s7").unwrap();
     let left: Vec<usize> = (0..400).filter(|i| i / 10 != 6).collect();
     let rest = album.some(&left);
-    let never = EigenspaceModel::batch(rest.rows.view()).unwrap();
+    let never = EigenspaceModel::fit(rest.rows.view()).unwrap();
     let model = without.model();
     assert!(model.certificate().is_exact());
     assert_eq!((model.count(), model.rank()), (390, 389));
@@ -35,7 +35,7 @@ fn the_pictures_of_a_forgotten_person_contribute_nothing() {
     let probes = [theirs, Array1::from_shape_simple_fn(10_304, || random.normal())];
     for probe in probes {
         let all = |model: &EigenspaceModel| {
-            let along = model.basis().dot(&probe) * model.singular_values().mapv(|s| s * s);
+            let along = model.basis().dot(&probe) * model.all_singular_values().mapv(|s| s * s);
             model.basis().t().dot(&along)
         };
         let (a, b) = (all(model), all(&never));
@@ -47,7 +47,7 @@ fn the_pictures_of_a_forgotten_person_contribute_nothing() {
         let sine = subspace_distance(first(model, k).view(), first(&never, k).view()).unwrap();
         assert!(sine < 1e-8, "{k}: {sine:e}");
     }
-    // And the coordinates of the others are those of a recogniser that never saw them.
+    // And the coordinates of the others are those of a recognizer that never saw them.
     let scratch = Recognizer::train(rest.all(), FaceOptions::default()).unwrap();
     for j in 0..40 {
         let (a, b) = (without.coordinates().column(j).to_owned(), scratch.coordinates().column(j).to_owned());
@@ -61,7 +61,7 @@ fn the_pictures_of_a_forgotten_person_contribute_nothing() {
 }
 
 #[test]
-fn forty_people_arriving_one_by_one_are_the_recogniser_of_all() {
+fn forty_people_arriving_one_by_one_are_the_recognizer_of_all() {
     let album = album();
     let split = Protocol::Incremental(5).splits(&album.people, 1, 0).unwrap().remove(0);
     let steps = incremental(album.all(), &split, &open("svm", "euclidean", 40), &|| {}).unwrap();
@@ -75,7 +75,7 @@ fn forty_people_arriving_one_by_one_are_the_recogniser_of_all() {
 
 /// What scikit-learn 1.9 decides on the same split; `tests/python/test_faces.py` runs it again on all splits.
 #[test]
-fn the_first_five_pictures_recognise_the_last_five_as_the_peer_does() {
+fn the_first_five_pictures_recognize_the_last_five_as_the_peer_does() {
     let album = album();
     let splits = Protocol::First(5).splits(&album.people, 1, 0).unwrap();
     let right = |classifier: &str, metric: &str, k: usize| {

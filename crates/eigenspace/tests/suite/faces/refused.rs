@@ -1,4 +1,4 @@
-//! What a recogniser refuses, with its words.
+//! What a recognizer refuses, with its words.
 
 use eigenspace::Components;
 use eigenspace::faces::{Error, FaceOptions, Faces, Recognizer};

@@ -1,4 +1,4 @@
-//! After any sequence of enrolling and forgetting, a recogniser is the one that was trained on what is left.
+//! After any sequence of enrolling and forgetting, a recognizer is the one that was trained on what is left.
 
 use eigenspace::faces::{self, Faces, Recognizer};
 use ndarray::Array2;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::faces::{Album, CLASSIFIERS, METRICS, decisions, open};
 use crate::support::{EPS, Random, cases, distance, oracle};
 
-/// Inner products of centred rows, by loops: what coordinates must have, whatever their signs.
+/// Inner products of centered rows, by loops: what coordinates must have, whatever their signs.
 fn gram(rows: &Array2<f64>) -> Array2<f64> {
     let (n, d) = rows.dim();
     let mean: Vec<f64> = (0..d).map(|j| rows.column(j).iter().sum::<f64>() / n as f64).collect();
@@ -16,7 +16,7 @@ fn gram(rows: &Array2<f64>) -> Array2<f64> {
     })
 }
 
-/// Plays a random sequence of arrivals and departures; returns what is left, and the recogniser.
+/// Plays a random sequence of arrivals and departures; returns what is left, and the recognizer.
 fn play(album: &Album, seed: u64, steps: usize, k: usize) -> (Vec<usize>, Recognizer) {
     let mut random = Random::new(seed);
     let mut below = |bound: usize| ((random.uniform() * bound as f64) as usize).min(bound - 1);
@@ -213,7 +213,7 @@ fn the_mean_picture_has_no_direction() {
 }
 
 #[test]
-fn standardised_pictures_do_not_care_for_light() {
+fn standardized_pictures_do_not_care_for_light() {
     let album = Album::new(2, 4, 4, 80);
     let options = eigenspace::faces::FaceOptions {
         pixels: eigenspace::faces::Pixels::Standardized,

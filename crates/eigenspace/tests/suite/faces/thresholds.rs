@@ -28,13 +28,13 @@ fn further(seed: u64, people: usize, pictures: usize, times: f64) -> Album {
 }
 
 #[test]
-fn the_learnt_thresholds_let_pass_the_share_that_was_asked_for() {
+fn the_learned_thresholds_let_pass_the_share_that_was_asked_for() {
     let album = alike(1, 20, 6);
-    let learnt: Vec<usize> = (0..120).filter(|i| i % 6 < 4).collect();
+    let learned: Vec<usize> = (0..120).filter(|i| i % 6 < 4).collect();
     let new: Vec<usize> = (0..120).filter(|i| i % 6 >= 4).collect();
     for accept in [0.8, 0.95] {
         let options = FaceOptions { accept, ..defaults() };
-        let recognizer = Recognizer::train(album.some(&learnt).all(), options).unwrap();
+        let recognizer = Recognizer::train(album.some(&learned).all(), options).unwrap();
         let matcher = recognizer.matcher().unwrap();
         let found = matcher.recognize(album.some(&new).rows.view()).unwrap();
         let passed = found.iter().filter(|found| found.person().is_some()).count() as f64 / new.len() as f64;
@@ -88,7 +88,7 @@ fn thresholds_can_be_set_and_left_out() {
 }
 
 #[test]
-fn one_picture_of_each_person_recognises_and_calls_nobody_unknown() {
+fn one_picture_of_each_person_recognizes_and_calls_nobody_unknown() {
     let album = alike(4, 7, 1);
     let recognizer = Recognizer::train(album.all(), defaults()).unwrap();
     let matcher = recognizer.matcher().unwrap();
@@ -115,7 +115,7 @@ fn one_person_is_known_from_others() {
 }
 
 #[test]
-fn a_single_picture_is_a_recogniser() {
+fn a_single_picture_is_a_recognizer() {
     let album = alike(7, 1, 1);
     for classifier in crate::faces::CLASSIFIERS {
         for metric in crate::faces::METRICS {

@@ -84,7 +84,7 @@ fn every_missing_cell_is_nan_and_infinity_is_itself() {
 }
 
 #[test]
-fn gzip_is_recognised_by_its_bytes_and_may_have_several_parts() {
+fn gzip_is_recognized_by_its_bytes_and_may_have_several_parts() {
     let folder = folder();
     let mut bytes = packed(b"\xef\xbb\xbfx,y\n1,2\n3,");
     bytes.extend(packed(b"4\n5,6\n"));

@@ -1,4 +1,4 @@
-//! Colours: for classes, told apart by every kind of eye, and for signed numbers.
+//! Colors: for classes, told apart by every kind of eye, and for signed numbers.
 
 /// Red, green and blue, eight bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ impl Rgb {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
-    /// This colour at share `1 - t`, `other` at share `t`.
+    /// This color at share `1 - t`, `other` at share `t`.
     pub(super) fn mix(self, other: Self, t: f64) -> Self {
         let one = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * t).round().clamp(0.0, 255.0) as u8;
         Self(one(self.0, other.0), one(self.1, other.1), one(self.2, other.2))
@@ -42,14 +42,14 @@ pub(super) fn class(index: usize) -> Rgb {
 /// Blue for -1, nearly white for 0, red for 1.
 ///
 /// Lightness falls by the same amount for the same step on either side, so the map shows no edges
-/// that are not in the data and reads the same in grey, sign apart.
+/// that are not in the data and reads the same in gray, sign apart.
 pub(super) fn diverging(value: f64) -> Rgb {
     let t = value.abs().min(1.0);
     let chroma = 0.36 * t * (1.0 - 0.52 * t);
     oklch(0.97 - 0.53 * t, chroma, if value < 0.0 { 252.0 } else { 28.0 })
 }
 
-/// A colour from Ottosson's Oklab, given by lightness, chroma and hue in degrees.
+/// A color from Ottosson's Oklab, given by lightness, chroma and hue in degrees.
 fn oklch(lightness: f64, chroma: f64, hue: f64) -> Rgb {
     let (sin, cos) = hue.to_radians().sin_cos();
     let (a, b) = (chroma * cos, chroma * sin);

@@ -1,4 +1,4 @@
-//! What the demo shows of recognising: held-out faces, a person forgotten and back again.
+//! What the demo shows of recognizing: held-out faces, a person forgotten and back again.
 
 use std::path::Path;
 use std::time::Instant;
@@ -27,7 +27,7 @@ pub(super) struct Shown {
 impl Shown {
     /// Says why there is nothing to see.
     pub(super) fn refused(error: &faces::Error) -> Self {
-        Self { findings: vec![("Recognising", format!("Not with these pictures: {error}."))], probes: None }
+        Self { findings: vec![("Recognizing", format!("Not with these pictures: {error}."))], probes: None }
     }
 }
 
@@ -68,17 +68,17 @@ fn decide(recognizer: &Recognizer, classifier: &str, rows: &Array2<f64>) -> anyh
 }
 
 pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
-    // Half of every person's pictures are learnt, the first half.
+    // Half of every person's pictures are learned, the first half.
     let count = |person: &String| faces.people.iter().filter(|other| *other == person).count();
     let numbers: Vec<usize> = (0..faces.people.len())
         .map(|i| faces.people[..=i].iter().filter(|other| **other == faces.people[i]).count())
         .collect();
-    let (learnt, held): (Vec<usize>, Vec<usize>) =
+    let (learned, held): (Vec<usize>, Vec<usize>) =
         (0..faces.people.len()).partition(|&i| 2 * (numbers[i] - 1) < count(&faces.people[i]));
     if held.is_empty() {
         return Ok(Shown::default());
     }
-    let (learnt, held) = (Part::of(faces, &numbers, &learnt), Part::of(faces, &numbers, &held));
+    let (learned, held) = (Part::of(faces, &numbers, &learned), Part::of(faces, &numbers, &held));
     let options = FaceOptions {
         unknown: Threshold::None,
         not_a_face: Threshold::None,
@@ -86,7 +86,7 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         ..FaceOptions::default()
     };
     let start = Instant::now();
-    let recognizer = Recognizer::train(learnt.album(), options)?;
+    let recognizer = Recognizer::train(learned.album(), options)?;
     let training = start.elapsed().as_secs_f64();
 
     let right = |found: &[Recognition]| {
@@ -97,10 +97,10 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     for classifier in CLASSIFIERS {
         shares.push(format!("{} {classifier}", percent(right(&decide(&recognizer, classifier, &held.rows)?))));
     }
-    let recognising = format!(
-        "{} pictures of {} people are learnt in {}, and the {} others recognised by their first {} coordinates, by the angle \
+    let recognizing = format!(
+        "{} pictures of {} people are learned in {}, and the {} others recognized by their first {} coordinates, by the angle \
          between them. Right are: {}.",
-        learnt.people.len(),
+        learned.people.len(),
         recognizer.people().len(),
         milliseconds(training),
         held.people.len(),
@@ -108,18 +108,18 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         shares.join(", ")
     );
 
-    let person = learnt.people.last().cloned().unwrap_or_default();
-    let others = learnt.without(&person);
-    let theirs: Vec<usize> = (0..learnt.people.len()).filter(|i| !others.contains(i)).collect();
+    let person = learned.people.last().cloned().unwrap_or_default();
+    let others = learned.without(&person);
+    let theirs: Vec<usize> = (0..learned.people.len()).filter(|i| !others.contains(i)).collect();
     let forgetting = if others.is_empty() {
         String::new()
     } else {
         let start = Instant::now();
         let without = recognizer.forget(&person)?;
         let forgot = start.elapsed().as_secs_f64();
-        let never = Recognizer::train(learnt.some(&others).album(), recognizer.options().clone())?;
+        let never = Recognizer::train(learned.some(&others).album(), recognizer.options().clone())?;
         let start = Instant::now();
-        let back = without.enroll(learnt.some(&theirs).album())?;
+        let back = without.enroll(learned.some(&theirs).album())?;
         let enrolled = start.elapsed().as_secs_f64();
         let decisions = |recognizer: &Recognizer| -> anyhow::Result<Vec<Option<String>>> {
             let found = decide(recognizer, CLASSIFIERS[0], &held.rows)?;
@@ -128,7 +128,7 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         let k = without.model().n_components();
         let same = |a: bool| if a { "decides" } else { "does not decide" };
         format!(
-            "{person} is forgotten in {}, without a picture of anybody: the recogniser that is left {} as one that was trained \
+            "{person} is forgotten in {}, without a picture of anybody: the recognizer that is left {} as one that was trained \
              without {person} does, and its directions are {:.0e} from that one's. Enrolled again in {}, it {} as before.",
             milliseconds(forgot),
             same(decisions(&without)? == decisions(&never)?),
@@ -141,8 +141,8 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     // The one that is kept turns away whom it does not know.
     let kept = FaceOptions {
         classifier: CLASSIFIERS[0].parse()?,
-        unknown: Threshold::Learnt,
-        not_a_face: Threshold::Learnt,
+        unknown: Threshold::Learned,
+        not_a_face: Threshold::Learned,
         ..recognizer.options().clone()
     };
     recognizer.with_options(kept)?.save(folder.join("people.safetensors"))?;
@@ -151,14 +151,14 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     let chosen: Vec<Recognition> = shown.iter().map(|&i| found[i].clone()).collect();
     let size = (faces.picture.width, faces.picture.height);
     let probes = pictures::matches(&recognizer, held.some(&shown).rows.view(), size, &chosen, 5)?;
-    let mut findings = vec![("Recognising", recognising)];
+    let mut findings = vec![("Recognizing", recognizing)];
     if !forgetting.is_empty() {
         findings.push(("Forgetting and enrolling", forgetting));
     }
     Ok(Shown { findings, probes: Some(probes) })
 }
 
-/// Some that were recognised and some that were not, where there are such.
+/// Some that were recognized and some that were not, where there are such.
 fn drawn(found: &[Recognition], people: &[String]) -> Vec<usize> {
     let (right, wrong): (Vec<usize>, Vec<usize>) =
         (0..found.len()).partition(|&i| found[i].person() == Some(&people[i]));
