@@ -24,6 +24,7 @@
 //! off by δc changes the scatter by c δcᵀ + δc cᵀ + δc δcᵀ.
 
 use ndarray::{Array1, ArrayView1};
+use serde::{Deserialize, Serialize};
 
 use crate::model::moments::{Absorbed, Moments};
 
@@ -34,7 +35,7 @@ pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 const KNOWN: f64 = 1e-6;
 
 /// Limits on what a model is off by.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) lost: Array1<f64>,
     pub(crate) surplus: Array1<f64>,
@@ -76,6 +77,12 @@ impl Bound {
             mean_noise: zeros.clone(),
             scatter_noise: zeros,
         }
+    }
+
+    /// Whether the numbers of a restored bound fit together.
+    pub(crate) fn is_consistent(&self, features: usize) -> bool {
+        let Self { lost, surplus, feature_noise, mean_noise, scatter_noise, .. } = self;
+        [lost, surplus, feature_noise, mean_noise, scatter_noise].iter().all(|limits| limits.len() == features)
     }
 
     /// Whether a truncation or a split has ever been counted.

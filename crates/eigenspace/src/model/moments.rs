@@ -33,6 +33,7 @@ use std::str::FromStr;
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{contiguous, two_sum, vectorized};
@@ -64,7 +65,7 @@ const SUMMED_ROWS: usize = 32;
 /// assert!(model.with_weight_kind(WeightKind::Frequency).explained_variance(1.0).is_err());
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum WeightKind {
     /// How often a row occurs.
     #[default]
@@ -85,7 +86,7 @@ impl FromStr for WeightKind {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
     pub(crate) count: u64,
     pub(crate) weight: f64,
@@ -137,6 +138,11 @@ impl Moments {
     /// The same with weights that mean this.
     pub(crate) fn weighing(self, weights: WeightKind) -> Self {
         Self { weights, ..self }
+    }
+
+    /// Whether the numbers of restored moments fit together.
+    pub(crate) fn is_consistent(&self, features: usize) -> bool {
+        [&self.mean, &self.mean_low, &self.scatter].iter().all(|values| values.len() == features)
     }
 
     pub(crate) fn features(&self) -> usize {

@@ -19,6 +19,7 @@
 //! [`Method::Svd`](crate::Method).
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{self, Eigen};
@@ -33,7 +34,7 @@ const UNLIKE_RAW: f64 = 1_048_576.0;
 /// Roundings, at most, in an entry of the scatter: products of so many rows, and some more.
 const SUMS: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scatter {
     pub(crate) moments: Moments,
     pub(crate) bound: Bound,

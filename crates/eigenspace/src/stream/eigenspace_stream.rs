@@ -19,10 +19,11 @@ use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::{Block, CHECK_ROWS};
 use crate::rows::missing::Missing;
-use crate::stream::factor::{Factor, Rule};
+use crate::stream::factor::Rule;
 use crate::stream::impute::{self, impute};
 use crate::stream::options::FitOptions;
 use crate::stream::plan::{self, Engine, Plan};
+use crate::stream::state::{EngineState, StreamState};
 
 /// Sparse rows gathered for each compression: they are short, and turning the factor is not.
 const SPARSE_ROWS: usize = 400;
@@ -47,22 +48,15 @@ const SPARSE_ROWS: usize = 400;
 pub struct EigenspaceStream {
     pub(crate) options: FitOptions,
     plan: Plan,
-    pub(crate) factor: Factor,
-    pub(crate) scatter: Option<Scatter>,
-    /// Features of which no cell has been there in any row, if cells are filled.
-    pub(crate) unseen: Vec<bool>,
-    /// Rows, or blocks, that have come: the time by which rows are forgotten.
-    pub(crate) clock: u64,
-    /// The time at which the factor, or the scatter, has the weight it says.
-    pub(crate) settled: u64,
+    pub(crate) state: StreamState,
     pub(crate) cache: OnceLock<Arc<EigenspaceModel>>,
 }
 
 impl EigenspaceStream {
     pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
-        let factor = Factor::empty(options.nothing(features));
         let unseen = if options.missing == Missing::Impute { vec![true; features] } else { Vec::new() };
-        Self { options, plan, factor, unseen, scatter: None, clock: 0, settled: 0, cache: OnceLock::new() }
+        let state = StreamState::empty(options.nothing(features), unseen);
+        Self { options, plan, state, cache: OnceLock::new() }
     }
 
     pub(crate) fn resume(options: FitOptions, plan: Plan, model: &EigenspaceModel) -> Self {
@@ -73,29 +67,34 @@ impl EigenspaceStream {
 
     fn start_from(&mut self, model: &EigenspaceModel) {
         self.cache = OnceLock::new();
-        self.settled = self.clock;
-        self.factor = Factor::empty(self.options.nothing(model.features()));
-        self.scatter = None;
         if model.is_empty() {
-            return;
-        }
-        self.unseen.fill(false);
-        if self.plan.engine == Engine::Scatter {
-            self.scatter = Some(Scatter::of(model));
+            let StreamState { clock, unseen, .. } = &self.state;
+            let nothing = self.options.nothing(model.features());
+            self.state = StreamState { clock: *clock, settled: *clock, ..StreamState::empty(nothing, unseen.clone()) };
         } else {
-            self.factor = Factor::start(model.moments.clone(), model.bound.clone(), model.factor());
+            self.state.start_from(model, self.plan.engine);
         }
+    }
+
+    /// A stream of these options in a state that was saved.
+    pub(crate) fn restored(options: &FitOptions, state: StreamState) -> Result<Self, Error> {
+        let mut stream = options.stream(state.buffer.features())?;
+        stream.state = state;
+        if let EngineState::Scatter(_) = stream.state.engine {
+            // A stream that was begun with all rows at hand may have taken the scatter where options alone would not.
+            stream.plan = stream.plan.with_scatter();
+        }
+        Ok(stream)
     }
 
     /// D: columns of the rows.
     pub fn features(&self) -> usize {
-        self.factor.moments.features()
+        self.state.buffer.features()
     }
 
     /// n: rows absorbed.
     pub fn count(&self) -> u64 {
-        let inside = self.factor.moments.count + self.factor.pending() as u64;
-        inside + self.scatter.as_ref().map_or(0, |scatter| scatter.moments.count)
+        self.state.moments().count + self.state.buffer.pending() as u64
     }
 
     /// The engine, block length and rank that were chosen.
@@ -122,10 +121,10 @@ impl EigenspaceStream {
         }
         self.cache = OnceLock::new();
         let by_row = self.options.forgetting.by_row();
-        self.clock += u64::from(!by_row);
+        self.state.clock += u64::from(!by_row);
         // Few features are gathered dense, whatever they come as.
         let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
-        if self.factor.pending() > 0 && self.factor.waits_sparse() != sparse {
+        if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
             self.flush()?;
         }
         let mut rest = &there[..];
@@ -134,10 +133,10 @@ impl EigenspaceStream {
                 self.flush()?;
             }
             let (which, later) = rest.split_at(self.room().min(rest.len()));
-            let clock = self.clock;
-            let birth = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            self.factor.append(&block, which, sparse, birth);
-            self.clock += if by_row { which.len() as u64 } else { 0 };
+            let clock = self.state.clock;
+            let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
+            self.state.buffer.append(&block, which, sparse, time);
+            self.state.clock += if by_row { which.len() as u64 } else { 0 };
             rest = later;
         }
         Ok(())
@@ -146,13 +145,13 @@ impl EigenspaceStream {
     /// Whether an update with these rows is a copy and no more: no compression, no second thread.
     pub fn only_copies(&self, rows: &Block<'_>) -> bool {
         let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.room());
-        few && !self.factor.waits_sparse()
+        few && !self.state.buffer.is_sparse()
     }
 
     /// Numbers, at most, that the buffer grows by when these rows come.
     pub fn cells_to_update(&self, rows: &Block<'_>) -> usize {
         let coming = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.room().max(1)) };
-        self.factor.grown(coming).unwrap_or(0).saturating_mul(self.features())
+        self.state.buffer.rows_after_growing(coming).unwrap_or(0).saturating_mul(self.features())
     }
 
     /// Absorbs the rows that another model stands for.
@@ -176,71 +175,76 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// A stream that was begun with all rows at hand may have taken the scatter where options alone would not.
-    pub(crate) fn follow_engine(&mut self) {
-        if self.scatter.is_some() {
-            self.plan = self.plan.with_scatter();
-        }
-    }
-
     /// Rows that can still be appended before the buffer must be emptied.
     fn room(&self) -> usize {
         let Plan { exact_rows, block_rows, max_rank, engine } = self.plan;
-        let factor = &self.factor;
-        let capacity = if engine == Engine::Scatter {
-            if self.scatter.is_some() { block_rows } else { exact_rows }
-        } else {
-            let block = if max_rank.is_none() { block_rows.max(factor.kept) } else { block_rows };
-            let block = if factor.waits_sparse() { block.max(SPARSE_ROWS) } else { block };
-            let first = if factor.compressions > 0 { 0 } else { exact_rows };
-            first.max(factor.kept.saturating_add(block))
+        let buffer = &self.state.buffer;
+        let capacity = match &self.state.engine {
+            EngineState::Scatter(_) => block_rows,
+            EngineState::Factor(_) if engine == Engine::Scatter => exact_rows,
+            EngineState::Factor(factor) => {
+                let block = if max_rank.is_none() { block_rows.max(buffer.kept()) } else { block_rows };
+                let block = if buffer.is_sparse() { block.max(SPARSE_ROWS) } else { block };
+                let first = if factor.compressions() > 0 { 0 } else { exact_rows };
+                first.max(buffer.kept().saturating_add(block))
+            }
         };
-        capacity.saturating_sub(factor.kept + factor.pending())
+        capacity.saturating_sub(buffer.len())
     }
 
     /// Empties the buffer into the scatter, or compresses it.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
-        let (forgetting, now) = (self.options.forgetting, self.clock);
-        let fade = forgetting.weight(now - self.settled);
-        self.settled = now;
-        let weights = self.factor.weights(forgetting, now);
+        let (forgetting, now) = (self.options.forgetting, self.state.clock);
+        let fade = forgetting.weight(now - self.state.settled);
+        self.state.settled = now;
+        let weights = self.state.buffer.weights(forgetting, now);
         let imputed = self.fill_missing(weights.as_deref())?;
-        if self.plan.engine == Engine::Scatter {
-            let nothing = self.options.nothing(self.features());
-            let scatter = self.scatter.get_or_insert_with(|| Scatter::empty(nothing));
-            if fade < 1.0 {
-                scatter.forget(fade);
-            }
-            scatter.moments.imputed += imputed;
-            return self.factor.drain_into(scatter, weights.as_deref());
+        if self.plan.engine == Engine::Scatter
+            && let EngineState::Factor(_) = self.state.engine
+        {
+            self.state.engine = EngineState::Scatter(Scatter::empty(self.options.nothing(self.features())));
         }
-        if fade < 1.0 {
-            self.factor.forget(fade);
-        }
-        self.factor.moments.imputed += imputed;
+        self.state.moments_mut().imputed += imputed;
         let (plan, FitOptions { components, truncation, standardize, .. }) = (self.plan, self.options.clone());
-        let limit = plan.max_rank.unwrap_or(usize::MAX);
-        let cut = |squared: &[f64], total: f64| {
-            let limit = match components {
-                Components::Share(_) if plan.max_rank.is_none() => plan::spare_rank(components.resolve(squared, total)),
-                _ => limit,
-            };
-            truncation.cut(squared, total, limit)
-        };
-        self.factor.compress(weights.as_deref(), &Rule { limit, standardized: standardize, cut: &cut })
+        let StreamState { engine, buffer, .. } = &mut self.state;
+        match engine {
+            EngineState::Scatter(scatter) => {
+                if fade < 1.0 {
+                    scatter.forget(fade);
+                }
+                scatter.absorb(buffer.raw_mut(), weights.as_deref())?;
+                buffer.settle(0);
+                Ok(())
+            }
+            EngineState::Factor(factor) => {
+                if fade < 1.0 {
+                    factor.forget(buffer, fade);
+                }
+                let limit = plan.max_rank.unwrap_or(usize::MAX);
+                let cut = |squared: &[f64], total: f64| {
+                    let limit = match components {
+                        Components::Share(_) if plan.max_rank.is_none() => {
+                            plan::spare_rank(components.resolve(squared, total))
+                        }
+                        _ => limit,
+                    };
+                    truncation.cut(squared, total, limit)
+                };
+                factor.compress(buffer, weights.as_deref(), &Rule { limit, standardized: standardize, cut: &cut })
+            }
+        }
     }
 
     /// Fills the missing cells of the raw rows; returns how many there were.
     pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<u64, Error> {
-        if self.options.missing != Missing::Impute || self.factor.waits_sparse() {
-            self.unseen.fill(false);
+        if self.options.missing != Missing::Impute || self.state.buffer.is_sparse() {
+            self.state.unseen.fill(false);
             return Ok(0);
         }
-        let appeared = impute::appeared(self.factor.raw(), weights, &self.unseen);
-        let moments = self.scatter.as_mut().map_or(&mut self.factor.moments, |scatter| &mut scatter.moments);
-        impute::hold(moments, &appeared);
-        appeared.iter().for_each(|(j, _)| self.unseen[*j] = false);
+        let appeared = impute::appeared(self.state.buffer.raw(), weights, &self.state.unseen);
+        impute::hold(self.state.moments_mut(), &appeared);
+        appeared.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
         let (guess, components) = (self.guess()?, self.options.components);
-        impute(self.factor.raw_mut(), weights, guess, components, self.options.about_origin)
+        impute(self.state.buffer.raw_mut(), weights, guess, components, self.options.about_origin)
     }
 }

@@ -1,320 +1,42 @@
-//! The factor buffer: rows are appended, one compression per fill.
+//! The factor engine: at most `max_rank` directions, compressed once per block.
 //!
 //! ```text
-//!  rows ──append──►  ┌───────────────────────────┐
-//!                    │ F   r rows, FᵀF ≈ M       │
-//!                    │ x x x  raw rows           │
-//!                    └───────────────────────────┘
-//!  compress:  A = [ F ; X − 1tᵀ ],   A Aᵀ = Uᵀ diag(λ) U,   F ← U_r A,   lost += λ_{r+1}
+//! A = [ F ; X − 1tᵀ ],   A Aᵀ = Uᵀ diag(λ) U,   F ← U_r A,   lost += λ_{r+1}
 //! ```
 //!
-//! F is a *factor*, not a basis: its rows are the directions times their singular values. A
-//! compression turns A by orthonormal U and forgets the last rows; it divides by nothing, so
-//! FᵀF = Aᵀ U_rᵀ U_r A is within rounding of AᵀA minus what λ says, however ill-conditioned A
-//! is; each compression adds a rounding of its own and no more. Orthonormal directions are made only
-//! when somebody looks (`decompose.rs`).
+//! F is a *factor*, not a basis: its rows are the directions times their singular values. A compression turns A by
+//! orthonormal U and drops the last rows; it divides by nothing, so FᵀF = Aᵀ U_rᵀ U_r A is within rounding of AᵀA minus
+//! what λ says, however ill-conditioned A is. Each compression adds one rounding and no more. Orthonormal directions
+//! are computed only when the stream is read (`decompose.rs`).
 //!
-//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D in products (the rows of F are orthogonal
-//! already), and r vectors of an eigenproblem of size r + m.
+//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D in products (the rows of F are orthogonal already), and r
+//! vectors of an eigenproblem of size r + m.
+//!
+//! Dense rows, rows with more of them than features, and sparse rows differ in how A is prepared and how it is turned;
+//! the rest is one function, [`Factor::compress`].
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{self, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::model::decompose::{self, rotation};
 use crate::model::moments::{Absorbed, Moments};
-use crate::model::scatter::Scatter;
 use crate::model::truncation::Cut;
-use crate::rows::block::Block;
-use crate::stream::forgetting::Forgetting;
-use crate::stream::sparse_buffer::SparseBuffer;
+use crate::stream::buffer::RowBuffer;
 
 /// Compressions for which the rows of F are taken to be orthogonal to each other, as rotations leave them.
-const TRUSTED_TURNS: u64 = 16;
+const TRUSTED_COMPRESSIONS: u64 = 16;
 
-/// r rows of a factor, then rows as they came.
-#[derive(Debug, Clone)]
+/// What is known of the rows inside F; F itself is in the buffer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Factor {
-    /// Moments of the rows inside F.
     pub(crate) moments: Moments,
     pub(crate) bound: Bound,
-    /// Rows of F.
-    pub(crate) kept: usize,
-    /// Compressions that have run.
-    pub(crate) compressions: u64,
-    /// Rows in use: F, then raw ones.
-    pub(crate) rows: usize,
-    /// Those rows, and room for more.
-    pub(crate) data: Array2<f64>,
-    /// Raw rows that are sparse; never together with dense ones.
-    pub(crate) sparse: SparseBuffer,
-    /// One for each raw row.
-    pub(crate) notes: Vec<Note>,
-}
-
-/// What is remembered of a raw row beside its cells.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Note {
-    pub(crate) weight: f64,
-    /// What the stream's clock said when the row came.
-    pub(crate) birth: u64,
-}
-
-impl Factor {
-    pub(crate) fn empty(moments: Moments) -> Self {
-        let features = moments.features();
-        Self::start(moments, Bound::exact(features), Array2::zeros((0, features)))
-    }
-
-    /// Starts from a model's moments, bound and factor rows.
-    pub(crate) fn start(moments: Moments, bound: Bound, factor: Array2<f64>) -> Self {
-        let kept = factor.nrows();
-        Self {
-            moments,
-            bound,
-            kept,
-            compressions: 0,
-            rows: kept,
-            data: factor,
-            notes: Vec::new(),
-            sparse: SparseBuffer::default(),
-        }
-    }
-
-    /// Raw rows, not yet in F.
-    pub(crate) fn pending(&self) -> usize {
-        self.rows - self.kept + self.sparse.rows()
-    }
-
-    /// Whether the raw rows are sparse; none are both.
-    pub(crate) fn waits_sparse(&self) -> bool {
-        self.sparse.rows() > 0
-    }
-
-    /// Takes these rows of a block, which were born when the clock stood at `birth` of each; sparse rows
-    /// stay so if told.
-    pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], sparse: bool, birth: impl Fn(usize) -> u64) {
-        self.notes
-            .extend(which.iter().enumerate().map(|(i, &row)| Note { weight: block.weight(row), birth: birth(i) }));
-        if let (Some(rows), true) = (block.sparse(), sparse) {
-            which.iter().for_each(|&row| self.sparse.push(rows.row(row)));
-            return;
-        }
-        let end = self.rows + which.len();
-        if let Some(rows) = self.grown(which.len()) {
-            let mut larger = Array2::zeros((rows, self.data.ncols()));
-            larger.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&self.view());
-            self.data = larger;
-        }
-        block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.rows..end)));
-        self.rows = end;
-    }
-
-    /// Rows of the larger buffer that must be had for so many more, if there is no room.
-    pub(crate) fn grown(&self, more: usize) -> Option<usize> {
-        let (end, there) = (self.rows + more, self.data.nrows());
-        (end > there).then(|| end.max(there * 3 / 2))
-    }
-
-    /// Weights of the raw rows when the clock stands at `now`; none if all weigh 1.
-    pub(crate) fn weights(&self, forgetting: Forgetting, now: u64) -> Option<Vec<f64>> {
-        let weight = |note: &Note| note.weight * forgetting.weight(now - note.birth);
-        let plain = forgetting == Forgetting::Never && self.notes.iter().all(|note| note.weight == 1.0);
-        (!plain).then(|| self.notes.iter().map(weight).collect())
-    }
-
-    /// Every row inside F weighs `factor` as much.
-    pub(crate) fn forget(&mut self, factor: f64) {
-        self.moments = self.moments.scaled(factor);
-        self.bound = std::mem::replace(&mut self.bound, Bound::exact(0)).scaled(factor);
-        let root = factor.sqrt();
-        self.data.slice_axis_mut(Axis(0), Slice::from(..self.kept)).mapv_inplace(|x| x * root);
-    }
-
-    /// All rows, F first.
-    pub(crate) fn view(&self) -> ArrayView2<'_, f64> {
-        linalg::rows_of(self.data.view(), 0..self.rows)
-    }
-
-    /// The raw rows.
-    pub(crate) fn raw(&self) -> ArrayView2<'_, f64> {
-        linalg::rows_of(self.data.view(), self.kept..self.rows)
-    }
-
-    /// The raw rows.
-    pub(crate) fn raw_mut(&mut self) -> ArrayViewMut2<'_, f64> {
-        self.data.slice_axis_mut(Axis(0), Slice::from(self.kept..self.rows))
-    }
-
-    fn view_mut(&mut self) -> ArrayViewMut2<'_, f64> {
-        self.data.slice_axis_mut(Axis(0), Slice::from(..self.rows))
-    }
-
-    /// Moves the raw rows into a scatter.
-    pub(crate) fn drain_into(&mut self, scatter: &mut Scatter, weights: Option<&[f64]>) -> Result<(), Error> {
-        scatter.absorb(self.view_mut(), weights)?;
-        self.notes.clear();
-        self.rows = 0;
-        Ok(())
-    }
-
-    /// Reduces all rows to the directions that the rule keeps.
-    pub(crate) fn compress(&mut self, weights: Option<&[f64]>, rule: &Rule<'_>) -> Result<(), Error> {
-        if self.waits_sparse() {
-            if self.kept + self.sparse.rows() <= self.data.ncols() {
-                return self.compress_sparse(weights, rule);
-            }
-            // More rows than features: made dense they are short.
-            self.data = self.dense();
-            self.rows = self.data.nrows();
-            self.sparse.clear();
-        }
-        let kept = self.kept;
-        let (before, compressions) = (self.moments.clone(), self.compressions);
-        let mut a = self.view_mut();
-        let absorbed = before.absorb(a.slice_axis_mut(Axis(0), Slice::from(kept..)), weights)?;
-        let tall = a.nrows() > a.ncols();
-        if tall {
-            // A triangle with the same AᵀA is smaller.
-            let triangle = linalg::no_more_rows_than_columns(a.view());
-            a.slice_axis_inplace(Axis(0), Slice::from(..triangle.nrows()));
-            a.assign(&triangle);
-        }
-        let units = rule.units(&absorbed.moments);
-        let scaled = units.as_ref().map(|units| &a / units);
-        let seen = scaled.as_ref().map_or(a.view(), |scaled| scaled.view());
-        // Rows of F are orthogonal to rounding, which is looked at again before it can add up.
-        let fresh = tall || units.is_some() || compressions.is_multiple_of(TRUSTED_TURNS);
-        let g = linalg::gram_beside(seen, if fresh { &[] } else { std::slice::from_ref(&kept) });
-        let eigen = Eigen::of(g.view(), rule.limit.saturating_add(1));
-        let (cut, doubt) = rule.cut(&eigen, &absorbed.moments, units.as_ref());
-        let mut u = eigen.vectors(0..cut.keep);
-        for (mut row, value) in u.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
-            row *= cut.shrinkage(*value);
-        }
-        linalg::rotate_in_place(u.view(), a.view_mut());
-        let turned = a.nrows() * if tall { 2 } else { 1 };
-        let alive = last_alive(linalg::rows_of(a.view(), 0..cut.keep), &absorbed.moments);
-        self.settle(alive, absorbed, cut.lost, doubt, units, rotation(2 * turned));
-        Ok(())
-    }
-
-    /// The raw rows are inside F now.
-    fn settle(
-        &mut self,
-        alive: usize,
-        absorbed: Absorbed,
-        lost: f64,
-        doubt: f64,
-        units: Option<Array1<f64>>,
-        rounding: Rounding,
-    ) {
-        (self.kept, self.rows) = (alive, alive);
-        self.notes.clear();
-        self.compressions += 1;
-        let q = &absorbed.moments.scatter;
-        let largest = linalg::squared_lengths(linalg::rows_of(self.data.view(), 0..alive))
-            .iter()
-            .fold(0.0, |a: f64, b| a.max(*b));
-        let mut bound = self.bound.absorbed(&self.moments, &absorbed);
-        match units {
-            None => bound = bound.losing(lost).rounded(Rounding { whole: doubt, ..rounding }, q, largest),
-            Some(units) => {
-                bound.lost.zip_mut_with(&units, |own, unit| *own += lost * unit * unit);
-                bound = bound.rounded(Rounding { features: doubt, ..rounding }, q, largest);
-            }
-        }
-        self.bound = bound;
-        self.moments = absorbed.moments;
-    }
-
-    /// The same for sparse raw rows, which are centered inside the products only.
-    fn compress_sparse(&mut self, weights: Option<&[f64]>, rule: &Rule<'_>) -> Result<(), Error> {
-        let ones = vec![1.0; self.sparse.rows()];
-        let weights = weights.unwrap_or(&ones);
-        let (absorbed, center) = self.sparse.absorb(&self.moments, weights)?;
-        let kept = self.kept;
-        let units = rule.units(&absorbed.moments);
-        let f = linalg::rows_of(self.data.view(), 0..kept);
-        let g = match &units {
-            None => {
-                let mut g = self.sparse.gram(f, &center, weights);
-                if self.compressions.is_multiple_of(TRUSTED_TURNS) {
-                    g.slice_axis_mut(Axis(0), Slice::from(..kept))
-                        .slice_axis_mut(Axis(1), Slice::from(..kept))
-                        .assign(&linalg::gram(f));
-                }
-                g
-            }
-            Some(units) => {
-                let f = &f / units;
-                let mut g = self.sparse.rescaled(units).gram(f.view(), &(&center / units), weights);
-                g.slice_axis_mut(Axis(0), Slice::from(..kept))
-                    .slice_axis_mut(Axis(1), Slice::from(..kept))
-                    .assign(&linalg::gram(f.view()));
-                g
-            }
-        };
-        // Products that are centered by subtraction lose what the mean outweighs the spread by.
-        let weight: f64 = weights.iter().sum();
-        let outweighed = |q: &f64, center: &f64| if *q > 0.0 { weight * center * center / q } else { 0.0 };
-        let worst = absorbed.moments.scatter.iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
-        let squared_center: f64 = match &units {
-            None => center.dot(&center),
-            Some(units) => center.iter().zip(units).map(|(t, unit)| (t / unit).powi(2)).sum(),
-        };
-        let canceled = 64.0 * UNIT * weight * squared_center;
-        let eigen = Eigen::of(g.view(), rule.limit.saturating_add(1));
-        let (cut, doubt) = rule.cut(&eigen, &absorbed.moments, units.as_ref());
-
-        // F is turned where it lies; fresh memory would cost more than the product.
-        let rows = kept.max(cut.keep);
-        let mut turned = std::mem::replace(&mut self.data, Array2::zeros((0, 0)));
-        if turned.nrows() < rows {
-            let mut larger = Array2::zeros((rows, turned.ncols()));
-            larger.slice_axis_mut(Axis(0), Slice::from(..kept)).assign(&linalg::rows_of(turned.view(), 0..kept));
-            turned = larger;
-        }
-        turned.slice_axis_inplace(Axis(0), Slice::from(..rows));
-        turned.slice_axis_mut(Axis(0), Slice::from(kept..)).fill(0.0);
-        let u = eigen.vectors(0..cut.keep);
-        let u = u.view();
-        let mut square = Array2::zeros((cut.keep, rows));
-        square.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
-        linalg::rotate_in_place(square.view(), turned.view_mut());
-        turned.slice_axis_inplace(Axis(0), Slice::from(..cut.keep));
-        turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
-            let row = row.as_slice_mut().expect("rows of a factor are contiguous");
-            self.sparse.add_turned(|i| u[[k, kept + i]], &center, weights, row);
-        });
-        for (mut row, value) in turned.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
-            row *= cut.shrinkage(*value);
-        }
-        let alive = last_alive(turned.view(), &absorbed.moments);
-        turned.slice_axis_inplace(Axis(0), Slice::from(..alive));
-        self.data = turned;
-        self.sparse.clear();
-        // The center is one word, and may be off by its last digit.
-        let off = center.mapv(|t| weight.sqrt() * UNIT * t.abs());
-        self.bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
-        let mut rounding = rotation(2 * g.nrows());
-        rounding.columns *= (1.0 + worst).sqrt();
-        self.settle(alive, absorbed, cut.lost, doubt + canceled, units, rounding);
-        Ok(())
-    }
-
-    /// F and the raw rows in one dense matrix.
-    pub(crate) fn dense(&self) -> Array2<f64> {
-        if !self.waits_sparse() {
-            return self.view().to_owned();
-        }
-        let mut all = Array2::zeros((self.rows + self.sparse.rows(), self.data.ncols()));
-        all.slice_axis_mut(Axis(0), Slice::from(..self.rows)).assign(&self.view());
-        all.slice_axis_mut(Axis(0), Slice::from(self.rows..)).assign(&self.sparse.dense(self.data.ncols()));
-        all
-    }
+    /// Compressions so far.
+    compressions: u64,
 }
 
 /// What a compression keeps.
@@ -325,6 +47,156 @@ pub(crate) struct Rule<'a> {
     pub(crate) standardized: bool,
     /// Cuts squared singular values whose sum, with all that was ever dropped, is the second argument.
     pub(crate) cut: &'a dyn Fn(&[f64], f64) -> Cut,
+}
+
+/// A compression after its Gram matrix is known.
+struct Prepared {
+    absorbed: Absorbed,
+    /// A Aᵀ, in standardized units where the rule asks for them.
+    gram: Array2<f64>,
+    units: Option<Array1<f64>>,
+    /// t, where pending rows are sparse and are centered inside the products.
+    center: Option<Array1<f64>>,
+    /// What the products can be off by, beside the rounding of the rotation.
+    cancellation: f64,
+    rounding: Rounding,
+}
+
+impl Factor {
+    /// The factor of rows with these moments and this bound.
+    pub(crate) fn new(moments: Moments, bound: Bound) -> Self {
+        Self { moments, bound, compressions: 0 }
+    }
+
+    pub(crate) fn compressions(&self) -> u64 {
+        self.compressions
+    }
+
+    /// Multiplies the weight of every row inside F.
+    pub(crate) fn forget(&mut self, buffer: &mut RowBuffer, weight: f64) {
+        self.moments = self.moments.scaled(weight);
+        self.bound = std::mem::replace(&mut self.bound, Bound::exact(0)).scaled(weight);
+        let root = weight.sqrt();
+        buffer.factor_mut().mapv_inplace(|x| x * root);
+    }
+
+    /// Reduces all rows of the buffer to the directions that the rule keeps.
+    pub(crate) fn compress(
+        &mut self,
+        buffer: &mut RowBuffer,
+        weights: Option<&[f64]>,
+        rule: &Rule<'_>,
+    ) -> Result<(), Error> {
+        if buffer.len() > buffer.features() {
+            // More rows than features: made dense they are short.
+            buffer.make_dense();
+        }
+        let ones = vec![1.0; if buffer.is_sparse() { buffer.pending() } else { 0 }];
+        let sparse_weights = weights.unwrap_or(&ones);
+        let prepared = match buffer.is_sparse() {
+            true => self.prepare_sparse(buffer, sparse_weights, rule)?,
+            false => self.prepare_dense(buffer, weights, rule)?,
+        };
+        let eigen = Eigen::of(prepared.gram.view(), rule.limit.saturating_add(1));
+        let (cut, doubt) = rule.cut(&eigen, &prepared.absorbed.moments, prepared.units.as_ref());
+        let mut u = eigen.vectors(0..cut.keep);
+        for (mut row, value) in u.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
+            row *= cut.shrinkage(*value);
+        }
+        match &prepared.center {
+            None => linalg::rotate_in_place(u.view(), buffer.all_mut()),
+            Some(center) => rotate_sparse(u.view(), buffer, center, sparse_weights),
+        }
+        let alive = last_alive(buffer.first(cut.keep), &prepared.absorbed.moments);
+        buffer.settle(alive);
+        self.count(buffer.factor(), prepared, cut.lost, doubt);
+        Ok(())
+    }
+
+    /// Centers dense rows in place.
+    fn prepare_dense(
+        &self,
+        buffer: &mut RowBuffer,
+        weights: Option<&[f64]>,
+        rule: &Rule<'_>,
+    ) -> Result<Prepared, Error> {
+        let kept = buffer.kept();
+        let absorbed = self.moments.absorb(buffer.raw_mut(), weights)?;
+        let tall = buffer.len() > buffer.features();
+        if tall {
+            // A triangle with the same AᵀA is smaller.
+            let triangle = linalg::no_more_rows_than_columns(buffer.all());
+            buffer.shorten(triangle.nrows());
+            buffer.all_mut().assign(&triangle);
+        }
+        let units = rule.units(&absorbed.moments);
+        let scaled = units.as_ref().map(|units| &buffer.all() / units);
+        let seen = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
+        let trusted = !tall && units.is_none() && !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS);
+        let gram = linalg::gram_beside(seen, if trusted { std::slice::from_ref(&kept) } else { &[] });
+        let rotations = gram.nrows() * if tall { 2 } else { 1 };
+        Ok(Prepared { absorbed, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) })
+    }
+
+    /// Sparse rows are centered inside the products only.
+    fn prepare_sparse(&mut self, buffer: &RowBuffer, weights: &[f64], rule: &Rule<'_>) -> Result<Prepared, Error> {
+        let (absorbed, center) = buffer.sparse().absorb(&self.moments, weights)?;
+        let (kept, f) = (buffer.kept(), buffer.factor());
+        let units = rule.units(&absorbed.moments);
+        let scaled = units.as_ref().map(|units| (&f / units, buffer.sparse().rescaled(units), &center / units));
+        let mut gram = match &scaled {
+            None => buffer.sparse().gram(f, &center, weights),
+            Some((f, sparse, center)) => sparse.gram(f.view(), center, weights),
+        };
+        if units.is_some() || self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS) {
+            let f = scaled.as_ref().map_or(f, |(f, ..)| f.view());
+            let mut own = gram.slice_axis_mut(Axis(0), Slice::from(..kept));
+            own.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::gram(f));
+        }
+        // Products that are centered by subtraction lose what the mean outweighs the spread by.
+        let weight: f64 = weights.iter().sum();
+        let outweighed = |q: &f64, center: &f64| if *q > 0.0 { weight * center * center / q } else { 0.0 };
+        let worst = absorbed.moments.scatter.iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
+        let seen_center = scaled.as_ref().map_or(&center, |(.., center)| center);
+        let cancellation = 64.0 * UNIT * weight * seen_center.iter().map(|t| t * t).sum::<f64>();
+        let mut rounding = rotation(2 * gram.nrows());
+        rounding.columns *= f64::sqrt(1.0 + worst);
+        // The center is one word, and may be off by its last digit.
+        let off = center.mapv(|t| weight.sqrt() * UNIT * t.abs());
+        self.bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
+        Ok(Prepared { absorbed, gram, units, center: Some(center), cancellation, rounding })
+    }
+
+    /// Counts what a compression dropped and rounded, and that its rows are inside F now.
+    fn count(&mut self, f: ArrayView2<'_, f64>, prepared: Prepared, lost: f64, doubt: f64) {
+        let Prepared { absorbed, units, cancellation, rounding, .. } = prepared;
+        let (q, doubt) = (&absorbed.moments.scatter, doubt + cancellation);
+        let largest = linalg::squared_lengths(f).iter().fold(0.0, |a: f64, b| a.max(*b));
+        let mut bound = self.bound.absorbed(&self.moments, &absorbed);
+        self.bound = match units {
+            None => bound.losing(lost).rounded(Rounding { whole: doubt, ..rounding }, q, largest),
+            Some(units) => {
+                bound.lost.zip_mut_with(&units, |own, unit| *own += lost * unit * unit);
+                bound.rounded(Rounding { features: doubt, ..rounding }, q, largest)
+            }
+        };
+        self.moments = absorbed.moments;
+        self.compressions += 1;
+    }
+}
+
+/// F ← U₁ F + U₂ diag(√w) (X − 1tᵀ), where F lies: fresh memory would cost more than the product.
+fn rotate_sparse(u: ArrayView2<'_, f64>, buffer: &mut RowBuffer, center: &Array1<f64>, weights: &[f64]) {
+    let (kept, keep) = (buffer.kept(), u.nrows());
+    let (mut turned, sparse) = buffer.factor_and_sparse(keep);
+    let mut square = Array2::zeros((keep, turned.nrows()));
+    square.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
+    linalg::rotate_in_place(square.view(), turned.view_mut());
+    turned.slice_axis_inplace(Axis(0), Slice::from(..keep));
+    turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
+        let row = row.as_slice_mut().expect("rows of a factor are contiguous");
+        sparse.add_turned(|i| u[[k, kept + i]], center, weights, row);
+    });
 }
 
 impl Rule<'_> {
@@ -362,6 +234,7 @@ mod tests {
     use crate::stream::eigenspace_stream::EigenspaceStream;
     use crate::stream::options::FitOptions;
     use crate::stream::plan::Engine;
+    use crate::stream::state::EngineState;
 
     const FEATURES: usize = 300;
     const BLOCK: usize = 110;
@@ -387,8 +260,7 @@ mod tests {
 
     /// The largest product of two rows of F, as a share of the largest of a row with itself.
     fn skew(stream: &EigenspaceStream) -> f64 {
-        let factor = &stream.factor;
-        let f = linalg::rows_of(factor.view(), 0..factor.kept);
+        let f = stream.state.buffer.factor();
         let products = f.dot(&f.t());
         let largest = products.diag().iter().fold(0.0_f64, |a, b| a.max(*b));
         let beside = products.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, x)| x.abs()).fold(0.0, f64::max);
@@ -396,12 +268,15 @@ mod tests {
     }
 
     fn compressions(stream: &EigenspaceStream) -> u64 {
-        stream.factor.compressions
+        match &stream.state.engine {
+            EngineState::Factor(factor) => factor.compressions(),
+            EngineState::Scatter(_) => 0,
+        }
     }
 
     /// What sixteen compressions can leave: each the residual that `leading` accepts, where ‖T‖ ≤ 3 λ₁.
     fn trusted() -> f64 {
-        TRUSTED_TURNS as f64 * 12.0 * f64::EPSILON * ((100 + BLOCK) as f64).sqrt()
+        TRUSTED_COMPRESSIONS as f64 * 12.0 * f64::EPSILON * ((100 + BLOCK) as f64).sqrt()
     }
 
     #[test]

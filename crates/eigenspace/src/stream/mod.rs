@@ -1,5 +1,6 @@
 //! Rows that keep coming.
 
+pub(crate) mod buffer;
 pub(crate) mod eigenspace_stream;
 pub(crate) mod factor;
 mod fit;
@@ -9,3 +10,4 @@ pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod read;
 pub(crate) mod sparse_buffer;
+pub(crate) mod state;

@@ -27,6 +27,7 @@ use crate::rows::missing::Missing;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::impute::Guess;
 use crate::stream::options::FitOptions;
+use crate::stream::state::{EngineState, StreamState};
 
 /// Waiting sparse rows are read as they are while they and the factor have fewer dense cells than this.
 const READ_CELLS: usize = 1 << 25;
@@ -69,8 +70,10 @@ impl EigenspaceStream {
     pub fn shown(&self) -> Result<Arc<EigenspaceModel>, Error> {
         let Components::Number(shown) = self.options.components else { return self.model() };
         let limit = shown.saturating_add(BESIDE);
-        let rows = self.factor.kept + self.factor.pending();
-        let size = if self.scatter.is_some() { self.features() } else { rows };
+        let size = match self.state.engine {
+            EngineState::Scatter(_) => self.features(),
+            EngineState::Factor(_) => self.state.buffer.len(),
+        };
         if self.cache.get().is_some() || self.options.standardize || limit > size / 4 * 3 {
             return self.model();
         }
@@ -81,24 +84,28 @@ impl EigenspaceStream {
         if enough { Ok(Arc::new(model)) } else { self.model() }
     }
 
-    /// Numbers, at most, that reading asks memory for.
+    /// Upper bound on the number of cells that reading allocates.
     pub fn cells_to_read(&self) -> usize {
-        let factor = &self.factor;
-        let rows = factor.kept + factor.pending();
+        let (buffer, features) = (&self.state.buffer, self.features());
+        let rows = buffer.len();
         // Sparse rows that are compressed first are never dense.
-        let compressed = factor.waits_sparse() && rows * self.features() > READ_CELLS;
-        let rows = if compressed { rows.min(2 * factor.kept.max(self.plan().max_rank.unwrap_or(rows))) } else { rows };
-        let scatter = if self.scatter.is_some() { self.features().saturating_mul(8) } else { 0 };
-        (2 * rows + 16).saturating_add(scatter).saturating_mul(self.features()).saturating_add(PRODUCT_CELLS)
+        let compressed = buffer.is_sparse() && rows * features > READ_CELLS;
+        let rows =
+            if compressed { rows.min(2 * buffer.kept().max(self.plan().max_rank.unwrap_or(rows))) } else { rows };
+        let scatter = match self.state.engine {
+            EngineState::Scatter(_) => features.saturating_mul(8),
+            EngineState::Factor(_) => 0,
+        };
+        (2 * rows + 16).saturating_add(scatter).saturating_mul(features).saturating_add(PRODUCT_CELLS)
     }
 
-    /// What the rows before the raw ones say, if there are enough of them.
+    /// What the rows before the pending ones say, if there are any.
     pub(crate) fn guess(&self) -> Result<Option<Guess>, Error> {
-        let (components, factor) = (self.options.components, &self.factor);
-        let model = match &self.scatter {
-            Some(scatter) => scatter.model(Truncation::None, components, false),
-            None => {
-                let kept = linalg::rows_of(factor.view(), 0..factor.kept).to_owned();
+        let components = self.options.components;
+        let model = match &self.state.engine {
+            EngineState::Scatter(scatter) => scatter.model(Truncation::None, components, false),
+            EngineState::Factor(factor) => {
+                let kept = self.state.buffer.factor().to_owned();
                 let reduced = reduce(kept, Route::Auto, Truncation::None, &factor.moments);
                 EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound.clone(), components)
             }
@@ -108,11 +115,10 @@ impl EigenspaceStream {
 
     fn read(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let FitOptions { components, forgetting, standardize, .. } = self.options;
-        let fade = forgetting.weight(self.clock - self.settled);
-        let factor = &self.factor;
-        let weights = factor.weights(forgetting, self.clock);
-        let cells = (factor.kept + factor.pending()) * self.features();
-        if factor.waits_sparse() && cells > READ_CELLS {
+        let StreamState { engine, buffer, clock, settled, .. } = &self.state;
+        let fade = forgetting.weight(clock - settled);
+        let weights = buffer.weights(forgetting, *clock);
+        if buffer.is_sparse() && buffer.len() * self.features() > READ_CELLS {
             // Too many to be made dense: this reading pays for a compression, the stream does not.
             let mut settled = self.clone();
             settled.flush()?;
@@ -121,31 +127,35 @@ impl EigenspaceStream {
         if self.options.missing == Missing::Impute {
             return self.read_filled(truncation);
         }
-        let mut a = factor.dense();
-        let (mut kept, added) = a.view_mut().split_at(Axis(0), factor.kept);
-        if let Some(scatter) = &self.scatter {
-            let mut scatter = scatter.clone();
-            if fade < 1.0 {
-                scatter.forget(fade);
+        let mut a = buffer.to_dense();
+        let (mut kept, added) = a.view_mut().split_at(Axis(0), buffer.kept());
+        match engine {
+            EngineState::Scatter(scatter) => {
+                let mut scatter = scatter.clone();
+                if fade < 1.0 {
+                    scatter.forget(fade);
+                }
+                scatter.absorb(added, weights.as_deref())?;
+                Ok(scatter.model(truncation, components, standardize))
             }
-            scatter.absorb(added, weights.as_deref())?;
-            return Ok(scatter.model(truncation, components, standardize));
+            EngineState::Factor(factor) => {
+                kept *= fade.sqrt();
+                let before = factor.moments.scaled(fade);
+                let absorbed = before.absorb(added, weights.as_deref())?;
+                let bound = factor.bound.clone().scaled(fade).absorbed(&before, &absorbed);
+                let a = Stacked { rows: a, groups: &[buffer.kept()] };
+                let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
+                Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components))
+            }
         }
-        kept *= fade.sqrt();
-        let before = factor.moments.scaled(fade);
-        let absorbed = before.absorb(added, weights.as_deref())?;
-        let bound = factor.bound.clone().scaled(fade).absorbed(&before, &absorbed);
-        let a = Stacked { rows: a, groups: &[factor.kept] };
-        let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
-        Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components))
     }
 
     /// The same where cells are missing: they are filled in a copy.
     fn read_filled(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let mut filled = self.clone();
-        let weights = filled.factor.weights(self.options.forgetting, self.clock);
+        let weights = filled.state.buffer.weights(self.options.forgetting, self.state.clock);
         let imputed = filled.fill_missing(weights.as_deref())?;
-        if let Some(column) = filled.unseen.iter().position(|unseen| *unseen).filter(|_| self.count() > 0) {
+        if let Some(column) = filled.state.unseen.iter().position(|unseen| *unseen).filter(|_| self.count() > 0) {
             return Err(Error::NeverObserved { column, rows: self.count() });
         }
         filled.options.missing = Missing::Refuse;

@@ -13,17 +13,18 @@
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::vectorized;
 use crate::model::moments::{Absorbed, Moments, TwoWords};
 
 /// Raw sparse rows that wait for a compression: sorted, each column once.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SparseBuffer {
-    pub(crate) offsets: Vec<usize>,
-    pub(crate) columns: Vec<usize>,
-    pub(crate) values: Vec<f64>,
+    offsets: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
 }
 
 impl SparseBuffer {
@@ -56,6 +57,14 @@ impl SparseBuffer {
         let end = self.offsets.get(row + 1).copied().unwrap_or(self.columns.len());
         let range = self.offsets[row]..end;
         self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// Whether the numbers of restored rows fit together.
+    pub(crate) fn is_consistent(&self, features: usize) -> bool {
+        self.columns.len() == self.values.len()
+            && self.columns.iter().all(|&column| column < features)
+            && self.offsets.is_sorted()
+            && self.offsets.last().is_none_or(|&last| last <= self.values.len())
     }
 
     /// The rows as a dense matrix, for few of them.

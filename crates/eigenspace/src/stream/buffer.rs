@@ -1,0 +1,204 @@
+//! The row buffer: rows of the factor on top, rows as they arrived below, so that a compression works in place.
+//!
+//! ```text
+//!  rows ──append──►  ┌───────────────────────────┐
+//!                    │ F   r rows, FᵀF ≈ M       │  `kept` rows; none for the scatter engine
+//!                    │ x x x  rows as they came  │  `pending` rows, dense or sparse
+//!                    └───────────────────────────┘
+//! ```
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+use serde::{Deserialize, Serialize};
+
+use crate::linalg;
+use crate::rows::block::Block;
+use crate::stream::forgetting::Forgetting;
+use crate::stream::sparse_buffer::SparseBuffer;
+
+/// Rows of a factor, then rows that are not yet absorbed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RowBuffer {
+    /// Rows of the factor, dense rows as they came, and room for more.
+    data: Array2<f64>,
+    /// Rows of the factor.
+    kept: usize,
+    /// Rows of `data` in use.
+    used: usize,
+    /// Pending rows that are sparse; never together with dense ones.
+    sparse: SparseBuffer,
+    /// One for each pending row.
+    arrivals: Vec<Arrival>,
+}
+
+/// The weight of a pending row, and the time of the stream at which it arrived.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Arrival {
+    weight: f64,
+    time: u64,
+}
+
+impl RowBuffer {
+    /// A buffer that begins with these rows of a factor.
+    pub(crate) fn starting_with(factor: Array2<f64>) -> Self {
+        let kept = factor.nrows();
+        Self { data: factor, kept, used: kept, sparse: SparseBuffer::default(), arrivals: Vec::new() }
+    }
+
+    pub(crate) fn features(&self) -> usize {
+        self.data.ncols()
+    }
+
+    /// Rows of the factor.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Rows that are not yet absorbed.
+    pub(crate) fn pending(&self) -> usize {
+        self.arrivals.len()
+    }
+
+    /// Rows of the factor and pending rows.
+    pub(crate) fn len(&self) -> usize {
+        self.kept + self.pending()
+    }
+
+    /// Whether the pending rows are sparse.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.sparse.rows() > 0
+    }
+
+    /// Appends these rows of a block; `time(i)` is the arrival time of the i-th. Sparse rows stay sparse if asked.
+    pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], sparse: bool, time: impl Fn(usize) -> u64) {
+        let arrival = |(i, &row): (usize, &usize)| Arrival { weight: block.weight(row), time: time(i) };
+        self.arrivals.extend(which.iter().enumerate().map(arrival));
+        if let (Some(rows), true) = (block.sparse(), sparse) {
+            which.iter().for_each(|&row| self.sparse.push(rows.row(row)));
+            return;
+        }
+        let end = self.used + which.len();
+        if let Some(rows) = self.rows_after_growing(which.len()) {
+            self.resize(rows);
+        }
+        block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.used..end)));
+        self.used = end;
+    }
+
+    /// The number of rows that the buffer must be enlarged to before it can hold this many more, if it must be.
+    pub(crate) fn rows_after_growing(&self, more: usize) -> Option<usize> {
+        let (end, there) = (self.used + more, self.data.nrows());
+        (end > there).then(|| end.max(there * 3 / 2))
+    }
+
+    fn resize(&mut self, rows: usize) {
+        let mut larger = Array2::zeros((rows, self.features()));
+        larger.slice_axis_mut(Axis(0), Slice::from(..self.used)).assign(&self.all());
+        self.data = larger;
+    }
+
+    /// Weights of the pending rows at a time; none if all of them are 1.
+    pub(crate) fn weights(&self, forgetting: Forgetting, now: u64) -> Option<Vec<f64>> {
+        let weight = |arrival: &Arrival| arrival.weight * forgetting.weight(now - arrival.time);
+        let plain = forgetting == Forgetting::Never && self.arrivals.iter().all(|arrival| arrival.weight == 1.0);
+        (!plain).then(|| self.arrivals.iter().map(weight).collect())
+    }
+
+    /// The rows of the factor.
+    pub(crate) fn factor(&self) -> ArrayView2<'_, f64> {
+        linalg::rows_of(self.data.view(), 0..self.kept)
+    }
+
+    /// The rows of the factor.
+    pub(crate) fn factor_mut(&mut self) -> ArrayViewMut2<'_, f64> {
+        self.data.slice_axis_mut(Axis(0), Slice::from(..self.kept))
+    }
+
+    /// The pending rows, if they are dense.
+    pub(crate) fn raw(&self) -> ArrayView2<'_, f64> {
+        linalg::rows_of(self.data.view(), self.kept..self.used)
+    }
+
+    /// The pending rows, if they are dense.
+    pub(crate) fn raw_mut(&mut self) -> ArrayViewMut2<'_, f64> {
+        self.data.slice_axis_mut(Axis(0), Slice::from(self.kept..self.used))
+    }
+
+    /// The pending rows, if they are sparse.
+    pub(crate) fn sparse(&self) -> &SparseBuffer {
+        &self.sparse
+    }
+
+    /// The factor, and the pending rows if they are dense.
+    pub(crate) fn all(&self) -> ArrayView2<'_, f64> {
+        linalg::rows_of(self.data.view(), 0..self.used)
+    }
+
+    /// The factor, and the pending rows if they are dense.
+    pub(crate) fn all_mut(&mut self) -> ArrayViewMut2<'_, f64> {
+        self.data.slice_axis_mut(Axis(0), Slice::from(..self.used))
+    }
+
+    /// A dense copy of the factor and the pending rows.
+    pub(crate) fn to_dense(&self) -> Array2<f64> {
+        if !self.is_sparse() {
+            return self.all().to_owned();
+        }
+        let mut all = Array2::zeros((self.used + self.sparse.rows(), self.features()));
+        all.slice_axis_mut(Axis(0), Slice::from(..self.used)).assign(&self.all());
+        all.slice_axis_mut(Axis(0), Slice::from(self.used..)).assign(&self.sparse.dense(self.features()));
+        all
+    }
+
+    /// Makes sparse pending rows dense.
+    pub(crate) fn make_dense(&mut self) {
+        if self.is_sparse() {
+            self.data = self.to_dense();
+            self.used = self.data.nrows();
+            self.sparse.clear();
+        }
+    }
+
+    /// Gives back the room for more rows.
+    pub(crate) fn trim(&mut self) {
+        self.data = self.all().to_owned();
+    }
+
+    /// Keeps only this many rows in use, pending ones included: they were replaced by fewer with the same scatter.
+    pub(crate) fn shorten(&mut self, rows: usize) {
+        self.used = self.used.min(rows);
+    }
+
+    /// The first rows of the buffer, in use or not.
+    pub(crate) fn first(&self, rows: usize) -> ArrayView2<'_, f64> {
+        linalg::rows_of(self.data.view(), 0..rows)
+    }
+
+    /// Room for at least this many rows of a factor, those beyond the present ones zero; and the sparse rows.
+    pub(crate) fn factor_and_sparse(&mut self, rows: usize) -> (ArrayViewMut2<'_, f64>, &SparseBuffer) {
+        if self.data.nrows() < rows {
+            self.resize(rows);
+        }
+        let mut room = self.data.slice_axis_mut(Axis(0), Slice::from(..rows.max(self.kept)));
+        room.slice_axis_mut(Axis(0), Slice::from(self.kept..)).fill(0.0);
+        (room, &self.sparse)
+    }
+
+    /// The rows in use are now the first `kept` rows of a factor, and nothing is pending.
+    pub(crate) fn settle(&mut self, kept: usize) {
+        (self.kept, self.used) = (kept, kept);
+        self.sparse.clear();
+        self.arrivals.clear();
+    }
+
+    /// Whether the numbers of a restored buffer fit together and no row arrived after this time.
+    pub(crate) fn is_consistent(&self, features: usize, now: u64) -> bool {
+        let dense = self.used.checked_sub(self.kept);
+        self.features() == features
+            && self.used <= self.data.nrows()
+            && self.data.is_standard_layout()
+            && dense.and_then(|dense| dense.checked_add(self.sparse.rows())) == Some(self.pending())
+            && (dense == Some(0) || self.sparse.rows() == 0)
+            && self.arrivals.iter().all(|arrival| arrival.time <= now)
+            && self.sparse.is_consistent(features)
+    }
+}

@@ -1,0 +1,88 @@
+//! Everything of a stream that changes as rows arrive: its engine, its buffer and its clock.
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+use crate::model::bound::Bound;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::Moments;
+use crate::model::scatter::Scatter;
+use crate::stream::buffer::RowBuffer;
+use crate::stream::factor::Factor;
+use crate::stream::plan::{self, Engine};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StreamState {
+    pub(crate) engine: EngineState,
+    pub(crate) buffer: RowBuffer,
+    /// Features that have had no value in any row, where missing cells are filled.
+    pub(crate) unseen: Vec<bool>,
+    /// The time by which rows are forgotten: the number of rows, or of blocks, that have arrived.
+    pub(crate) clock: u64,
+    /// The time at which the weight inside the engine was last brought up to date.
+    pub(crate) settled: u64,
+}
+
+/// What absorbs the rows of the buffer. A scatter engine begins as a factor without rows: until its buffer is full for
+/// the first time, the rows themselves are the most precise thing to read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum EngineState {
+    Factor(Factor),
+    Scatter(Scatter),
+}
+
+impl StreamState {
+    /// No rows yet.
+    pub(crate) fn empty(nothing: Moments, unseen: Vec<bool>) -> Self {
+        let features = nothing.features();
+        let engine = EngineState::Factor(Factor::new(nothing, Bound::exact(features)));
+        let buffer = RowBuffer::starting_with(Array2::zeros((0, features)));
+        Self { engine, buffer, unseen, clock: 0, settled: 0 }
+    }
+
+    /// Goes on from a model, at the present time.
+    pub(crate) fn start_from(&mut self, model: &EigenspaceModel, engine: Engine) {
+        self.settled = self.clock;
+        self.unseen.fill(false);
+        let (engine, factor) = if engine == Engine::Scatter {
+            (EngineState::Scatter(Scatter::of(model)), Array2::zeros((0, model.features())))
+        } else {
+            let factor = Factor::new(model.moments.clone(), model.bound.clone());
+            (EngineState::Factor(factor), model.factor())
+        };
+        (self.engine, self.buffer) = (engine, RowBuffer::starting_with(factor));
+    }
+
+    /// Moments of the rows inside the engine.
+    pub(crate) fn moments(&self) -> &Moments {
+        match &self.engine {
+            EngineState::Factor(factor) => &factor.moments,
+            EngineState::Scatter(scatter) => &scatter.moments,
+        }
+    }
+
+    pub(crate) fn moments_mut(&mut self) -> &mut Moments {
+        match &mut self.engine {
+            EngineState::Factor(factor) => &mut factor.moments,
+            EngineState::Scatter(scatter) => &mut scatter.moments,
+        }
+    }
+
+    /// Whether the numbers of a restored state fit together.
+    pub(crate) fn is_consistent(&self, features: usize) -> bool {
+        let (moments, bound, fits) = match &self.engine {
+            EngineState::Factor(factor) => (&factor.moments, &factor.bound, true),
+            EngineState::Scatter(scatter) => {
+                let square = |matrix: &Array2<f64>| matrix.dim() == (features, features) && matrix.is_standard_layout();
+                let fits = square(&scatter.matrix) && square(&scatter.low) && self.buffer.kept() == 0;
+                (&scatter.moments, &scatter.bound, fits && plan::check_scatter(features).is_ok())
+            }
+        };
+        fits && moments.is_consistent(features)
+            && bound.is_consistent(features)
+            && moments.count.checked_add(self.buffer.pending() as u64).is_some()
+            && self.settled <= self.clock
+            && (self.unseen.is_empty() || self.unseen.len() == features)
+            && self.buffer.is_consistent(features, self.clock)
+    }
+}
