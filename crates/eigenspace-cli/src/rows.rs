@@ -44,6 +44,7 @@ fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::
 pub(crate) fn told(notice: &Notice) -> String {
     match notice {
         Notice::IndexColumn { .. } => format!("{notice} (--keep-index reads it)"),
+        Notice::NumbersInHeader { .. } => format!("{notice} (--no-header)"),
         other => other.to_string(),
     }
 }

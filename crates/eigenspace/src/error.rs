@@ -186,7 +186,7 @@ pub enum Error {
         weights: usize,
     },
     /// A weight that is negative or not finite.
-    #[error("row {row}: the weight is {value:e}, expected a number from 0 to 1e140")]
+    #[error("row {row}: the weight is {value:e}, expected 0 or a number from 1e-140 to 1e140")]
     InvalidWeight {
         /// Row within the block, from 0.
         row: usize,
@@ -279,6 +279,9 @@ impl Error {
             Self::SparseColumn { features, .. } => format!("columns are counted from 0 to {}", features.saturating_sub(1)),
             Self::SparseMissing { .. } => "pass the rows dense to have missing cells skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
+            Self::InvalidWeight { value, .. } if *value > 0.0 => {
+                "multiply all weights by one factor; a weight of 0 leaves the row out".into()
+            }
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
             Self::CenteringDiffers => "fit both with the same `centered` option".into(),

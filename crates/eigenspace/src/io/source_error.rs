@@ -188,7 +188,7 @@ pub enum SourceError {
         value: f64,
     },
     /// A weight that is negative or not finite.
-    #[error("{place}: the weight is {value}, expected a number from 0 to 1e140")]
+    #[error("{place}: the weight is {value}, expected 0 or a number from 1e-140 to 1e140")]
     Weight {
         /// The row.
         place: Place,

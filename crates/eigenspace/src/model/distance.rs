@@ -72,6 +72,7 @@ impl EigenspaceModel {
             .zip(z.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
             .for_each(|((rows, mut q), mut z)| {
                 let mut residual = block::widened(rows) - self.mean();
+                residual -= &self.moments.mean_low;
                 linalg::multiply_add(z.view_mut(), residual.view(), components.reversed_axes());
                 linalg::multiply_add(residual.view_mut(), (-&z).view(), components);
                 for (q, row) in q.iter_mut().zip(residual.rows()) {

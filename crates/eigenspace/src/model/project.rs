@@ -13,11 +13,12 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Slice};
 
 use crate::error::Error;
 use crate::linalg::{self, PANEL, Real};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::moments::Moments;
 use crate::rows::block::{self, Block};
 use crate::rows::element::Element;
 use crate::rows::sparse::SparseRows;
@@ -26,6 +27,8 @@ use crate::rows::sparse::SparseRows;
 const TASK_ROWS: usize = 64;
 /// A squared mean of so many times the variance adds two bits, at most, to the rounding of coordinates.
 const NEAR: f64 = 16.0;
+/// A squared mean of so many times the variance would cost three digits of the scores of sparse rows.
+const FAR: f64 = 1e6;
 
 impl EigenspaceModel {
     /// The k coordinates of each row.
@@ -41,7 +44,7 @@ impl EigenspaceModel {
     /// The k coordinates of sparse rows, which are not made dense.
     pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
         Block::from(rows).check(self.features())?;
-        Ok(sparse_products(rows, self.mean(), self.components()))
+        sparse_products(rows, &self.moments, self.mean(), self.moments.mean_low.view(), self.components())
     }
 
     /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
@@ -91,12 +94,29 @@ impl EigenspaceModel {
     }
 }
 
-/// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ.
+/// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ. Where a mean is far larger than the spread of its feature, that would
+/// cost digits; rows are made dense then, some at a time.
 pub(crate) fn sparse_products(
     rows: SparseRows<'_>,
+    moments: &Moments,
     mean: ArrayView1<'_, f64>,
+    mean_low: ArrayView1<'_, f64>,
     basis: ArrayView2<'_, f64>,
-) -> Array2<f64> {
+) -> Result<Array2<f64>, Error> {
+    let far = |(mean, q): (&f64, &f64)| mean * mean * moments.weight > FAR * q && *mean != 0.0;
+    if moments.mean.iter().zip(&moments.scatter).any(far) {
+        let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
+        let mut dense = Array2::zeros((TASK_ROWS, rows.ncols()));
+        for (task, mut out) in out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).enumerate() {
+            let mut dense = dense.slice_axis_mut(Axis(0), Slice::from(..out.nrows()));
+            dense.fill(0.0);
+            for (i, mut to) in dense.rows_mut().into_iter().enumerate() {
+                rows.row(task * TASK_ROWS + i).for_each(|(j, x)| to[j] += x);
+            }
+            out.assign(&products(dense.view(), (mean, mean_low), basis, false)?);
+        }
+        return Ok(out);
+    }
     let mut out = Array2::zeros((basis.nrows(), rows.nrows()));
     out.axis_iter_mut(Axis(0)).into_par_iter().zip(basis.axis_iter(Axis(0)).into_par_iter()).for_each(
         |(mut out, component)| {
@@ -106,7 +126,7 @@ pub(crate) fn sparse_products(
             }
         },
     );
-    out.reversed_axes()
+    Ok(out.reversed_axes())
 }
 
 /// (X − 1μᵀ) Bᵀ in the precision of the rows, centered in f64 before the product or, if told, after it.

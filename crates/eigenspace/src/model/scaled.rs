@@ -159,7 +159,7 @@ impl Scaled {
     pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
         Block::from(rows).check(self.scales.len())?;
         let basis = &self.model.components() * &self.scales;
-        Ok(sparse_products(rows, self.mean.view(), basis.view()))
+        sparse_products(rows, &self.model.moments, self.mean.view(), self.mean_low.view(), basis.view())
     }
 
     /// The rows, in their own units, that have these coordinates.

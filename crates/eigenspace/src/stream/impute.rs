@@ -44,6 +44,8 @@ const SHARE: f64 = 0.9;
 /// What is known before a block arrives, as far as filling needs it.
 pub(crate) struct Guess {
     mean: Array1<f64>,
+    /// What `mean` rounds off.
+    mean_low: Array1<f64>,
     basis: Array2<f64>,
     /// σ² / λ_i.
     ridge: Vec<f64>,
@@ -63,12 +65,14 @@ impl Guess {
         let least = 1e-9 * squared.first().copied().unwrap_or(0.0);
         let ridge = squared.iter().take(k).map(|value| noise.max(least) / value).collect();
         let reach = squared.iter().take(k).map(|value| REACH * (value / model.weight()).sqrt()).collect();
-        Self { mean: model.mean().to_owned(), basis: model.basis.first(k).to_owned(), ridge, reach }
+        let (mean, mean_low) = (model.mean().to_owned(), model.moments.mean_low.clone());
+        Self { mean, mean_low, basis: model.basis.first(k).to_owned(), ridge, reach }
     }
 
     /// Fills the cells of a row that are listed.
     fn fill(&self, mut row: ArrayViewMut1<'_, f64>, holes: &[usize]) {
-        let mut centered = Array1::from_iter(row.iter().zip(&self.mean).map(|(x, mean)| x - mean));
+        let mean = self.mean.iter().zip(&self.mean_low);
+        let mut centered = Array1::from_iter(row.iter().zip(mean).map(|(x, (mean, low))| (x - mean) - low));
         for &j in holes {
             centered[j] = 0.0;
         }
@@ -92,7 +96,7 @@ impl Guess {
         });
         for &j in holes {
             let estimate = z.as_ref().map_or(0.0, |z| self.basis.column(j).dot(z));
-            row[j] = self.mean[j] + estimate;
+            row[j] = self.mean[j] + (self.mean_low[j] + estimate);
         }
     }
 }
@@ -161,6 +165,7 @@ pub(crate) fn impute(
     }
     let start = Guess {
         mean: observed_mean(&rows.view(), weights),
+        mean_low: Array1::zeros(rows.ncols()),
         basis: Array2::zeros((0, rows.ncols())),
         ridge: Vec::new(),
         reach: Vec::new(),

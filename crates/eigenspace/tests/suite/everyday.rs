@@ -1,7 +1,7 @@
 //! Everyday data: repeated rows, one-hot groups, columns of unlike units, f32 rows, weights that sum to one, features
 //! that appear late, rows far from zero. The default path must be right on all of it, and say so.
 
-use eigenspace::{Block, EigenspaceModel, Engine, FitOptions, Method, Missing, Truncation, WeightKind};
+use eigenspace::{Block, EigenspaceModel, Engine, FitOptions, Method, Missing, SparseRows, Truncation, WeightKind};
 use ndarray::{Array1, Array2, Axis, array};
 
 use crate::support::{self, Random, allowed, distance, jacobi_svd, oracle};
@@ -272,4 +272,52 @@ fn rows_at_hand_are_fitted_exactly_as_long_as_that_is_affordable() {
         };
         assert!((0..5).all(|k| residual(k) < 1e-11), "{n} x {d}");
     }
+}
+
+/// Rows of whole numbers keep all their digits far from zero, so everything said of a row must be what it is at zero.
+#[test]
+fn distances_scores_and_estimates_are_as_precise_far_from_zero() {
+    let mut random = Random::new(29);
+    let mut near = random.matrix(100, 5);
+    near.columns_mut().into_iter().zip([50.0, 40.0, 30.0, 8.0, 8.0]).for_each(|(mut column, scale)| column *= scale);
+    near.mapv_inplace(f64::round);
+    let truth = EigenspaceModel::fit(near.view()).unwrap().with_components(3).unwrap();
+    let sparse = |rows: &Array2<f64>| {
+        let offsets: Vec<usize> = (0..=rows.nrows()).map(|i| 5 * i).collect();
+        let columns: Vec<usize> = (0..rows.len()).map(|i| i % 5).collect();
+        (offsets, columns, rows.iter().copied().collect::<Vec<_>>())
+    };
+    for offset in [1e9, 1e12, 1e15] {
+        let far = &near + offset;
+        let model = EigenspaceModel::fit(far.view()).unwrap().with_components(3).unwrap();
+        let off = |a: &Array1<f64>, b: &Array1<f64>| {
+            let largest = b.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+            (a - b).iter().fold(0.0_f64, |a, b| a.max(b.abs())) / largest
+        };
+        let (q, t2) = (model.squared_distance(far.view()).unwrap(), model.hotelling(far.view()).unwrap());
+        assert!(off(&q, &truth.squared_distance(near.view()).unwrap()) < 1e-11, "Q at {offset:e}");
+        assert!(off(&t2, &truth.hotelling(near.view()).unwrap()) < 1e-11, "T² at {offset:e}");
+        let (offsets, columns, values) = sparse(&far);
+        let scores = model.project_sparse(SparseRows::new(5, &offsets, &columns, &values).unwrap()).unwrap();
+        let wanted = truth.project(near.view()).unwrap();
+        let worst = (&scores - &wanted).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
+        assert!(worst < 1e-10, "sparse scores at {offset:e}: {worst:e}");
+        let (mut filled, mut wanted) = (far.clone(), near.clone());
+        (filled[[3, 1]], wanted[[3, 1]]) = (f64::NAN, f64::NAN);
+        model.fill_missing(filled.view_mut()).unwrap();
+        truth.fill_missing(wanted.view_mut()).unwrap();
+        // The filled cell is an f64 near the offset, and no nearer to the truth than its last digit.
+        let gap = (filled[[3, 1]] - offset - wanted[[3, 1]]).abs();
+        assert!(gap <= 1e-9 + offset * f64::EPSILON, "filled at {offset:e}: {gap:e}");
+    }
+}
+
+#[test]
+fn weights_whose_squares_would_vanish_are_refused() {
+    let rows = array![[1.0], [2.0], [4.0]];
+    let fit = |weights: [f64; 3]| FitOptions::new().fit(Block::from(&rows).weighted(&weights));
+    let error = fit([1.0, 1e-165, 1.0]).unwrap_err();
+    assert_eq!(error.to_string(), "row 1: the weight is 1e-165, expected 0 or a number from 1e-140 to 1e140");
+    assert!(error.hint().unwrap().starts_with("multiply all weights"));
+    assert!(fit([1e-140, 0.0, 1e-140]).is_ok());
 }

@@ -402,3 +402,23 @@ fn the_orl_faces_are_the_bytes_in_their_files() {
         assert!(row.iter().eq(pixels.iter().map(|&pixel| f64::from(pixel)).collect::<Vec<_>>().iter()), "{name}");
     }
 }
+
+#[test]
+fn the_largest_value_of_a_pgm_is_white_and_the_others_are_not_rounded() {
+    let values = |text: &str| {
+        let folder = Folder::new().bytes("a.pgm", text.as_bytes());
+        plain(&folder.path("a.pgm")).map(|read| read.values.row(0).to_vec())
+    };
+    for largest in [1_u32, 2, 15, 100, 254, 255, 256, 1023, 65_534, 65_535] {
+        let pixels = [0, 1, largest / 2, largest];
+        let text = format!("P2\n2 2\n{largest}\n{} {} {} {}\n", pixels[0], pixels[1], pixels[2], pixels[3]);
+        let white = if largest > 255 { 65_535.0 } else { 255.0 };
+        for (found, pixel) in values(&text).unwrap().iter().zip(pixels) {
+            let wanted = f64::from(pixel) * white / f64::from(largest);
+            assert!((found - wanted).abs() <= 1e-12 * white, "{pixel} of {largest}: {found}");
+        }
+    }
+    let folder = Folder::new().bytes("b.pgm", b"P5\n2 1\n100\n\x64\xc8");
+    let problem = refused(plain(&folder.path("b.pgm")), &folder.path("b.pgm"));
+    assert!(problem.to_string().contains("larger than the largest value"), "{problem}");
+}

@@ -20,7 +20,9 @@ use crate::io::error::at;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
 use crate::io::source::text::Input;
-use crate::io::source::{Columns, Format, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::io::source::{
+    Columns, Format, Notice, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values,
+};
 
 /// Rows for which space is set aside before they are seen.
 const EXPECTED_ROWS: usize = 1024;
@@ -53,7 +55,12 @@ pub(super) fn from_reader(
     let count = lines.record.len();
     let names = if has_header { Some(header(&lines)?) } else { None };
     let choice = Choice::new(count, names.as_deref(), options).map_err(at(path))?;
-    let columns = Columns { notices: choice.notices(), ..columns(&choice, count, names.as_deref()) };
+    let mut columns = Columns { notices: choice.notices(), ..columns(&choice, count, names.as_deref()) };
+    let numbers = lines.record.iter().filter(|cell| !cell.trim_ascii().is_empty() && notation.number(cell).is_ok());
+    let numbers = numbers.count();
+    if has_header && options.header.is_none() && !numbers_columns(&lines.record) && 2 * numbers >= count {
+        columns.notices.push(Notice::NumbersInHeader { numbers, cells: count });
+    }
     Ok(Box::new(Text { lines, notation, delimiter, count, names, choice, columns, held: !has_header, row: 0 }))
 }
 

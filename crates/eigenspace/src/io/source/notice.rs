@@ -13,6 +13,13 @@ pub enum Notice {
         /// Its name.
         column: String,
     },
+    /// A first line of text that was read as names although some of its cells are numbers.
+    NumbersInHeader {
+        /// Cells that are numbers.
+        numbers: usize,
+        /// All cells.
+        cells: usize,
+    },
     /// Images in formats that are not read, beside others that are.
     OtherImages {
         /// How many.
@@ -31,6 +38,11 @@ impl fmt::Display for Notice {
             Self::IndexColumn { column } => {
                 write!(f, "the column `{column}` looks like the index of a data frame; leaving it out")
             }
+            Self::NumbersInHeader { numbers, cells } => write!(
+                f,
+                "the first line was read as column names, although {numbers} of its {cells} cells are numbers; \
+                 if it is a row, read the text without a header"
+            ),
             Self::OtherImages { count, formats } => {
                 let (verb, formats) = (if *count == 1 { "image was" } else { "images were" }, formats.join(", "));
                 write!(f, "{count} {verb} left out: {formats} is not supported, only {IMAGE_FORMATS}")

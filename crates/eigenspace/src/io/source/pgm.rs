@@ -21,8 +21,9 @@ struct Numbers {
     maxval: u64,
 }
 
-/// Refuses a file with more or fewer bytes of pixels than its header announces.
-pub(super) fn check(bytes: &[u8]) -> Result<(), SourceError> {
+/// Refuses a file with more or fewer bytes of pixels than its header announces, and values above its largest. Returns that
+/// largest value; the decoder scales values by it, to 255 or 65535.
+pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
     let (kind, mut rest) = match bytes {
         [b'P', kind @ b'1'..=b'7', rest @ ..] => (*kind, rest),
         _ => return Err(malformed("it begins with none of P1 to P7")),
@@ -46,7 +47,24 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), SourceError> {
         b'1' => found.max(values),
         _ => found.max(values.saturating_mul(2) - 1),
     };
-    if found == expected { Ok(()) } else { Err(SourceError::PictureBytes { expected, found }) }
+    if found != expected {
+        return Err(SourceError::PictureBytes { expected, found });
+    }
+    let beyond = match kind {
+        b'2' | b'3' => text_values(rest).any(|value| value > maxval),
+        b'5'..=b'7' if depth == 1 => rest.iter().any(|&value| u64::from(value) > maxval),
+        b'5'..=b'7' => rest.as_chunks::<2>().0.iter().any(|&value| u64::from(u16::from_be_bytes(value)) > maxval),
+        _ => false,
+    };
+    if beyond {
+        return Err(malformed("a pixel is larger than the largest value that its header announces"));
+    }
+    Ok(maxval as u16)
+}
+
+/// The numbers of pixels that are written as text.
+fn text_values(rest: &[u8]) -> impl Iterator<Item = u64> {
+    rest.split(|&byte| is_space(byte)).filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
 }
 
 /// The header of P1 to P6.
@@ -119,7 +137,7 @@ mod tests {
     /// Bytes announced and present, where they differ.
     fn counts(bytes: &[u8]) -> Option<(u64, u64)> {
         match check(bytes) {
-            Ok(()) => None,
+            Ok(_) => None,
             Err(SourceError::PictureBytes { expected, found }) => Some((expected, found)),
             Err(other) => panic!("{other}"),
         }

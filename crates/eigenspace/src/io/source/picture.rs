@@ -1,6 +1,7 @@
 //! One picture file as a row of numbers.
 //!
-//! Values are those in the file, 0 to 255, or 0 to 65535 where the file has 16 bits. Gray is
+//! Values are those in the file, 0 to 255, or 0 to 65535 where the file has 16 bits. In a PGM or PPM whose largest value is
+//! another, that value is white too: 15 of 15 counts as 255, 1 of 100 as 2.55. Gray is
 //! `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec. 709), not rounded, so that a gray picture saved as a color one gives the
 //! same numbers. An alpha channel is ignored: a pixel counts with the color it has, however transparent it is. A picture is turned
 //! upright as the EXIF orientation in its file says, the way every viewer shows it.
@@ -72,7 +73,7 @@ impl Shape {
     pub(super) fn read(&self, path: &Path, row: &mut [f64]) -> Result<(), Error> {
         let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
-        let (size, picture) = self.decode(&bytes).map_err(at(path))?;
+        let (size, picture, white) = self.decode(&bytes).map_err(at(path))?;
         if size == self.size() {
             spread(&picture, self.channels, row);
         } else {
@@ -80,13 +81,19 @@ impl Shape {
             spread(&picture, self.channels, &mut pixels);
             row.copy_from_slice(&resize(&pixels, self.channels, size, self.size()));
         }
+        if white != 1.0 {
+            row.iter_mut().for_each(|value| *value *= white);
+        }
         Ok(())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<((usize, usize), DynamicImage), SourceError> {
+    /// The size, the pixels, and what to multiply them by so that the largest is white.
+    fn decode(&self, bytes: &[u8]) -> Result<((usize, usize), DynamicImage, f64), SourceError> {
         let format = known(image::guess_format(bytes).ok())?;
+        let mut largest = None;
         match format {
-            ImageFormat::Pnm => pgm::check(bytes)?,
+            // Bitmaps are black and white as in any other format.
+            ImageFormat::Pnm => largest = Some(pgm::check(bytes)?).filter(|largest| *largest > 1),
             ImageFormat::Jpeg if !jpeg::is_whole(bytes) => return Err(malformed(format, "it ends too early")),
             _ => {}
         }
@@ -100,7 +107,8 @@ impl Shape {
         }
         let mut picture = said(format, DynamicImage::from_decoder(decoder))?;
         picture.apply_orientation(found.orientation);
-        Ok((found.size, picture))
+        let white = largest.map_or(1.0, |largest| unscale(&mut picture, largest));
+        Ok((found.size, picture, white))
     }
 }
 
@@ -170,6 +178,30 @@ fn spread(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
         // Formats with pixels of another kind are not read here.
         other => copy::<_, 3>(other.to_rgb16().as_raw(), channels, row),
     }
+}
+
+/// Brings values back that the decoder of PNM has scaled to 255 or 65535 and rounded: exactly, because scaling up keeps them
+/// apart. Returns the factor by which they are to be scaled without rounding.
+fn unscale(picture: &mut DynamicImage, largest: u16) -> f64 {
+    let full = if largest > 255 { 65_535.0 } else { 255.0 };
+    if f64::from(largest) == full {
+        return 1.0;
+    }
+    let scaled = |value: f64| (value * f64::from(largest) / full).round();
+    let bytes = |values: &mut [u8]| values.iter_mut().for_each(|value| *value = scaled((*value).into()) as u8);
+    let words = |values: &mut [u16]| values.iter_mut().for_each(|value| *value = scaled((*value).into()) as u16);
+    match picture {
+        DynamicImage::ImageLuma8(p) => bytes(p),
+        DynamicImage::ImageLumaA8(p) => bytes(p),
+        DynamicImage::ImageRgb8(p) => bytes(p),
+        DynamicImage::ImageRgba8(p) => bytes(p),
+        DynamicImage::ImageLuma16(p) => words(p),
+        DynamicImage::ImageLumaA16(p) => words(p),
+        DynamicImage::ImageRgb16(p) => words(p),
+        DynamicImage::ImageRgba16(p) => words(p),
+        _ => {}
+    }
+    full / f64::from(largest)
 }
 
 /// From pixels of `STORED` values, the last of two or four being transparency.

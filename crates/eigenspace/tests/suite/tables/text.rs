@@ -316,3 +316,16 @@ fn files_with_other_columns_than_the_first_are_refused_by_name() {
     let all = read_after(&[&first, &swapped], &by_name, 0, 10).unwrap();
     assert_eq!(all.rows, rows_of(&[&[1.0, 2.0], &[4.0, 3.0]]));
 }
+
+#[test]
+fn a_header_that_is_half_numbers_is_read_with_a_notice() {
+    let folder = folder();
+    let notices = |text: &str, options: &ReadOptions| {
+        let path = written(folder.path(), "a.csv", text);
+        source::open(&[path], options).unwrap().columns().notices.clone()
+    };
+    let doubtful = [Notice::NumbersInHeader { numbers: 2, cells: 3 }];
+    assert_eq!(notices("1,2,-\n1,2,3\n", &plain()), doubtful);
+    assert_eq!(notices("1,2,-\n1,2,3\n", &ReadOptions { header: Some(true), ..plain() }), []);
+    assert_eq!(notices("year,2023,total\n1,2,3\n", &plain()), []);
+}
