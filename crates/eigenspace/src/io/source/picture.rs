@@ -239,7 +239,7 @@ mod tests {
                 for bit in 0..8 {
                     let mut bytes = whole.clone();
                     bytes[place] ^= 1 << bit;
-                    if let Ok((size, _)) = shape.decode(&bytes) {
+                    if let Ok((size, ..)) = shape.decode(&bytes) {
                         assert_eq!(size, header.size);
                     }
                     // Goes on where the turned bit was in the width or height.
