@@ -44,7 +44,10 @@ fn step(runner: &Runner, target: &str, seconds: u64) -> Result<Step, Error> {
     let prefix = format!("-artifact_prefix={}/{target}-", found.display());
     let step = rust::cargo("fuzz", &["fuzz", "run", "--sanitizer", "none", "--fuzz-dir", FOLDER, "--target-dir"]);
     let step = step.with([place.into_os_string(), target.into(), corpus.clone().into_os_string()]);
-    let step = step.with([format!("{FOLDER}/seeds/{target}"), "--".into(), prefix]);
+    // Some readers have no seeds but those that the target makes itself.
+    let seeds = format!("{FOLDER}/seeds/{target}");
+    let step = if runner.root.join(&seeds).is_dir() { step.with([seeds]) } else { step };
+    let step = step.with(["--".to_owned(), prefix]);
     let step = step.with(LIMITS).with([format!("-max_total_time={seconds}"), "-print_final_stats=1".into()]);
     let advice =
         "a case failed, and lies in target/fuzz/found; mend its reader and keep it in fuzz/seeds for the tests";
