@@ -11,7 +11,7 @@ use crate::printable::printable;
 pub enum Error {
     // ---- the caller asked for something impossible ----
     /// Two models, or two bases, have different numbers of features.
-    #[error("feature counts differ: the left has {left}, the right has {right}")]
+    #[error("cannot combine models of {left} and {right} features")]
     FeatureMismatch {
         /// Features of the model the method was called on.
         left: usize,
@@ -27,7 +27,7 @@ pub enum Error {
         found: usize,
     },
     /// Coordinates have more columns than the model has directions.
-    #[error("the coordinates have {found} columns, the model keeps {available} directions")]
+    #[error("the scores have {found} columns, the model keeps {available} directions")]
     TooManyCoordinates {
         /// Directions the model keeps.
         available: usize,
@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// Taking the part out would leave a negative scatter, so its rows were never in the whole.
     #[error(
-        "the part was never in the whole: taking it out leaves a scatter of {scatter:.3e} along some direction, below the {allowed:.3e} that rounding and truncation explain"
+        "cannot split: the part was never in the whole. Without it the scatter along some direction would be {scatter:.3e}, and rounding and truncation explain no less than {allowed:.3e}"
     )]
     NotAPart {
         /// The most negative scatter found.
@@ -57,7 +57,7 @@ pub enum Error {
         allowed: f64,
     },
     /// The model weighs too little for the question.
-    #[error("this needs a model that weighs more than {needed}, and the model weighs {weight:.3}")]
+    #[error("the model has a weight of {weight:.3}, and this needs more than {needed}")]
     TooLittleWeight {
         /// Weight needed.
         needed: f64,
@@ -65,7 +65,7 @@ pub enum Error {
         weight: f64,
     },
     /// The divisor `weight - ddof` of a variance is not positive, or is rounding.
-    #[error("cannot divide by the weight less ddof = {ddof}: the model of {count} rows weighs too little, {weight}")]
+    #[error("cannot compute variances with ddof = {ddof}: the total weight of the {count} rows is only {weight}")]
     Divisor {
         /// Degrees of freedom taken off.
         ddof: f64,
@@ -83,7 +83,7 @@ pub enum Error {
         rows: u64,
     },
     /// Too many features for a D x D scatter.
-    #[error("a scatter matrix of {features} x {features} is too large, the limit is {limit}")]
+    #[error("cannot keep a scatter matrix of {features} x {features}: the limit is {limit} features")]
     ScatterTooLarge {
         /// Features asked for.
         features: usize,
@@ -94,25 +94,25 @@ pub enum Error {
     #[error("one model is centered on the mean, the other on the origin")]
     CenteringDiffers,
     /// An empty list of models.
-    #[error("there are no models to merge")]
+    #[error("cannot merge an empty list of models")]
     NoModels,
     /// Zero columns.
     #[error("the rows have no columns")]
     NoFeatures,
     /// A share of variance outside (0, 1].
-    #[error("a share of variance must be above 0 and at most 1, and this is {value}")]
+    #[error("invalid share of variance {value}: expected a number above 0 and at most 1")]
     InvalidShare {
         /// What was given.
         value: f64,
     },
     /// A relative tolerance outside [0, 1).
-    #[error("a relative tolerance must be at least 0 and below 1, and this is {value}")]
+    #[error("invalid tolerance {value}: expected a number of at least 0 and below 1")]
     InvalidTolerance {
         /// What was given.
         value: f64,
     },
     /// A word that is none of a setting's.
-    #[error("`{text}` is no {what}", text = printable(text))]
+    #[error("invalid {what} `{text}`: expected {expected}", text = printable(text))]
     UnknownWord {
         /// Which setting.
         what: &'static str,
@@ -150,7 +150,7 @@ pub enum Error {
         value: f64,
     },
     /// The three slices of sparse rows do not fit together.
-    #[error("{offsets} offsets, {indices} indices and {values} values are no compressed sparse rows")]
+    #[error("invalid sparse rows: {offsets} offsets, {indices} indices and {values} values do not fit together")]
     SparseSlices {
         /// Offsets given.
         offsets: usize,
@@ -160,7 +160,7 @@ pub enum Error {
         values: usize,
     },
     /// A column index of sparse rows that is too large.
-    #[error("row {row}: the column {column} does not exist, there are {features}")]
+    #[error("row {row}: column {column} is out of range, the rows have {features} columns")]
     SparseColumn {
         /// Row, from 0.
         row: usize,
@@ -186,7 +186,7 @@ pub enum Error {
         weights: usize,
     },
     /// A weight that is negative or not finite.
-    #[error("row {row}: the weight is {value:e}, expected 0 or a number from 1e-140 to 1e140")]
+    #[error("row {row}: the weight is {value:e}, expected a number from 0 to 1e140")]
     InvalidWeight {
         /// Row within the block, from 0.
         row: usize,
@@ -194,7 +194,7 @@ pub enum Error {
         value: f64,
     },
     /// A forgetting factor outside (0, 1], or a half-life that is not positive.
-    #[error("a forgetting factor must be above 0 and at most 1, a half-life above 0, and this is {value}")]
+    #[error("invalid forgetting {value}: expected a factor above 0 and at most 1, or a half-life above 0")]
     InvalidForgetting {
         /// What was given.
         value: f64,
@@ -258,45 +258,41 @@ impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::FeatureMismatch { .. } => "models can be joined, taken apart and compared only when they were fitted on the same columns".into(),
+            Self::FeatureMismatch { .. } => "merge, split and compare only models that were fitted on the same columns".into(),
             Self::WidthMismatch { expected, .. } => format!("pass rows with exactly {expected} columns, in the order used for fitting"),
-            Self::TooManyCoordinates { available, .. } => format!("pass at most {available} coordinates per row"),
-            Self::SplitTooLarge { .. } => "the whole comes first and the part second; perhaps they are exchanged".into(),
-            Self::NotAPart { .. } => "split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank".into(),
+            Self::TooManyCoordinates { available, .. } => format!("pass at most {available} scores per row"),
+            Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
+            Self::NotAPart { .. } => "split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank".into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
                 "weights count as repeated rows; for weights that say how reliable rows are, or that sum to one, \
                  choose reliability weights, or divide by the weight itself (ddof = 0)"
                     .into()
             }
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
-                "use more rows, forget more slowly, or show fewer components".into()
+                "use more rows, forget more slowly, or report fewer components".into()
             }
-            Self::NeverObserved { .. } => "leave the column out, or add rows that have it, before reading the model".into(),
-            Self::ScatterTooLarge { .. } => "use the factor engine, or leave the choice to the library".into(),
-            Self::InvalidScale { .. } => "leave a column as it is with a scale of 1".into(),
+            Self::NeverObserved { .. } => "leave out the column, or add rows that have it before you read the model".into(),
+            Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
+            Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
             Self::InvalidConfidence { .. } => "with 0.99 one good row in a hundred exceeds the limit".into(),
             Self::SparseSlices { .. } => "offsets start with 0, never fall, and end with the number of values; there is one index for each value".into(),
             Self::SparseColumn { features, .. } => format!("columns are counted from 0 to {}", features.saturating_sub(1)),
             Self::SparseMissing { .. } => "pass the rows dense to have missing cells skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
-            Self::InvalidWeight { value, .. } if *value > 0.0 => {
-                "multiply all weights by one factor; a weight of 0 leaves the row out".into()
-            }
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
             Self::CenteringDiffers => "fit both with the same `centered` option".into(),
-            Self::NoModels => "pass at least one model; the empty model stands for no rows".into(),
+            Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),
             Self::InvalidTolerance { .. } => "1e-6 drops directions whose spread is below a millionth of the largest".into(),
-            Self::Singular { rank, features } => format!("show fewer than {rank} of the {features} directions, so that a noise variance remains, or use more rows"),
+            Self::Singular { rank, .. } => format!("report fewer than {rank} components, so that some noise variance remains, or use more rows"),
             Self::NonFinite { row, column, value } if value.is_nan() => format!("drop row {row}, or leave out or fill column {column}; a fit can also skip rows with missing cells, or impute them"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}"),
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
-            Self::UnknownWord { expected, .. } => format!("one of {expected}"),
-            Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
+            Self::UnknownWord { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };
         Some(text)
     }

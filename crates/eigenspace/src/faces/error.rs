@@ -13,7 +13,7 @@ pub enum Error {
     #[error(transparent)]
     File(#[from] crate::io::Error),
     /// No pictures at all.
-    #[error("there are no pictures")]
+    #[error("no images were given")]
     NoPictures,
     /// Another number of names than of pictures.
     #[error("there are {names} names of {what} for {pictures} pictures")]
@@ -55,7 +55,7 @@ pub enum Error {
         picture: String,
     },
     /// Nobody of that name.
-    #[error("nobody is called `{person}`", person = printable(person))]
+    #[error("unknown person `{person}`", person = printable(person))]
     UnknownPerson {
         /// Who was asked for.
         person: String,
@@ -73,10 +73,10 @@ pub enum Error {
         pictures: Vec<String>,
     },
     /// Nobody would be left.
-    #[error("nobody would be left")]
+    #[error("cannot forget the last person")]
     NobodyLeft,
     /// A picture with a part that nobody knows any more.
-    #[error("directions were dropped, and what the picture `{picture}` of `{person}` had in them cannot be taken out", person = printable(person), picture = printable(picture))]
+    #[error("cannot forget the picture `{picture}` of `{person}`: directions that it contributed to were dropped", person = printable(person), picture = printable(picture))]
     Dropped {
         /// The person.
         person: String,
@@ -104,7 +104,7 @@ pub enum Error {
         features: usize,
     },
     /// A setting whose text says nothing.
-    #[error("`{text}` is no {what}", text = printable(text))]
+    #[error("invalid {what} `{text}`", text = printable(text))]
     Setting {
         /// What it should have been.
         what: &'static str,
@@ -124,7 +124,7 @@ pub enum Error {
         needed: usize,
     },
     /// A protocol that needs somebody to take a person for.
-    #[error("all pictures are of one person, and there is nobody to take them for")]
+    #[error("cannot evaluate with images of only one person")]
     OnePerson,
 }
 

@@ -16,7 +16,7 @@ pub enum Error {
 
     // ---- the model's bytes are unusable ----
     /// The bytes are not an acceptable model.
-    #[error("not a usable model: {0}")]
+    #[error("not a valid model: {0}")]
     Format(#[from] FormatError),
 
     /// A checkpoint was made with other options.
@@ -25,7 +25,7 @@ pub enum Error {
 
     // ---- the world failed ----
     /// A file could not be read or written.
-    #[error("could not {action} `{path}`", path = printable_path(path))]
+    #[error("cannot {action} `{path}`", path = printable_path(path))]
     Io {
         /// What was attempted: `read` or `write`.
         action: &'static str,
@@ -42,7 +42,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A source cannot be read as rows of numbers.
-    #[error("could not read rows from `{path}`", path = printable_path(path))]
+    #[error("cannot read rows from `{path}`", path = printable_path(path))]
     Source {
         /// The file, the folder, or `-` for standard input.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum Error {
         source: SourceError,
     },
     /// Rows cannot be written in the format that the name of the file tells.
-    #[error("could not write rows to `{path}`", path = printable_path(path))]
+    #[error("cannot write rows to `{path}`", path = printable_path(path))]
     Sink {
         /// The file.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub enum Error {
         source: SourceError,
     },
     /// A file was read, but holds no acceptable model.
-    #[error("`{path}` is not a usable model", path = printable_path(path))]
+    #[error("cannot read `{path}` as a model", path = printable_path(path))]
     File {
         /// The file.
         path: PathBuf,
@@ -155,7 +155,7 @@ pub enum FormatError {
         what: &'static str,
     },
     /// A model of anything, but no recognizer.
-    #[error("a model, but not a recognizer: it knows no people")]
+    #[error("a model, but not a recognizer: it has no people in it")]
     NoRecognizer,
     /// Not a checkpoint, or a broken one.
     #[error("these bytes are not a checkpoint of this version")]
@@ -176,9 +176,9 @@ impl Error {
             Self::Format(source) | Self::File { source, .. } => source.hint(),
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("rows are written to files that end in .npy, .csv, .tsv or .parquet".into()),
-            Self::Changed { .. } => Some("nothing was written; do it again, with the file as it is now".into()),
+            Self::Changed { .. } => Some("nothing was written; try again with the file as it is now".into()),
             Self::OptionsDiffer => {
-                Some("pass the options of the interrupted fit, or begin anew without its checkpoint".into())
+                Some("pass the options of the interrupted fit, or start again without the checkpoint".into())
             }
             Self::Io { .. } => None,
         }
@@ -189,13 +189,13 @@ impl FormatError {
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Truncated { .. } | Self::Checksum => "copy the file again from where it was written",
-            Self::Version { .. } => "update eigenspace, or write the model again with this version",
+            Self::Version { .. } => "update eigenspace, or save the model again with this version",
             Self::NoCheckpoint => {
-                "begin anew without it; a checkpoint can be taken up only by the version that wrote it"
+                "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
             Self::NoRecognizer => "train one on pictures of people, in a folder for each",
-            Self::Header(_) | Self::Metadata { .. } => "is this the file that eigenspace wrote?",
-            _ => "fit the model again; this file was not written by eigenspace, or was changed since",
+            Self::Header(_) | Self::Metadata { .. } => "check that this is a file that eigenspace wrote",
+            _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
         };
         Some(text.into())
     }

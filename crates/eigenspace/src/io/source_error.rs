@@ -33,7 +33,7 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum SourceError {
     /// The name does not tell the format.
-    #[error("the name does not tell which format it has")]
+    #[error("cannot infer the format from the name")]
     UnknownFormat,
     /// This build of the library does not have the format's feature.
     #[error("this program was built without support for {format}")]
@@ -42,10 +42,10 @@ pub enum SourceError {
         format: &'static str,
     },
     /// No row at all.
-    #[error("there are no rows in it")]
+    #[error("it has no rows")]
     Empty,
     /// No file matches a pattern, or a folder holds nothing that can be read.
-    #[error("there is nothing to read")]
+    #[error("no files found that can be read")]
     NoFiles,
     /// The bytes are not in the format that they should be in.
     #[error("not a valid {format}: {problem}", problem = printable(problem))]
@@ -132,7 +132,7 @@ pub enum SourceError {
         available: Vec<String>,
     },
     /// A column was asked for twice.
-    #[error("the column `{column}` was asked for twice", column = printable(column))]
+    #[error("the column `{column}` is requested twice", column = printable(column))]
     ColumnTwice {
         /// The column.
         column: String,
@@ -146,7 +146,7 @@ pub enum SourceError {
         available: Vec<String>,
     },
     /// Several arrays, of which none was chosen.
-    #[error("there are {} arrays in it", available.len())]
+    #[error("it holds {} arrays", available.len())]
     ManyArrays {
         /// Their names.
         available: Vec<String>,
@@ -188,7 +188,7 @@ pub enum SourceError {
         value: f64,
     },
     /// A weight that is negative or not finite.
-    #[error("{place}: the weight is {value}, expected 0 or a number from 1e-140 to 1e140")]
+    #[error("{place}: the weight is {value}, expected a number from 0 to 1e140")]
     Weight {
         /// The row.
         place: Place,
@@ -196,7 +196,7 @@ pub enum SourceError {
         value: f64,
     },
     /// A picture of another size than the first.
-    #[error("the picture is {}x{}, and those before are {}x{}", found.0, found.1, expected.0, expected.1)]
+    #[error("the image is {}x{}, but the images before it are {}x{}", found.0, found.1, expected.0, expected.1)]
     PictureSize {
         /// Width and height of the first.
         expected: (usize, usize),
@@ -204,7 +204,7 @@ pub enum SourceError {
         found: (usize, usize),
     },
     /// A picture with other bits per value than the first, so that its numbers mean something else.
-    #[error("the picture has {found} bits per value, and those before have {expected}")]
+    #[error("the image has {found} bits per value, but the images before it have {expected}")]
     PictureDepth {
         /// Bits of the first.
         expected: u8,
@@ -212,7 +212,7 @@ pub enum SourceError {
         found: u8,
     },
     /// A width and height of no pixels, or of more than can be read.
-    #[error("the picture is {}x{}, expected 1 to {limit} pixels", size.0, size.1)]
+    #[error("the image is {}x{}, expected 1 to {limit} pixels", size.0, size.1)]
     PictureLimit {
         /// Width and height.
         size: (usize, usize),
@@ -220,7 +220,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// A PGM or PPM file whose pixels are not width x height.
-    #[error("it announces {expected} bytes of pixels and has {found}")]
+    #[error("it announces {expected} bytes of pixels but has {found}")]
     PictureBytes {
         /// Bytes that width, height and depth ask for.
         expected: u64,
@@ -246,10 +246,10 @@ impl SourceError {
         let text = match self {
             Self::UnknownFormat => "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
-            Self::Truncated { .. } => "it was cut short, or is still being written".into(),
+            Self::Truncated { .. } => "the file was cut short, or is still being written; copy it again".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
-            Self::Width { delimiter: Some(mark), .. } => format!("its cells seem to be separated by {}; name what separates them", quoted(*mark)),
+            Self::Width { delimiter: Some(mark), .. } => format!("the cells seem to be separated by {}; set the delimiter", quoted(*mark)),
             Self::Width { expected, .. } => format!("all rows must have the same {expected} columns"),
             Self::ColumnCount { expected, .. } => format!("pass rows with the same {expected} columns"),
             Self::DecimalMark { .. } => "separate the cells by something else, for example a semicolon".into(),
@@ -258,13 +258,13 @@ impl SourceError {
             Self::ManyArrays { available } => format!("name one of them: {}", some(available)),
             Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", some(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
-            Self::Missing { .. } => "missing cells can be filled, or their rows left out; the column can be left out too".into(),
+            Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "a weight of 0 leaves the row out".into(),
-            Self::PictureSize { expected, .. } => format!("bring all pictures to one size, for example {}x{}, while reading", expected.0, expected.1),
-            Self::PictureDepth { expected, .. } => format!("save all pictures with {expected} bits per value"),
-            Self::PictureBytes { found, expected } if found > expected => "it looks as if its newlines were converted, in the pixels too, or something was appended; take the original file".into(),
-            Self::PictureBytes { .. } => "it was cut short, or its newlines were converted, in the pixels too; take the original file".into(),
+            Self::PictureSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
+            Self::PictureDepth { expected, .. } => format!("save all images with {expected} bits per value"),
+            Self::PictureBytes { found, expected } if found > expected => "its newlines were probably converted, or something was appended; use the original file".into(),
+            Self::PictureBytes { .. } => "it was cut short, or its newlines were converted; use the original file".into(),
             Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,
         };

@@ -17,6 +17,7 @@ use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
 use crate::rows::block;
+use crate::rows::element::LARGEST;
 
 /// A divisor below this share of the weight is rounding, for example of weights that sum to one.
 const SMALLEST_DIVISOR: f64 = 1e-9;
@@ -141,17 +142,16 @@ impl EigenspaceModel {
     /// w − ddof, or w − ddof Σw²/w for weights that say how reliable rows are; if more than rounding.
     pub(crate) fn divisor(&self, ddof: f64) -> Result<f64, Error> {
         let weight = self.weight();
-        let ddof = match self.moments.weights {
+        let refused = Error::Divisor { ddof, weight, count: self.count() };
+        let taken = match self.moments.weights {
             WeightKind::Frequency => ddof,
+            // The squares of such weights have vanished.
+            WeightKind::Reliability if weight < 1.0 / LARGEST && ddof != 0.0 => return Err(refused),
             WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight / weight,
             WeightKind::Reliability => ddof,
         };
-        let divisor = weight - ddof;
-        if divisor > SMALLEST_DIVISOR * weight && divisor.is_finite() {
-            Ok(divisor)
-        } else {
-            Err(Error::Divisor { ddof, weight, count: self.count() })
-        }
+        let divisor = weight - taken;
+        if divisor > SMALLEST_DIVISOR * weight && divisor.is_finite() { Ok(divisor) } else { Err(refused) }
     }
 
     /// What the weights of the rows mean.

@@ -222,9 +222,7 @@ fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
     if weights.len() != rows {
         return Err(Error::WeightCount { rows, weights: weights.len() });
     }
-    // The squares of weights are summed too, and must not vanish.
-    let acceptable = |w: &f64| *w == 0.0 || (1.0 / LARGEST..=LARGEST).contains(w);
-    match weights.iter().position(|w| !acceptable(w)) {
+    match weights.iter().position(|w| !(0.0..=LARGEST).contains(w)) {
         Some(row) => Err(Error::InvalidWeight { row, value: weights[row] }),
         None => Ok(()),
     }

@@ -75,7 +75,7 @@ fn a_wrong_width_names_both_widths() {
         assert_eq!(hint.unwrap(), "pass rows with exactly 3 columns, in the order used for fitting");
     }
     let (text, _) = words(m.reconstruct(rows.view()));
-    assert_eq!(text, "the coordinates have 5 columns, the model keeps 3 directions");
+    assert_eq!(text, "the scores have 5 columns, the model keeps 3 directions");
     assert!(m.reconstruct_whitened(rows.view()).is_err());
 }
 
@@ -108,7 +108,7 @@ fn settings_that_mean_nothing_are_refused() {
     assert_eq!(EigenspaceModel::merge_all([&m], Truncation::Rank(1)).unwrap().rank(), 1);
     assert!(m.explained_variance(f64::NEG_INFINITY).is_err() && m.explained_variance(f64::NAN).is_err());
     let (text, hint) = words(FitOptions::new().engine(Engine::Scatter).stream(100_000));
-    assert_eq!(text, "a scatter matrix of 100000 x 100000 is too large, the limit is 32768");
+    assert_eq!(text, "cannot keep a scatter matrix of 100000 x 100000: the limit is 32768 features");
     assert!(hint.unwrap().contains("factor engine"));
 }
 

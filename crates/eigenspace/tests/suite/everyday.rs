@@ -313,11 +313,15 @@ fn distances_scores_and_estimates_are_as_precise_far_from_zero() {
 }
 
 #[test]
-fn weights_whose_squares_would_vanish_are_refused() {
+fn variances_of_reliability_weights_whose_squares_vanish_are_refused() {
     let rows = array![[1.0], [2.0], [4.0]];
-    let fit = |weights: [f64; 3]| FitOptions::new().fit(Block::from(&rows).weighted(&weights));
-    let error = fit([1.0, 1e-165, 1.0]).unwrap_err();
-    assert_eq!(error.to_string(), "row 1: the weight is 1e-165, expected 0 or a number from 1e-140 to 1e140");
-    assert!(error.hint().unwrap().starts_with("multiply all weights"));
-    assert!(fit([1e-140, 0.0, 1e-140]).is_ok());
+    let variance = |weight: f64| {
+        let weights = [weight, 2.0 * weight, weight];
+        let options = FitOptions::new().weights(WeightKind::Reliability);
+        options.fit(Block::from(&rows).weighted(&weights)).unwrap().explained_variance(1.0)
+    };
+    let truth = variance(1.0).unwrap()[0];
+    assert!((variance(1e-130).unwrap()[0] / truth - 1.0).abs() < 1e-12);
+    let error = variance(1e-165).unwrap_err();
+    assert!(error.to_string().starts_with("cannot compute variances with ddof = 1"), "{error}");
 }

@@ -22,8 +22,11 @@ fn every_word_means_its_setting() {
 #[test]
 fn other_words_are_refused_with_those_that_exist() {
     let error = "rank:-1".parse::<Truncation>().expect_err("no rank is negative");
-    assert_eq!(error.to_string(), "`rank:-1` is no truncation rule");
+    assert_eq!(
+        error.to_string(),
+        "invalid truncation rule `rank:-1`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`"
+    );
     let error = "drop".parse::<Missing>().expect_err("not a policy");
-    assert_eq!(error.to_string(), "`drop` is no policy for missing cells");
-    assert_eq!(error.hint().as_deref(), Some("one of `refuse`, `skip`, `impute`"));
+    assert_eq!(error.to_string(), "invalid policy for missing cells `drop`: expected `refuse`, `skip`, `impute`");
+    assert_eq!(error.hint(), None);
 }

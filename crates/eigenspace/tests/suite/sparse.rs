@@ -156,9 +156,12 @@ fn bad_sparse_rows_are_named() {
     let words = |result: Result<SparseRows<'_>, Error>| result.unwrap_err().to_string();
     assert_eq!(
         words(SparseRows::new(3, &[0, 2, 1], &[0, 1], &[1.0, 1.0])),
-        "3 offsets, 2 indices and 2 values are no compressed sparse rows"
+        "invalid sparse rows: 3 offsets, 2 indices and 2 values do not fit together"
     );
-    assert_eq!(words(SparseRows::new(3, &[0, 1], &[3], &[1.0])), "row 0: the column 3 does not exist, there are 3");
+    assert_eq!(
+        words(SparseRows::new(3, &[0, 1], &[3], &[1.0])),
+        "row 0: column 3 is out of range, the rows have 3 columns"
+    );
     assert!(SparseRows::new(3, &[], &[], &[]).is_err());
     let (offsets, indices, values) = ([0, 1, 2], [0, 2], [1.0, f64::NAN]);
     let rows = SparseRows::new(3, &offsets, &indices, &values).unwrap();

@@ -54,7 +54,7 @@ impl Weighted {
 
 /// Whether a stream takes this weight; asked here, where the file of the weights is known.
 fn is_weight(value: f64) -> bool {
-    value == 0.0 || (1.0 / LARGEST..=LARGEST).contains(&value)
+    (0.0..=LARGEST).contains(&value)
 }
 
 fn mismatch(rows: u64, weights: u64) -> Error {

@@ -150,7 +150,7 @@ fn settings_are_written_as_they_are_read() {
     }
     for text in ["", "knn:0", "knn:x", "svm:-1", "svm:inf", "svm-rbf:1,0", "perceptron:0", "forest", "centroid:2"] {
         let error = text.parse::<eigenspace::faces::Classifier>().unwrap_err();
-        assert_eq!(error.to_string(), format!("`{text}` is no classifier"));
+        assert_eq!(error.to_string(), format!("invalid classifier `{text}`"));
         assert!(error.hint().unwrap().contains("svm-rbf"));
     }
 }

@@ -51,7 +51,7 @@ fn protocols_that_cannot_be_run() {
     assert_eq!(found.to_string(), "`b` has 2 pictures, and the protocol first-2 needs 3");
     assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a", "b"]), Error::TooFewPictures { .. }));
     for text in ["first-0", "first", "random-x", "all", ""] {
-        assert_eq!(text.parse::<Protocol>().unwrap_err().to_string(), format!("`{text}` is no protocol"));
+        assert_eq!(text.parse::<Protocol>().unwrap_err().to_string(), format!("invalid protocol `{text}`"));
     }
 }
 

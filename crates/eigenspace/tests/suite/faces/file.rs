@@ -61,7 +61,7 @@ fn a_model_is_no_recognizer() {
     assert_eq!(format_error(&model.to_bytes()), FormatError::NoRecognizer);
     assert_eq!(format_error(&model.to_bytes_with_note("{\"picture\": null}")), FormatError::NoRecognizer);
     let error = Recognizer::from_bytes(&model.to_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), "not a usable model: a model, but not a recognizer: it knows no people");
+    assert_eq!(error.to_string(), "not a valid model: a model, but not a recognizer: it has no people in it");
     assert!(error.hint().unwrap().contains("train one"));
 }
 

@@ -94,7 +94,7 @@ fn another_picture_of_the_same_name() {
 #[test]
 fn people_and_pictures_that_are_not_there() {
     let found = error(trained().forget("nobody"));
-    assert_eq!(found.to_string(), "nobody is called `nobody`");
+    assert_eq!(found.to_string(), "unknown person `nobody`");
     assert_eq!(found.hint().unwrap(), "there are: `p0`, `p1`, `p2`");
     let found = error(trained().forget_picture("p0", "7.pgm"));
     assert_eq!(found.to_string(), "`p0` has no picture `7.pgm`");

@@ -238,7 +238,7 @@ fn a_table_without_rows_has_columns_and_ends_at_once() {
         assert_eq!(names(&path, &plain()), Some(list(&["x"])));
     }
     for path in written(folder.path(), &lists(&[]), 2) {
-        assert_eq!(refusal(&path, &plain()), "there are no rows in it");
+        assert_eq!(refusal(&path, &plain()), "it has no rows");
     }
 }
 

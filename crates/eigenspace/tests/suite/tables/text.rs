@@ -137,7 +137,7 @@ fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
     let with = |columns: &[&str]| ReadOptions { columns: Some(list(columns)), ..plain() };
     assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthere are: `x`, `y`");
     assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthere are: `x`, `y`");
-    assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` was asked for twice");
+    assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice");
     let none = ReadOptions { exclude: list(&["0-1"]), ..plain() };
     assert_eq!(refusal(&path, &none), "no column is left to read\nthere are: `x`, `y`");
     let label = ReadOptions { label: Some("kind".into()), ..plain() };
@@ -187,7 +187,7 @@ fn a_row_of_another_width_is_told_with_its_line() {
 fn a_text_without_anything_is_refused_and_a_header_alone_has_no_rows() {
     let folder = folder();
     for (name, bytes) in [("a.csv", vec![]), ("b.csv", b"\n\r\n  \n".to_vec()), ("c.csv", packed(b""))] {
-        assert_eq!(refusal(&written(folder.path(), name, bytes), &plain()), "there are no rows in it", "{name}");
+        assert_eq!(refusal(&written(folder.path(), name, bytes), &plain()), "it has no rows", "{name}");
     }
     let header = written(folder.path(), "header.csv", "x,y\n");
     assert!(read(&header, &plain()).rows.is_empty());
@@ -251,7 +251,7 @@ fn decimal_commas_are_read_where_they_are_told() {
     assert!(refusal(&path, &both).starts_with("`,` cannot both separate cells and mark decimals\n"));
     // Without being told, the line is cut at its commas, and the message says what may be wrong.
     let told = refusal(&path, &plain());
-    assert!(told.starts_with("line 2 has 2 columns, expected 1\nits cells seem to be separated by `;`"), "{told}");
+    assert!(told.starts_with("line 2 has 2 columns, expected 1\nthe cells seem to be separated by `;`"), "{told}");
 }
 
 #[test]
