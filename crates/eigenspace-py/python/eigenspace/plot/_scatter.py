@@ -1,4 +1,4 @@
-"""Rows as points, colored by label."""
+"""Scatter plot of scores, colored by label."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ._subject import Drawable, Subject
 def scatter(
     model: Drawable, X: Any, labels: Any = None, components: Sequence[int] = (0, 1), ax: Axes | None = None
 ) -> Axes:
-    """Coordinates of rows, colored by label, with the same scale on both axes.
+    """Draw the scores of rows, colored by label, with the same scale on both axes.
 
-    More than 20,000 rows are drawn as cells, darker where there are more rows, unless there are more classes than
-    colors.
+    More than 20,000 rows are drawn as the cells of a 2-d histogram, darker where there are more
+    rows, unless there are more classes than colors.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
     X : the rows
-    labels : one for each row. Texts and whole numbers of at most 20 values are classes; the 20 largest are
-        distinguished and the others are gray. Other numbers are a continuous scale with a color bar. A missing label
-        is gray.
-    components : which two are the axes, counted from 0; three make a picture in space
+    labels : one label for each row. Strings, and integers with at most 20 different values, are
+        classes; the 20 largest are colored and the others are gray. Other numbers are a continuous
+        scale with a color bar. Rows without a label are gray.
+    components : the two components to use as axes, counted from 0; three make a 3-d plot
     ax : the axes to draw into (with ``projection='3d'`` for three components); a new figure by default
 
     Returns
