@@ -44,7 +44,9 @@ def check(model_file, x: np.ndarray, precision: str = "f8") -> None:
     np.testing.assert_allclose(model["mean"], x.mean(axis=0), atol=CLOSE[precision] * abs(x).max())
     np.testing.assert_allclose(model["singular_values"], s[:rank], atol=CLOSE[precision] * s[0])
     scatter = model["basis"].T @ np.diag(model["singular_values"] ** 2) @ model["basis"]
-    np.testing.assert_allclose(scatter, centered.T @ centered, atol=10 * CLOSE[precision] * s[0] ** 2)
+    np.testing.assert_allclose(
+        scatter, centered.T @ centered, atol=10 * CLOSE[precision] * s[0] ** 2
+    )
     assert v.shape[1] == model["basis"].shape[1]
 
 

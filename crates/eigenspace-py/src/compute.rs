@@ -97,7 +97,7 @@ pub(crate) fn threads(py: Python<'_>) -> PyResult<usize> {
 #[pyfunction]
 #[pyo3(signature = (number=None))]
 pub(crate) fn set_threads(py: Python<'_>, number: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let number = number.map(|number| whole(number, "the number of threads")).transpose()?;
+    let number = number.map(|number| whole(number, "number of threads")).transpose()?;
     if let Some(number) = number
         && !(1..=1024).contains(&number)
     {

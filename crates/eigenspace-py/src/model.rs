@@ -51,7 +51,7 @@ impl Model {
     /// Return the model of no rows.
     #[staticmethod]
     fn empty(py: Python<'_>, features: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let features = options::whole(features, "the number of features")?;
+        let features = options::whole(features, "number of features")?;
         let cells = memory::matrix(features, 4);
         compute(py, cells, || {
             if features == 0 { Err(Error::NoFeatures) } else { Ok(EigenspaceModel::empty(features).into()) }

@@ -14,7 +14,7 @@ pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
         Ok(number) => Ok(number),
         Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
             if number.lt(0)? {
-                let words = format!("{name} is {number}: expected 0 or more");
+                let words = format!("invalid {name} {number}: expected 0 or more");
                 return Err(refusal(number.py(), words, "pass a non-negative integer"));
             }
             Ok(usize::MAX)

@@ -15,7 +15,7 @@ from ._interrupt import decomposition, interruptibly
 from ._minka import dimension
 from ._model import EigenspaceModel, settings
 from ._rows import is_sparse, pieces_of, weights_of
-from ._seen import Seen
+from ._seen import StreamState
 from ._view import View
 
 WIDE = 1024
@@ -156,7 +156,7 @@ class PCA(Estimator):
             interruptibly(partial(stream.update, piece, part, start), decomposition(end - start, features))
         if stream.count == 0:
             raise nothing_to_fit(rows)
-        return Seen(stream, features, chosen, narrow=X.dtype == np.float32).view(standardize=False)
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32).view(standardize=False)
 
     def _view(self) -> View:
         view: View | None = getattr(self, "_fitted", None)

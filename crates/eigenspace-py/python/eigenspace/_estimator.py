@@ -115,7 +115,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         view = self._view()
         Z = array_of(X, "the array of scores")
         if Z.shape[1] != view.shown:
-            words = f"cannot reconstruct rows: the scores have {Z.shape[1]} columns, the model has {view.shown} components"
+            words = (
+                f"cannot reconstruct rows: the scores have {Z.shape[1]} columns, the model has {view.shown} components"
+            )
             raise refusal(words, "pass scores as returned by transform")
         return view.reconstruct(Z, whiten=self.whiten)
 

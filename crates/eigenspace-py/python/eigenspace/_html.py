@@ -47,6 +47,4 @@ def _scree(model: EigenspaceModel) -> str:
         for height in [max(0.5, HEIGHT * share / shares[0])]
     )
     width = WIDTH * len(shares)
-    return (
-        f'<svg width="{width}" height="{HEIGHT}" fill="#4c78a8" role="img" aria-label="explained variance ratios">{bars}</svg>'
-    )
+    return f'<svg width="{width}" height="{HEIGHT}" fill="#4c78a8" role="img" aria-label="explained variance ratios">{bars}</svg>'

@@ -16,7 +16,7 @@ from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
 from ._note import is_standardized
 from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole_of
-from ._seen import Seen
+from ._seen import StreamState
 from ._view import View
 from ._warn import warn
 
@@ -144,13 +144,13 @@ class IncrementalPCA(Estimator):
             lambda: Stream.resume(model._core, chosen), decomposition(model._core.rank, model.n_features)
         )
         estimator._warn_if_ignored(stream, model.n_features)
-        estimator._seen = Seen(stream, model.n_features, chosen, narrow=False)
+        estimator._seen = StreamState(stream, model.n_features, chosen, narrow=False)
         return estimator
 
     @property
     def n_samples_seen_(self) -> int:
         """Rows absorbed so far."""
-        seen: Seen | None = getattr(self, "_seen", None)
+        seen: StreamState | None = getattr(self, "_seen", None)
         if seen is None:
             raise self._not_fitted()
         return seen.stream.count
@@ -177,12 +177,14 @@ class IncrementalPCA(Estimator):
     ) -> IncrementalPCA:
         """Add any number of rows to the model."""
         with self._all_or_nothing():
-            seen: Seen | None = getattr(self, "_seen", None)
+            seen: StreamState | None = getattr(self, "_seen", None)
             X = self._checked(X, reset=seen is None) if check_input or seen is None else array_of(X)
             self._seen = self._absorbed(seen, X, sample_weight, whole=True)
             return self
 
-    def _absorbed(self, seen: Seen | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool) -> Seen:
+    def _absorbed(
+        self, seen: StreamState | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool
+    ) -> StreamState:
         """Absorb checked rows, all or none. If ``whole``, the rows of the call are one block."""
         n, features = X.shape
         weights = weights_of(sample_weight, n)
@@ -207,10 +209,10 @@ class IncrementalPCA(Estimator):
         for start, end, rows in pieces_of(X, size):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, rows, part, start), cost)
-        return Seen(stream, features, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
 
     def _view(self) -> View:
-        seen: Seen | None = getattr(self, "_seen", None)
+        seen: StreamState | None = getattr(self, "_seen", None)
         if seen is None or seen.stream.count == 0:
             raise self._not_fitted()
         view = seen.view(self.standardize)
@@ -261,5 +263,5 @@ class IncrementalPCA(Estimator):
             twin.__dict__.update(self.__dict__)
             if hasattr(self, "_seen"):
                 seen = self._seen
-                twin._seen = Seen(seen.stream.copy(), seen.features, seen.settings, seen.narrow)
+                twin._seen = StreamState(seen.stream.copy(), seen.features, seen.settings, seen.narrow)
             return twin

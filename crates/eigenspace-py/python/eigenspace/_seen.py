@@ -9,7 +9,7 @@ from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._view import View
 
 
-class Seen:
+class StreamState:
     """A stream with its settings. A pickled copy that continues gives the same bytes as the original."""
 
     def __init__(self, stream: Stream, features: int, settings: dict[str, Any], narrow: bool) -> None:

@@ -20,7 +20,7 @@ from .._core import EigenspaceError
 from ._classes import cloud, labels_of
 from ._figure import BLUE, RULE, axes, checked, equal, remark, settled, zero_lines
 from ._names import Names
-from ._subject import Drawable, Subject, at_least_one
+from ._subject import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
@@ -55,10 +55,10 @@ def biplot(
     -------
     The axes.
     """
-    subject, ax, n = Subject(model), checked(ax), at_least_one(n, "n")
-    chosen = subject.chosen(components, (2,))
-    called, arrows = subject.names(names), _loadings(subject, chosen)
-    points = np.empty((0, 2)) if X is None else subject.coordinates(X)[:, chosen].astype(np.float64)
+    source, ax, n = PlotSource(model), checked(ax), at_least_one(n, "n")
+    chosen = source.chosen(components, (2,))
+    called, arrows = source.names(names), _loadings(source, chosen)
+    points = np.empty((0, 2)) if X is None else source.coordinates(X)[:, chosen].astype(np.float64)
     if X is None and labels is not None:
         raise EigenspaceError("cannot draw labels without rows: pass X as well")
     classes = labels_of(labels, len(points))
@@ -72,7 +72,7 @@ def biplot(
     reach = np.vstack([1.15 * factor * arrows, np.zeros((1, 2))])
     ax.update_datalim(reach)
     ax.autoscale_view()
-    _name_axes(ax, subject, chosen)
+    _name_axes(ax, source, chosen)
     equal(ax)
     zero_lines(ax)
     settled(ax, own=own)
@@ -102,10 +102,10 @@ def circle(
     -------
     The axes.
     """
-    subject, ax, n = Subject(model), checked(ax), at_least_one(n, "n")
-    chosen = subject.chosen(components, (2,))
-    called, arrows = subject.names(names), _loadings(subject, chosen)
-    deviations = np.sqrt(subject.core.feature_variance(0.0))[:, None]
+    source, ax, n = PlotSource(model), checked(ax), at_least_one(n, "n")
+    chosen = source.chosen(components, (2,))
+    called, arrows = source.names(names), _loadings(source, chosen)
+    deviations = np.sqrt(source.core.feature_variance(0.0))[:, None]
     arrows = np.divide(arrows, deviations, out=np.zeros_like(arrows), where=deviations > 0)
 
     own = ax is None
@@ -115,18 +115,18 @@ def circle(
     ax.set(xticks=ticks, yticks=ticks)
     zero_lines(ax)
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, edgecolor=RULE, linewidth=1.2))
-    _name_axes(ax, subject, chosen)
+    _name_axes(ax, source, chosen)
     settled(ax, own=own)
     _draw(ax, arrows, called, BLUE, n, 20, np.empty((0, 2)))
     return ax
 
 
-def _loadings(subject: Subject, chosen: list[int]) -> Floats:
+def _loadings(source: PlotSource, chosen: list[int]) -> Floats:
     """Return the loadings of the features on the components, one row per feature."""
-    variances = np.zeros(subject.shown)
-    real = subject.core.explained_variance(0.0)
+    variances = np.zeros(source.shown)
+    real = source.core.explained_variance(0.0)
     variances[: len(real)] = real
-    directions = np.asarray(subject.directions[chosen], dtype=np.float64)
+    directions = np.asarray(source.directions[chosen], dtype=np.float64)
     loadings: Floats = (np.sqrt(variances[chosen])[:, None] * directions).T
     return loadings
 
@@ -139,9 +139,9 @@ def _stretch(points: Floats, arrows: Floats) -> float:
     return float(np.min(0.8 * room[fits] / reach[fits])) if fits.any() else 1.0
 
 
-def _name_axes(ax: Axes, subject: Subject, chosen: list[int]) -> None:
-    ax.set_xlabel(subject.title(chosen[0]))
-    ax.set_ylabel(subject.title(chosen[1]))
+def _name_axes(ax: Axes, source: PlotSource, chosen: list[int]) -> None:
+    ax.set_xlabel(source.title(chosen[0]))
+    ax.set_ylabel(source.title(chosen[1]))
 
 
 def _draw(ax: Axes, tips: Floats, called: list[str], color: str, n: int | None, named: int, points: Floats) -> None:

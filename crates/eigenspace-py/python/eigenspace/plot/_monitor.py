@@ -14,7 +14,7 @@ from .._core import EigenspaceError
 from ._classes import Labels, cloud, labels_of, legend
 from ._figure import FADED, HALO, INK, VERMILION, axes, checked, settled
 from ._names import Names
-from ._subject import Drawable, Subject
+from ._subject import Drawable, PlotSource
 
 Floats = NDArray[np.float64]
 
@@ -54,13 +54,13 @@ def monitor(
     -------
     The axes.
     """
-    subject, ax = Subject(model), checked(ax)
-    readings = np.column_stack(subject.readings(X))
-    limits = np.array(subject.core.limits(confidence))
+    source, ax = PlotSource(model), checked(ax)
+    readings = np.column_stack(source.readings(X))
+    limits = np.array(source.core.limits(confidence))
     classes = labels_of(labels, len(readings))
     if names is not None and len(names) != len(readings):
         raise EigenspaceError(f"there are {len(names)} names for {len(readings)} rows, expected one for each row")
-    if subject.core.n_components == subject.core.rank and subject.core.certificate().is_exact:
+    if source.core.n_components == source.core.rank and source.core.certificate().is_exact:
         text = "every direction is a component, so Q is only rounding error: pass a smaller n_components"
         warnings.warn(text, UserWarning, stacklevel=2)
 

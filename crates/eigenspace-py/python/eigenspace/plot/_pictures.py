@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._core import EigenspaceError
 from .._rows import array_of, is_sparse
 from ._figure import FADED, gallery
-from ._subject import Drawable, Subject, at_least_one
+from ._subject import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
@@ -49,9 +49,9 @@ def components(
     -------
     An array of axes; the first is the mean.
     """
-    subject = Subject(model)
-    form = _form(shape, subject.features)
-    tiles = min(at_least_one(n, "n") or 1, subject.shown + 1)
+    source = PlotSource(model)
+    form = _form(shape, source.features)
+    tiles = min(at_least_one(n, "n") or 1, source.shown + 1)
     across = min(at_least_one(columns, "columns") or COLUMNS, tiles)
     down = -(-tiles // across)
 
@@ -61,11 +61,11 @@ def components(
     drawn = [figure.add_subplot(grid[divmod(i, across)]) for i in range(tiles)]
     for i, ax in enumerate(drawn):
         if i == 0:
-            _gray(ax, subject.mean, form)
+            _gray(ax, source.mean, form)
             caption = "mean"
         else:
-            _signed(ax, subject.directions[i - 1], form)
-            caption = f"{i} ({100 * subject.shares[i - 1]:.1f} %)"
+            _signed(ax, source.directions[i - 1], form)
+            caption = f"{i} ({100 * source.shares[i - 1]:.1f} %)"
         ax.set_xlabel(caption, fontsize="small", color=FADED, labelpad=3)
     return np.array(drawn, dtype=object)
 
@@ -94,14 +94,14 @@ def reconstructions(
     An array of axes: [row, 0, 0] is the original, [row, 0, j] the reconstruction from the j-th
     number of components, [row, 1, j] its residual, and [row, 1, 0] the color scale of the residuals.
     """
-    subject = Subject(model)
-    form, steps = _form(shape, subject.features), _steps(k, subject.shown)
-    rows = array_of(subject.rows(X))
+    source = PlotSource(model)
+    form, steps = _form(shape, source.features), _steps(k, source.shown)
+    rows = array_of(source.rows(X))
     if rows.shape[0] > STRIPS:
         raise EigenspaceError(f"X has {rows.shape[0]} rows, expected at most {STRIPS}: pass a selection such as X[:3]")
     rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
-    coordinates = subject.coordinates(X)
-    again = [_first(subject, coordinates, step) for step in steps]
+    coordinates = source.coordinates(X)
+    again = [_first(source, coordinates, step) for step in steps]
 
     width, height = _inches(form, 1.3)
     lines = 2 * len(rows)
@@ -126,11 +126,11 @@ def reconstructions(
     return drawn
 
 
-def _first(subject: Subject, coordinates: NDArray[Any], k: int) -> Floats:
+def _first(source: PlotSource, coordinates: NDArray[Any], k: int) -> Floats:
     """Reconstruct rows from their first k scores, with the scaling and whitening of the estimator."""
     kept = coordinates.copy()
     kept[:, k:] = 0.0
-    return np.asarray(subject.of.inverse_transform(kept), dtype=np.float64)
+    return np.asarray(source.of.inverse_transform(kept), dtype=np.float64)
 
 
 def _steps(k: Sequence[int] | int, shown: int) -> list[int]:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ._classes import cloud, labels_of
 from ._figure import axes, checked, equal, settled, zero_lines
-from ._subject import Drawable, Subject
+from ._subject import Drawable, PlotSource
 
 
 def scatter(
@@ -34,20 +34,20 @@ def scatter(
     -------
     The axes.
     """
-    subject = Subject(model)
-    chosen = subject.chosen(components, (2, 3))
+    source = PlotSource(model)
+    chosen = source.chosen(components, (2, 3))
     space = len(chosen) == 3
     ax = checked(ax, space=space)
-    points = subject.coordinates(X)[:, chosen]
+    points = source.coordinates(X)[:, chosen]
     classes = labels_of(labels, len(points))
 
     own = ax is None
     ax = axes(ax, space=space)
     cloud(ax, points, classes, own=own)
-    ax.set_xlabel(subject.title(chosen[0]))
-    ax.set_ylabel(subject.title(chosen[1]))
+    ax.set_xlabel(source.title(chosen[0]))
+    ax.set_ylabel(source.title(chosen[1]))
     if space:
-        ax.set_zlabel(subject.title(chosen[2]))  # type: ignore[attr-defined]
+        ax.set_zlabel(source.title(chosen[2]))  # type: ignore[attr-defined]
     else:
         equal(ax)
         zero_lines(ax)

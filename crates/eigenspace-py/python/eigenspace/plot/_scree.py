@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from ._figure import BLUE, INK, RULE, VERMILION, axes, checked
-from ._subject import Drawable, Subject, at_least_one
+from ._subject import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +40,8 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
     -------
     The axes.
     """
-    subject, n, ax = Subject(model), at_least_one(n, "n"), checked(ax)
-    core = subject.core
+    source, n, ax = PlotSource(model), at_least_one(n, "n"), checked(ax)
+    core = source.core
     shown = core.n_components
     bars = min(core.rank, max(BARS, shown) if n is None else n)
     shares = core.with_components(bars).explained_variance_ratio()

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Drawable: TypeAlias = Union[EigenspaceModel, "Estimator"]
 
 
-class Subject:
+class PlotSource:
     """A model or an estimator to draw; standardized if the estimator is."""
 
     view: View | None
