@@ -47,4 +47,5 @@ def _scree(model: EigenspaceModel) -> str:
         for height in [max(0.5, HEIGHT * share / shares[0])]
     )
     width = WIDTH * len(shares)
-    return f'<svg width="{width}" height="{HEIGHT}" fill="#4c78a8" role="img" aria-label="explained variance ratios">{bars}</svg>'
+    label = 'role="img" aria-label="explained variance ratios"'
+    return f'<svg width="{width}" height="{HEIGHT}" fill="#4c78a8" {label}>{bars}</svg>'
