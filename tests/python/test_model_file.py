@@ -138,7 +138,7 @@ def test_the_basis_spans_the_same_space_as_the_one_of_numpy(model, exact):
 
 
 def test_each_singular_value_belongs_to_its_direction(model):
-    # Also fails if the vectors are in the wrong order, which a comparison of spaces does not detect.
+    # Also fails if the vectors are in the wrong order, which comparing spaces does not detect.
     lengths = np.linalg.norm((rows() - model["mean"]) @ model["basis"].T, axis=0)
     np.testing.assert_allclose(lengths, model["singular_values"], rtol=CLOSE)
 
