@@ -278,7 +278,7 @@ def test_components_and_model_agree(features):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("weights", [None, np.arange(200) % 3])
-def test_components_and_model_of_batch_pca_of_wide_rows_agree(dtype, weights):
+def test_batch_pca_of_wide_rows_shows_what_it_remembers(dtype, weights):
     rng = np.random.default_rng(8)
     rows = rng.standard_normal((200, 150)) * 0.9 ** np.arange(150) @ rng.standard_normal((150, 3000)) + 3.0
     rows = rows.astype(dtype)

@@ -67,7 +67,7 @@ def test_3_reconstruction_error(X):
     assert all(errors[i] > errors[i + 1] for i in range(len(errors) - 1))
 
 
-def test_the_reference_of_test_1_is_random_by_default():
+def test_the_reference_of_test_1_is_random_unless_told_otherwise():
     X = faces()
     _, _, directions = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     random = sklearn.decomposition.PCA(n_components=50, random_state=0).fit(X)

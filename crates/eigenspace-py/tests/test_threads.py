@@ -94,7 +94,7 @@ def test_the_number_of_threads_does_not_change_the_answer():
         eigenspace.set_threads(0)
 
 
-def test_a_forked_process_starts_its_own_threads():
+def test_a_forked_process_has_threads_of_its_own():
     # Threads do not survive a fork: a child that waited for those of its parent would wait forever.
     done = run("""
         import multiprocessing
