@@ -86,7 +86,7 @@ def table(results: dict[str, Any]) -> str:
     text = [
         "| workload | peer |"
         + "".join(f" {head} |" for head in heads)
-        + " subspace error | peer's | missed variance | peer's |"
+        + " subspace error | peer's subspace error | missed variance | peer's missed variance |"
     ]
     text.append("|---|---|" + "---:|" * (len(threads) + 4))
     for line in found:
