@@ -69,13 +69,13 @@ LINE = np.outer(np.arange(30.0), [1.0, 2.0, 3.0, 4.0])
 
 @pytest.mark.parametrize("kind", [PCA, IncrementalPCA])
 def test_fewer_components_than_requested_raise_a_warning(kind):
-    words = r"3 components were requested, but only 1 were found: .*the 30 rows vary"
+    words = r"requested 3 components, found only 1: .*the 30 rows vary"
     with pytest.warns(UserWarning, match=words) as caught:
         coordinates = kind(3).fit(LINE).transform(LINE)  # one warning, although both read the components
     assert [warning.filename for warning in caught] == [__file__]
     assert coordinates.shape == (30, 3)
     assert np.abs(coordinates[:, 1:]).max() < 1e-12
-    with pytest.warns(UserWarning, match=r"9 components were requested, but only 4 were found: 5 rows vary in at most"):
+    with pytest.warns(UserWarning, match=r"requested 9 components, found only 4: 5 rows vary in at most"):
         kind(9).fit(X[:5]).transform(X)
 
 
@@ -88,14 +88,14 @@ def test_as_many_components_as_requested_raise_no_warning(kind, asked):
 
 def test_the_warning_says_if_directions_were_dropped():
     kept = EigenspaceModel.from_rows(X).truncate(3)
-    words = "8 components were requested, but only 3 were found: no more directions were kept"
+    words = "requested 8 components, found only 3: no more directions were kept"
     with pytest.warns(UserWarning, match=words):
         assert len(IncrementalPCA.from_model(kept, n_components=8).components_) == 8
 
 
 def test_a_model_that_keeps_fewer_directions_raises_a_warning():
     model = EigenspaceModel.from_rows(LINE)
-    words = "3 components were requested, but only 1 were found: the model keeps no more"
+    words = "requested 3 components, found only 1: the model keeps no more"
     with pytest.warns(UserWarning, match=words):
         assert model.with_components(3).n_components == 1
     assert model.with_components(1).n_components == 1

@@ -172,8 +172,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
         rest = view.shown - view.real
-        others = f" The last {rest} of components_ have a variance of 0." if rest else ""
-        warn(f"{asked} components were requested, but only {view.real} were found: {why}.{others}")
+        others = f" The last {rest} of components_ {'have' if rest > 1 else 'has'} a variance of 0." if rest else ""
+        warn(f"requested {asked} components, found only {view.real}: {why}.{others}")
 
     def _components(self, features: int) -> int | float | None:
         """Return the setting of n_components after checking it."""

@@ -153,7 +153,7 @@ class EigenspaceModel:
         model = self._with(interruptibly(lambda: self._core.with_components(asked), self.rank * self.n_features))
         if isinstance(asked, int) and model.n_components < asked and self.count > 0:
             kept = "the model keeps no more directions"
-            warn(f"{asked} components were requested, but only {model.n_components} were found: {kept}.")
+            warn(f"requested {asked} components, found only {model.n_components}: {kept}.")
         return model
 
     def _rows(self, X: Any) -> Any:
