@@ -1,16 +1,16 @@
-"""How good an answer is, against batch PCA in float64 by numpy alone.
+"""The accuracy of a result, compared with batch PCA in float64 by numpy alone.
 
 | symbol | in the code | |
 |---|---|---|
 | V | `basis`      | the first k principal directions of all rows, by batch PCA |
-| Q | `found`      | an orthonormal basis of what a tool found |
+| Q | `found`      | an orthonormal basis of the subspace that a tool computed |
 
-The largest principal angle has the sine |V - V QᵀQ|, which is accurate for small angles too. The
-captured variance is |X Qᵀ|² / |X Vᵀ|²: 1 is the best that k directions can do.
+The sine of the largest principal angle is |V - V QᵀQ|, which is accurate for small angles too. The
+captured variance is |X Qᵀ|² / |X Vᵀ|²; 1 is the best possible value for k directions.
 
-Batch PCA takes the scatter of the features where there are more rows than features, and otherwise
-numpy's SVD up to 512 rows and the Gram matrix of the rows beyond. All three agree on the directions
-that are compared here to about 1e-12.
+Batch PCA uses the scatter of the features if there are more rows than features. Otherwise it uses
+numpy's SVD for up to 512 rows, and the Gram matrix of the rows for more. All three agree on the
+directions that are compared here to about 1e-12.
 """
 
 import json
@@ -25,7 +25,7 @@ CELLS = 1 << 24
 
 
 class Truth:
-    """Batch PCA of some rows: computed once for all tools and runs, and kept beside the data."""
+    """Batch PCA of some rows, computed once for all tools and runs and stored with the data."""
 
     def __init__(self, key: str, rows: Callable[[], np.ndarray], k: int, *, centered: bool = True):
         self.key, self.k, self.centered = f"{key}-k{k}", k, centered
@@ -33,7 +33,7 @@ class Truth:
 
     @cached_property
     def rows(self):
-        """The rows, which stay in memory while a case is measured."""
+        """The rows, kept in memory while a case is measured."""
         return self._rows()
 
     @cached_property
@@ -86,7 +86,7 @@ class Truth:
         return float(sum(np.square(piece @ basis.T).sum() for piece in self._pieces()))
 
     def score(self, components: np.ndarray) -> dict[str, float | None]:
-        """The accuracy columns of a row."""
+        """Return the accuracy columns of a row of the results."""
         components = np.asarray(components, dtype=np.float64)[: self.k]
         if components.shape[0] < self.k or not np.isfinite(components).all():
             return {"sine": 1.0, "captured": None}
@@ -97,7 +97,7 @@ class Truth:
 
 
 def _sparse(rows, mean: np.ndarray, k: int) -> np.ndarray:
-    """The same for sparse rows by ARPACK, to machine precision."""
+    """Compute batch PCA of sparse rows by ARPACK, to machine precision."""
     from scipy.sparse.linalg import LinearOperator, svds
 
     centered = LinearOperator(
@@ -106,5 +106,5 @@ def _sparse(rows, mean: np.ndarray, k: int) -> np.ndarray:
         rmatvec=lambda y: rows.T @ y.ravel() - mean * y.sum(),
         dtype=np.float64,
     )
-    # In the same order as everywhere: largest first.
+    # Largest first, as everywhere.
     return svds(centered, k=k, tol=0, rng=np.random.default_rng(0))[2][::-1].copy()

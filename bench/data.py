@@ -1,7 +1,7 @@
-"""The rows of every workload, made once from a seed and kept in the folder of generated data.
+"""The rows of every workload, generated once from a seed and stored in target/bench-data.
 
-Rows are latent factors with singular values that fall as a power, as those of pictures, texts and
-embeddings do, with noise and a mean that is not zero:
+Rows are sums of latent factors whose singular values decay as a power, as those of images, texts
+and embeddings do, with noise and a nonzero mean:
 
     x = mean + sum_i z_i i^-decay v_i + noise
 """
@@ -18,10 +18,10 @@ FACE = (112, 92)
 
 
 def faces() -> np.ndarray:
-    """The 400 ORL faces, shuffled: in the order of the files the last people would be unseen."""
+    """Return the 400 ORL faces, shuffled: in file order, the last people would be unseen."""
     folder = os.environ.get("EIGENSPACE_ORL")
     if not folder:
-        raise SystemExit("EIGENSPACE_ORL names no folder: run this with `cargo xtask bench`")
+        raise SystemExit("EIGENSPACE_ORL is not set: run the benchmark with `cargo xtask bench`")
     pictures = [
         _pgm(Path(folder) / f"s{person}" / f"{picture}.pgm")
         for person in range(1, 41)
@@ -36,7 +36,7 @@ def _pgm(path: Path) -> np.ndarray:
 
 
 def factors(rows: int, features: int, dtype: str = "float64", decay: float = 0.8) -> Path:
-    """An .npy file of rows with 300 latent factors (fewer where there are fewer features)."""
+    """Return an .npy file of rows with 300 latent factors, or fewer if there are few features."""
     path = FOLDER / f"factors-{rows}x{features}-{dtype}-{decay}.npy"
     if path.exists():
         return path
@@ -60,12 +60,12 @@ def factors(rows: int, features: int, dtype: str = "float64", decay: float = 0.8
 
 
 def rows_of(path: Path, rows: int | None = None) -> np.ndarray:
-    """The rows of a file, in memory."""
+    """Load the rows of a file into memory."""
     return np.array(np.load(path, mmap_mode="r")[:rows])
 
 
 def topics(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matrix:
-    """Sparse rows of about 100 non-zeros: words of one or two of 80 topics, and some of any."""
+    """Return sparse rows of about 100 words: from one or two of 80 topics, and random ones."""
     path = FOLDER / f"topics-{rows}x{features}.npz"
     if path.exists():
         return scipy.sparse.load_npz(path)
@@ -93,7 +93,7 @@ def topics(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matri
 
 
 def saved(name: str, rows: np.ndarray) -> Path:
-    """An .npy file of these rows, for peers in other processes."""
+    """Save rows to an .npy file, for peers in other processes, and return its path."""
     path = FOLDER / f"{name}-{rows.shape[0]}x{rows.shape[1]}.npy"
     if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)

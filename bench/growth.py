@@ -1,4 +1,4 @@
-"""Exponents of growth, fitted, beside those that are claimed."""
+"""Fitted exponents of growth, next to the claimed ones."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ Curve = tuple[list[float], list[float]]
 
 
 def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Curve]:
-    """Sizes and values for each (engine, axis, tool, mode), at the largest thread count."""
+    """Return sizes and values for each (engine, axis, tool, mode), at the largest thread count."""
     threads = max(row["threads"] for row in rows)
     found: dict[tuple[str, ...], Curve] = {}
     for row in rows:
@@ -25,7 +25,7 @@ def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Cur
 
 
 def exponent(curve: Curve) -> float:
-    """The slope of the line through the logarithms; not a number where there is no line."""
+    """Return the slope of a line fitted to the logarithms, or NaN if it cannot be fitted."""
     sizes, values = curve
     if len(set(sizes)) < 2 or min(values) <= 0:
         return math.nan
@@ -33,7 +33,7 @@ def exponent(curve: Curve) -> float:
 
 
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Fitted exponents of time and memory; what is claimed is claimed of ours alone."""
+    """Yield a table of fitted exponents of time and memory; claims apply only to eigenspace."""
     times, memory = curves(rows, "median"), curves(rows, "memory_mib")
     yield "\n**Exponents** (time or memory as a power of the size)\n"
     yield "| engine | doubled | tool | mode | time | claimed | memory | claimed |"

@@ -1,4 +1,4 @@
-"""Where and when figures were measured."""
+"""The machine, versions and date of the measurements."""
 
 import datetime
 import os
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def described() -> dict[str, object]:
-    """Date, machine, versions and commit."""
+    """Return date, machine, versions and commit."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "cpu": _cpu(),

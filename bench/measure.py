@@ -1,10 +1,10 @@
-"""Times, in interleaved rounds, and peak memory, in a process of its own.
+"""Times, measured in interleaved rounds, and peak memory, measured in separate processes.
 
-A round runs every tool of a case once, in an order that is turned round from one to the next, so
-that a noisy neighbor and a warm cache hit all of them. The ratio to the peer is taken within each
-round; its median is what is reported. The first run of each tool is thrown away, unless it took so
-long that nothing of it can be warming up. A tool runs up to 20 times, fewer where that would take
-too long; each row says how many.
+A round runs every tool of a case once. The order is reversed from one round to the next, so that
+other load on the machine and warm caches affect all tools. The ratio to the peer is computed within
+each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
+unless it took so long that warming up does not matter. A tool runs up to 20 times, or fewer if that
+would take too long; each row of the results says how many times.
 """
 
 import gc
@@ -21,17 +21,17 @@ from accuracy import Truth
 
 RUNS = 20
 PAUSE = 0.15
-"""Seconds between runs, in which threads of other libraries stop spinning: OpenBLAS' need 0.11."""
+"""Seconds between runs, so that threads of other libraries stop spinning (OpenBLAS needs 0.11)."""
 LONG = 10.0
-"""Seconds from which a first run counts."""
+"""A first run that takes longer than this many seconds counts."""
 SHORT = 0.05
-"""Seconds for which work that can be repeated is repeated, as `timeit` does: caches and clocks are
-those of a program that is at work, for every tool."""
+"""Repeatable work is repeated for this many seconds, as `timeit` does, so that caches and clock
+rates are those of a busy program for every tool."""
 
 
 @dataclass
 class Timed:
-    """The answer of a tool that took its own time, in another process."""
+    """The result of a tool that measured its own time in another process."""
 
     answer: Any
     seconds: float
@@ -39,12 +39,12 @@ class Timed:
 
 
 def nothing() -> None:
-    """For work that changes nothing, and can be repeated."""
+    """Prepare nothing: the work changes no state and can be repeated."""
 
 
 @dataclass
 class Tool:
-    """One competitor in a case. `prepare` is not timed; `run` gets what it made."""
+    """One tool in a case. `prepare` is not timed; its result is passed to `run`."""
 
     name: str
     run: Callable[[Any], Any]
@@ -52,17 +52,17 @@ class Tool:
     components: Callable[[Any], np.ndarray] | None = None
     mode: str = ""
     per: float = 1.0
-    """Units in one run: times are reported for one unit."""
+    """Units of work in one run; times are reported per unit."""
     truth: Truth | None = None
     alone: Callable[[], Any] | None = None
-    """As `prepare`, but with nothing kept for the next run: for the memory of a single one."""
+    """Like `prepare`, but without a cache for the next run; used to measure memory."""
     repeats: int = 1
-    """Runs that are timed together."""
+    """Number of runs that are timed together."""
 
 
 @dataclass
 class Case:
-    """Tools that do the same work, and the one the others are compared with."""
+    """Tools that do the same work, and the peer that the others are compared with."""
 
     name: str
     peer: str
@@ -70,15 +70,15 @@ class Case:
     unit: str = "run"
     memory: bool = False
     seconds: float = 20.0
-    """Time to spend on it with one thread count, roughly."""
+    """Approximate time to spend on it with one thread count."""
     mapped: bool = False
-    """Rows come from a mapped file, whose pages are not memory of the tool."""
+    """Rows come from a memory-mapped file, whose pages do not count as memory of the tool."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """Numbers the rendering needs: sizes, operations."""
+    """Numbers for the tables and plots: sizes, operations."""
 
 
 def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str, Any]], list[str]]:
-    """A row of results for each tool, and what failed."""
+    """Return a row of results for each tool, and messages about failures."""
     times: dict[int, list[float]] = {}
     answers, wanted, failed = {}, {}, []
     for i, tool in enumerate(case.tools):
@@ -97,7 +97,7 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
             wanted[i] -= 1
     peer = next(i for i, tool in enumerate(case.tools) if tool.name == case.peer)
     if peer not in answers:
-        return [], [*failed, f"{case.name}: nothing to compare with"]
+        return [], [*failed, f"{case.name}: no comparison, because the peer failed"]
     for turn in range(max(wanted.values())):
         order = [i for i in wanted if turn < wanted[i]]
         for i in order if turn % 2 else reversed(order):
@@ -145,9 +145,9 @@ def _once(tool: Tool) -> tuple[float, Any]:
 
 
 def peak_memory(case: Case, tool: Tool) -> float:
-    """MiB that a tool takes above its input, everything it prepares included.
+    """Return the peak memory of a tool above its input in MiB, including its preparation.
 
-    To be called in a process that has loaded the rows and done nothing else.
+    Call it in a process that has loaded the rows and done nothing else.
     """
     gc.collect()
     watched = "RssAnon" if case.mapped else "VmRSS"
@@ -158,7 +158,7 @@ def peak_memory(case: Case, tool: Tool) -> float:
             kept = tool.run(prepare())
         peak = watch.peak
     else:
-        # Sets VmHWM back to what is resident now.
+        # Reset VmHWM to the current resident size.
         Path("/proc/self/clear_refs").write_text("5")
         kept = tool.run(prepare())
         peak = _status("VmHWM")
@@ -170,19 +170,19 @@ def _status(field_name: str) -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field_name + ":"):
             return int(line.split()[1])
-    raise RuntimeError(f"the system does not tell {field_name}")
+    raise RuntimeError(f"cannot read {field_name} from /proc/self/status")
 
 
 class _Watch:
-    """Looks at the memory that is not of a file, every two milliseconds."""
+    """Samples the anonymous memory of the process every two milliseconds."""
 
     def __enter__(self) -> "_Watch":
         self.peak, self._over = 0, threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._sample, daemon=True)
         self._thread.start()
         return self
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         while not self._over.wait(0.002):
             self.peak = max(self.peak, _status("RssAnon"))
 

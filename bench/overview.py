@@ -1,7 +1,7 @@
-"""The picture of README: how many times as fast, and how many digits are right, for each work.
+"""The chart in README.md: speed relative to the peer, and correct digits, for each workload.
 
-Written as plain SVG, so that the same results give the same bytes with any version of any library.
-The colors are in the middle, to be read on a white page and on a black one.
+It is written as plain SVG, so that the same results give the same bytes with any library version.
+The colors are readable on a white and on a black page.
 """
 
 import math
@@ -11,17 +11,17 @@ from xml.sax.saxutils import escape
 
 WIDTH, LABELS, LINE, TOP = 900, 390, 36, 62
 FAST = (LABELS + 10, 620)
-"""From the peer's speed to the fastest of ours, on a logarithmic scale."""
+"""Horizontal range of the speed ratios, on a logarithmic scale."""
 RIGHT = (690, WIDTH - 20)
-"""Digits, from none to all sixteen of a float64."""
+"""Horizontal range of the correct digits, from none to all sixteen of a float64."""
 DIGITS = 16.0
 TEXT, OURS, PEER = "#768390", "#2f81f7", "#c4841d"
 RATE = "numpy product"
-"""What the machine can do is no competitor: those lines are in the table only."""
+"""Comparisons with a plain matrix product are in the table only, because it is not a PCA tool."""
 
 
 def svg(lines: list[Any]) -> str:
-    """Lines are those of `readme.py`."""
+    """Return the chart for the lines of `readme.py`."""
     shown = [line for line in lines if line.ratios and line.peer != RATE]
     height = TOP + LINE * len(shown) + 16
     most = max((max(line.ratios.values()) for line in shown), default=10.0)
@@ -40,11 +40,11 @@ def svg(lines: list[Any]) -> str:
 
 def _head(height: int, decades: int, threads: int) -> Iterator[str]:
     number = f"{threads} thread{'s' * (threads > 1)}"
-    yield _text(FAST[0], 20, f"times as fast as the peer, {number}", bold=True)
-    yield _text(RIGHT[0], 20, "digits that are right", bold=True)
-    yield _circle(RIGHT[0] + 6, 36, OURS) + _text(RIGHT[0] + 16, 40, "ours", size=11)
-    yield _circle(RIGHT[0] + 62, 36, PEER, hollow=True)
-    yield _text(RIGHT[0] + 72, 40, "the peer's", size=11)
+    yield _text(FAST[0], 20, f"speed relative to the peer, {number}", bold=True)
+    yield _text(RIGHT[0], 20, "correct digits", bold=True)
+    yield _circle(RIGHT[0] + 6, 36, OURS) + _text(RIGHT[0] + 16, 40, "eigenspace", size=11)
+    yield _circle(RIGHT[0] + 102, 36, PEER, hollow=True)
+    yield _text(RIGHT[0] + 112, 40, "peer", size=11)
     for power in range(decades + 1):
         yield _grid(_fast(10.0**power, decades), height, f"{10**power:,}")
     for digits in range(0, 17, 4):
@@ -69,7 +69,7 @@ def _row(top: int, line: Any, decades: int, threads: int) -> Iterator[str]:
 
 
 def _fast(ratio: float, decades: int) -> float:
-    """Room is left for the number behind the bar, and for what is slower than the peer."""
+    """Return the position of a ratio, with space for its label and for ratios below 1."""
     share = min(max(math.log10(ratio), -0.2), decades) / decades
     return FAST[0] + 8 + share * (FAST[1] - FAST[0] - 8)
 

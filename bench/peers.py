@@ -1,11 +1,11 @@
-"""One adapter for each tool, each at its best honest settings.
+"""One adapter for each tool, with the fastest fair settings of each.
 
-* Every tool ends with its components computed: ours and oneDAL's are lazy, and reading
-  `components_` is part of the timed work.
-* scikit-learn's `copy` stays True, because the rows are used again; it costs about a hundredth.
-* oneDAL through its own class, which is still in its preview: nothing of scikit-learn is patched.
-* faiss works in float32 only, and is told to take all rows.
-* gensim's chunks are as large as all rows, one pass in memory, which is the fastest it has.
+* Every run includes computing the components. eigenspace and oneDAL compute them when `components_`
+  is read, so reading it is part of the timed work.
+* scikit-learn's `copy` stays True, because the rows are used again; it costs about 1 % of the time.
+* oneDAL is used through its preview class; scikit-learn is not patched.
+* faiss supports only float32, and is configured to use all rows.
+* gensim processes all rows in one chunk in memory, which is its fastest mode.
 """
 
 import copy
@@ -29,7 +29,7 @@ RUST_PEERS = ROOT / "target" / "rust-peers" / "release" / "rust-peers"
 
 
 def ours(k: int, mode: str) -> Any:
-    """Lean keeps what the peer keeps; default keeps spare rank and a certificate."""
+    """Lean keeps as many directions as the peer; default keeps more, with a certificate."""
     from eigenspace import IncrementalPCA
 
     return IncrementalPCA(k, max_rank=k if mode == "lean" else None)
@@ -59,9 +59,9 @@ def streamed(
     judged: Sequence[np.ndarray] | None = None,
     **more: Any,
 ) -> Tool:
-    """Blocks one after the other into an estimator that has seen others before.
+    """Stream blocks into an estimator that has already absorbed the `prime` blocks.
 
-    Accuracy is judged after the `judged` blocks, where tools are timed on different numbers.
+    If tools are timed on different numbers of blocks, accuracy is measured after `judged` blocks.
     """
     primed: list[Any] = []
 
@@ -114,7 +114,7 @@ def streams(
 
 
 def fitted(name: str, make: Callable[[], Any], rows: Any, **more: Any) -> Tool:
-    """A whole fit of rows that are all there."""
+    """Fit all rows in one call."""
 
     def run(estimator: Any) -> Any:
         estimator.fit(rows)
@@ -125,7 +125,7 @@ def fitted(name: str, make: Callable[[], Any], rows: Any, **more: Any) -> Tool:
 
 
 def batch(k: int, rows: np.ndarray, solvers: Sequence[str], **more: Any) -> list[Tool]:
-    """Our batch PCA, with the k directions that the peers keep and with all, and scikit-learn's."""
+    """Our batch PCA, with k directions (as the peers) and with all, and scikit-learn's PCA."""
     from eigenspace import PCA, EigenspaceModel
     from sklearn.decomposition import PCA as PEER
 
@@ -159,7 +159,7 @@ def numpy_svd(k: int, rows: np.ndarray, **more: Any) -> Tool:
 
 
 def faiss_pca(k: int, rows: np.ndarray, **more: Any) -> Tool:
-    """In float32, all that faiss has; the narrowing is its input and not timed."""
+    """PCA of faiss, in float32, which is all it supports; the conversion is not timed."""
     import faiss
 
     narrow = np.ascontiguousarray(rows, dtype=np.float32)
@@ -180,7 +180,7 @@ def faiss_pca(k: int, rows: np.ndarray, **more: Any) -> Tool:
 
 
 def rust(peer: str, k: int, path: Path, **more: Any) -> Tool:
-    """A Rust library in a process of its own, which reads the rows and then takes its time."""
+    """A Rust library in a separate process, which reads the rows and then times its work."""
 
     def run(_: Any) -> Timed:
         with tempfile.TemporaryDirectory() as folder:
@@ -202,12 +202,12 @@ RUST_NAMES = {
 
 
 def rust_peers(names: Sequence[str], k: int, path: Path, truth: Truth) -> list[Tool]:
-    """Those that were built: `left_out` says of the others why not."""
+    """Return the Rust peers if they were built; `left_out` gives the reason if not."""
     return [rust(name, k, path, truth=truth) for name in names] if RUST_PEERS.exists() else []
 
 
 def left_out() -> list[str]:
-    """Peers that could not take part, and why."""
+    """Return the peers that could not be measured, with the reason."""
     if RUST_PEERS.exists():
         return []
     why = os.environ.get("RUST_PEERS_FAILED", "their build failed; `cargo xtask bench` shows why")

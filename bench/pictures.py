@@ -14,7 +14,7 @@ MODES = {"lean": "#7fb3d8"}
 
 
 def draw(results: dict[str, Any], folder: Path) -> None:
-    """The same bytes for the same results: no date, no random names."""
+    """Draw the figures. The same results give the same bytes: no date, no random names."""
     plt.rcParams.update({"svg.hashsalt": "eigenspace", "font.size": 8, "svg.fonttype": "none"})
     for name, result in results.items():
         figure = _growth(result["rows"]) if name == "W8" else _bars(result["rows"])
@@ -25,10 +25,10 @@ def draw(results: dict[str, Any], folder: Path) -> None:
 
 
 def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
-    """How many times as fast as the peer, at the largest thread count."""
+    """Draw the speed relative to the peer, at the largest thread count."""
     threads = max(row["threads"] for row in rows)
     rows = [row for row in rows if row["threads"] == threads]
-    # A product alone is a rate, and nothing to compare.
+    # Skip cases with a product only, which have nothing to compare.
     cases = list(dict.fromkeys(row["case"] for row in rows if row["tool"] != row["peer"]))
     heights = [0.55 + 0.2 * sum(row["case"] == case for row in rows) for case in cases]
     figure, grid = plt.subplots(
@@ -43,7 +43,7 @@ def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
         found = [row for row in rows if row["case"] == case][::-1]
         names = [f"{row['tool']} {row['mode']}".strip() for row in found]
         colors = [_color(row) for row in found]
-        # From 1, which is the peer: to the right what is faster, to the left what is slower.
+        # Bars start at 1, the peer; faster tools go to the right, slower ones to the left.
         widths = [row["ratio"] - 1.0 for row in found]
         bars = axes.barh(names, widths, left=1.0, color=colors)
         axes.bar_label(bars, [f"{row['ratio']:.3g}" for row in found], padding=2)
@@ -63,7 +63,7 @@ def _color(row: dict[str, Any]) -> str:
 
 
 def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
-    """Time above, memory below, for each of the sizes that doubled."""
+    """Draw time above and memory below, for each size that is doubled."""
     sweeps = list(dict.fromkeys((row["facts"]["engine"], row["facts"]["axis"]) for row in rows))
     figure, grid = plt.subplots(
         2, len(sweeps), squeeze=False, figsize=(2.6 * len(sweeps), 5), layout="constrained"

@@ -1,10 +1,10 @@
-"""The measured table of README.md, from the raw results; run as a script it checks that it is.
+"""The table of measurements in README.md, generated from the raw results.
 
-    python bench/readme.py            does README hold the table and the picture of these results?
-    python bench/readme.py --write    puts them there; `cargo xtask bench` does so too
+    python bench/readme.py            check that README has the table and the chart of the results
+    python bench/readme.py --write    write them; `cargo xtask bench` does so too
 
-Each work of `targets.py` is a line: the default mode where there is one, otherwise the lean one.
-Ratios are the medians over the rounds; angles are those of the run with most threads.
+Each workload of `targets.py` is a line, in the default mode if there is one, otherwise in the lean
+mode. Ratios are medians over the rounds. Subspace errors are those of the run with most threads.
 """
 
 import argparse
@@ -28,7 +28,7 @@ NAMED = ("numpy", "scikit-learn", "scikit-learn-intelex", "gensim")
 
 @dataclass
 class Line:
-    """One work, one peer: times as fast by thread count, and the sines of both to batch PCA."""
+    """A workload and a peer: speed ratios by thread count, and the accuracy of both."""
 
     work: str
     peer: str
@@ -40,15 +40,15 @@ class Line:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """All results in a folder, by workload."""
+    """Read all results in a directory, by workload."""
     paths = sorted((folder / "results").glob("*.json"))
     return {path.stem: json.loads(path.read_text()) for path in paths}
 
 
 def lines(results: dict[str, Any]) -> list[Line]:
-    """A line for each pair of work and peer that was measured, in the order of the targets."""
+    """Return a line for each measured pair of workload and peer, in the order of the targets."""
     chosen: dict[tuple[str, str], targets.Target] = {}
-    for target in [*targets.TARGETS, *targets.LOOKS]:
+    for target in [*targets.TARGETS, *targets.READS]:
         if target.column == "memory_mib":
             continue
         key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
@@ -74,19 +74,19 @@ def _line(work: str, target: targets.Target, results: dict[str, Any]) -> Line:
 
 
 def _missed(row: dict[str, Any]) -> float | None:
-    """The variance that the subspace does not capture, as a share of what it could."""
+    """Return the missed variance: outside the subspace, relative to the best subspace."""
     return None if row.get("captured") is None else max(1.0 - row["captured"], 0.0)
 
 
 def table(results: dict[str, Any]) -> str:
-    """The lines as Markdown, and the memory of a streaming fit under them."""
+    """Return the lines as Markdown, followed by the memory of a streaming fit."""
     found = lines(results)
     threads = sorted({number for line in found for number in line.ratios})
     heads = [f"{number} thread{'s' * (number > 1)}" for number in threads]
     text = [
-        "| work | peer |"
+        "| workload | peer |"
         + "".join(f" {head} |" for head in heads)
-        + " our angle | the peer's | we miss | the peer misses |"
+        + " subspace error | peer's subspace error | missed variance | peer's missed variance |"
     ]
     text.append("|---|---|" + "---:|" * (len(threads) + 4))
     for line in found:
@@ -99,7 +99,7 @@ def table(results: dict[str, Any]) -> str:
 
 
 def _times(ratio: float | None) -> str:
-    """Two digits: the third is another one in every run."""
+    """Format with two digits, because the third differs from run to run."""
     return NOTHING if ratio is None else f"{float(f'{ratio:.2g}'):g}x"
 
 
@@ -112,7 +112,7 @@ def _share(missed: float | None) -> str:
 
 
 def _memory(results: dict[str, Any]) -> Iterator[str]:
-    """What the same fit takes in each tool."""
+    """Yield a line with the memory that the same fit takes in each tool."""
     target = next(target for target in targets.TARGETS if target.column == "memory_mib")
     rows = results.get(target.workload, {}).get("rows", [])
     found = [row for row in rows if row["case"] == target.case and "memory_mib" in row]
@@ -125,7 +125,7 @@ def _memory(results: dict[str, Any]) -> Iterator[str]:
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:
-    """Where the numbers are from: all machines, if there were several."""
+    """Yield a line with the machines, dates and versions of the measurements."""
     seen = {f"{at['cpu']}, {at['cores']} cores" for at in (r["machine"] for r in results.values())}
     dates = sorted(result["machine"]["date"][:10] for result in results.values())
     span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
@@ -135,16 +135,16 @@ def _machine(results: dict[str, Any]) -> Iterator[str]:
 
 
 def with_table(text: str, results: dict[str, Any]) -> str:
-    """The text of README with the table of these results between the two marks."""
+    """Return the text of README with the table of these results between the two markers."""
     before, found, rest = text.partition(BEGIN)
     _, closed, after = rest.partition(END)
     if not (found and closed):
-        raise SystemExit(f"{README.name} does not have the marks {BEGIN.strip()} and {END}")
+        raise SystemExit(f"{README.name} does not have the markers {BEGIN.strip()} and {END}")
     return before + BEGIN + table(results) + END + after
 
 
 def write(results: dict[str, Any]) -> None:
-    """Puts the table and the picture where README shows them."""
+    """Write the table into README, and the chart that README includes."""
     README.write_text(with_table(README.read_text(), results))
     picture = BENCH / PICTURE
     picture.parent.mkdir(exist_ok=True)
@@ -152,25 +152,25 @@ def write(results: dict[str, Any]) -> None:
 
 
 def faults(results: dict[str, Any]) -> Iterator[str]:
-    """What is not as the results say."""
+    """Yield the differences between the results and what is in README."""
     if not results:
         yield "there are no results in bench/results: run `cargo xtask bench` and commit them"
         return
     for name, result in results.items():
         if result["quick"]:
-            yield f"bench/results/{name}.json is of a quick run, which means nothing"
+            yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
     if README.read_text() != with_table(README.read_text(), results):
-        yield "the table in README.md is not that of bench/results"
+        yield "the table in README.md does not match bench/results"
     picture = BENCH / PICTURE
     if not picture.exists() or picture.read_text() != overview.svg(lines(results)):
-        yield f"bench/{PICTURE} is not the picture of bench/results"
+        yield f"bench/{PICTURE} does not match bench/results"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--write", action="store_true", help="put the table and the picture there")
+    parser.add_argument("--write", action="store_true", help="write the table and the chart")
     results = read(BENCH)
     if parser.parse_args().write and results:
         write(results)

@@ -1,4 +1,4 @@
-"""Tables and plots from the raw results: no number is typed by hand."""
+"""Generates the tables and plots from the raw results; no number is typed by hand."""
 
 import math
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ HEAD = """# Results
 
 Written by `cargo xtask bench`; do not edit. The raw numbers are in `results/`.
 
-Times are mean ± standard deviation, median and minimum of the runs of one unit of work; a run that
-takes less than 50 ms and changes nothing is one of a loop. *Ratio* is the peer's time over the
-tool's, the median over rounds in which both ran one after the other; above 1 the tool is faster
-than the peer. *Sine* is of the largest principal angle to batch PCA in float64, *captured* the
-variance of the found subspace as a share of the best possible. *Memory* is the peak above the
-input. *Lean* keeps as many directions as scikit-learn does (`max_rank = n_components`); *default*
-keeps more, with a certificate.
+Times are the mean ± standard deviation, the median and the minimum over the runs of one unit of
+work. Work that takes less than 50 ms and changes no state is timed in a loop. *Ratio* is the peer's
+time divided by the tool's: the median over rounds in which both ran one after the other. Above 1,
+the tool is faster than the peer. *Sine* is the sine of the largest principal angle to batch PCA in
+float64. *Captured* is the variance along the computed directions, relative to the best possible.
+*Memory* is the peak above the input. *Lean* keeps as many directions as scikit-learn does
+(`max_rank = n_components`). *Default* keeps more, with a certificate.
 """
 
 
 def everything(folder: Path) -> None:
-    """RESULTS.md and the figures of a folder; those to be kept are README's too."""
+    """Write RESULTS.md and the figures of a directory; for the real results, also README."""
     results = readme.read(folder)
     text = [HEAD, *_machine(results), *_targets(results)]
     for name, result in results.items():
@@ -34,7 +34,7 @@ def everything(folder: Path) -> None:
         if name == "W8":
             text += ["", *growth.table(result["rows"])]
         if result["left_out"]:
-            text += ["\nLeft out:\n", *(f"* {reason}" for reason in result["left_out"])]
+            text += ["\nNot measured:\n", *(f"* {reason}" for reason in result["left_out"])]
         text += [f"\n![{name}](figures/{name}.svg)"]
     figures = folder / "figures"
     figures.mkdir(exist_ok=True)
@@ -46,13 +46,13 @@ def everything(folder: Path) -> None:
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:
-    """Where and when: workloads may come from different runs."""
+    """Yield machine and date of each workload, which may come from different runs."""
     yield "| workload | date | commit | CPU, cores | load before | seconds |"
     yield "|---|---|---|---|---|---|"
     for name, result in results.items():
         at = result["machine"]
-        commit = at["commit"] + (" and changes" if at["changed_since"] else "")
-        quick = ", quick: means nothing" if result["quick"] else ""
+        commit = at["commit"] + (" with changes" if at["changed_since"] else "")
+        quick = ", quick run: meaningless" if result["quick"] else ""
         cpu = f"{at['cpu']}, {at['cores']}"
         yield f"| {name}{quick} | {at['date']} | {commit} | {cpu} | {at['load_before']} | {result['seconds']} |"  # noqa: E501
     versions = {}
@@ -69,13 +69,14 @@ def _targets(results: dict[str, Any]) -> Iterator[str]:
     known = [line for line in lines if line["reached"] is not None]
     number = sum(line["reached"] for line in known)
     beyond = [line for line in known if (line["ceiling"] or math.inf) < (line["target"].least or 0)]
-    yield f"{number} of {len(known)} measured figures are reached.\n"
+    yield f"{number} of {len(known)} measured targets are reached.\n"
     yield (
-        "The *ceiling* is the ratio if our operations ran at the rate of a product of large square "
-        "matrices on this machine (W7) and nothing else took any time; what the operations are is "
-        f"in `targets.py`. {len(beyond)} figures lie above it, and cannot be reached here.\n"
+        "The *ceiling* is the ratio that we would measure if our operations ran at the speed of a "
+        "product of large square matrices on this machine (W7) and nothing else took any time. The "
+        f"operation counts are in `targets.py`. {len(beyond)} targets are above the ceiling and "
+        "cannot be reached on this machine.\n"
     )
-    yield "| work | mode | against | threads | wanted | ceiling | found | |"
+    yield "| workload | mode | peer | threads | target | ceiling | measured | |"
     yield "|---|---|---|---|---|---|---|---|"
     for line in lines:
         target, value = line["target"], line["value"]
@@ -121,7 +122,7 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def seconds(value: float) -> str:
-    """Three digits in the unit that fits."""
+    """Format with three digits in a suitable unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if value >= size:
             return f"{value / size:.3g} {unit}"

@@ -1,12 +1,12 @@
-"""Runs the benchmark: `cargo xtask bench` calls this in the environment that has the peers.
+"""Run the benchmark. `cargo xtask bench` runs this script in an environment that has the peers.
 
-    python bench/run.py                     all workloads, then tables and plots
-    python bench/run.py W1 W5               these
-    python bench/run.py --quick             tiny sizes, into target/bench-quick: does it work?
-    python bench/run.py render              tables and plots from the results that are there
+    python bench/run.py                     run all workloads, then generate tables and plots
+    python bench/run.py W1 W5               run these workloads
+    python bench/run.py --quick             smoke test with tiny sizes, into target/bench-quick
+    python bench/run.py render              generate tables and plots from the existing results
 
-Each workload runs in a process for each thread count, which is set for every library before it is
-loaded; peak memory of each tool is measured in one more process of its own.
+Each workload runs in one process per thread count. The thread count is set for every library before
+it is loaded. The peak memory of each tool is measured in another, separate process.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W8")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    # One process for one thread count, and for the memory of one tool; written to a file.
+    # Used internally: run one thread count, or measure the memory of one tool, and write a file.
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
@@ -82,7 +82,7 @@ def workload(name: str, threads: list[int], quick: bool, folder: Path) -> None:
 
 
 def _in_child(name: str, threads: int, quick: bool, *memory: str) -> dict:
-    """A process whose libraries all find this number of threads."""
+    """Run a process in which all libraries use this number of threads."""
     environment = os.environ | {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
@@ -121,7 +121,7 @@ def child(name: str, threads: int, quick: bool, out: Path, memory: list[str] | N
 
 
 def fix_threads(number: int) -> None:
-    """The same number for everyone: also for pools that read no variable, and by the processors."""
+    """Set the thread count also for pools that read no variable, and restrict the processors."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:number])
     import daal4py
     import eigenspace

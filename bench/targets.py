@@ -1,14 +1,14 @@
-"""The figures this project set out to reach, each with what was measured.
+"""The performance targets of the project, compared with the measurements.
 
-A ratio is the median, over the rounds of one run, of the peer's time over ours. `reached` is
-decided by the number alone; nothing rounds it up, and a figure that was not measured says so.
+A ratio is the median, over the rounds of a run, of the peer's time divided by ours. A target is
+reached only if the unrounded number reaches it; a target without a measurement is marked as such.
 
-A *ceiling* is the ratio that would be found if our operations ran at the rate of a product of large
-square matrices on the same machine, and nothing else took any time. For r directions and m rows at
-a time, D features, in operations for a row:
+A *ceiling* is the ratio that we would measure if our operations ran at the speed of a product of
+large square matrices on the same machine and nothing else took any time. The number of operations
+per row, for r directions, m rows at a time and D features, is:
 
     scatter    D²                                    half of a symmetric product
-    factor     D (4 r + m + 2 r² / m)                least at m = √2 r: D r (4 + 2 √2)
+    factor     D (4 r + m + 2 r² / m)                smallest at m = √2 r: D r (4 + 2 √2)
 """
 
 import math
@@ -26,7 +26,7 @@ FULL = "scikit-learn PCA(full)"
 
 @dataclass
 class Target:
-    """One figure. `least` is a ratio of times (or a share of a rate), `most` a limit."""
+    """One target. `least` is a lower limit on a ratio, `most` an upper limit on a value."""
 
     work: str
     workload: str
@@ -38,7 +38,7 @@ class Target:
     most: float | None = None
     column: str = "ratio"
     operations: float | None = None
-    """Of ours, in one unit of the work."""
+    """Number of our operations in one unit of work."""
 
 
 def _both(
@@ -56,7 +56,7 @@ def _both(
 
 
 def _factor(rows: int, features: int, k: int) -> tuple[float, float]:
-    """Operations for so many rows: of rank k, and of the spare rank that is the default."""
+    """Return the operations for these rows with rank k and with the default rank."""
     each = rows * features * (4 + 2 * math.sqrt(2))
     return each * k, each * (2 * k + 32)
 
@@ -66,20 +66,24 @@ def _scatter(rows: int, features: int) -> tuple[float, float]:
 
 
 def _folded(rows: int, features: int, k: int, orthogonal: bool) -> float:
-    """Operations of folding rows into a model: products, a rotation, a look at what came out."""
+    """Return the operations of an update or merge: products, a rotation, and reading the result."""
     own = 0 if orthogonal else rows**2
     return features * (2 * rows * k + own + 2 * k * (k + rows) + k**2)
 
 
 WIDTH = "D = 10,304, k = 50"
 EMBEDDINGS = "embeddings, f32, 200,000 x 768, k = 64, from .npy"
-LOOKS = [
+READS = [
     Target(
-        f"ORL, {n} more and a look at the components", "W1", f"update, {n} rows", OURS, "default"
+        f"ORL, {n} row{'s' * (n > 1)} added, components read after each update",
+        "W1",
+        f"update, {n} rows",
+        OURS,
+        "default",
     )
     for n in (1, 10, 50)
 ]
-"""What is in README's table without a figure to reach."""
+"""Workloads in the table of README that have no target."""
 TARGETS = [
     *_both(
         f"{WIDTH}, one row per call",
@@ -235,7 +239,7 @@ TARGETS = [
     ),
     *[
         Target(
-            f"ORL in {rows} rows a block, sine of the largest angle to batch PCA",
+            f"ORL in blocks of {rows} rows, sine of the largest angle to batch PCA",
             "W1",
             f"stream, blocks of {rows}",
             OURS,
@@ -247,13 +251,14 @@ TARGETS = [
     ],
 ]
 ELSEWHERE = (
-    "Not measured here, because they are no times: noise variance, ratios and covariance equal to "
-    "batch PCA to 1e-10, and orthogonality after 100,000 updates of one row. Tests hold them."
+    "The benchmark does not measure these accuracy targets, which are checked by tests: noise "
+    "variance, explained variance ratios and covariance equal to batch PCA to 1e-10, and "
+    "orthogonality after 100,000 updates of one row."
 )
 
 
 def ratio(rows: list[dict[str, Any]], row: dict[str, Any], peer: str) -> float | None:
-    """The peer's time over this row's, round by round, in the middle."""
+    """Return the median, over the rounds, of the peer's time divided by this row's."""
     for other in rows:
         same = other["case"] == row["case"] and other["threads"] == row["threads"]
         if same and other["tool"] == peer:
@@ -263,7 +268,7 @@ def ratio(rows: list[dict[str, Any]], row: dict[str, Any], peer: str) -> float |
 
 
 def rate(results: dict[str, dict[str, Any]], threads: int) -> float | None:
-    """Operations a second of the fastest product of square matrices."""
+    """Return the operations per second of the fastest product of square matrices."""
     for row in results.get("W7", {}).get("rows", []):
         if "operations" in row["facts"] and row["threads"] == threads:
             return row["facts"]["operations"] / row["min"]
@@ -284,7 +289,7 @@ def _ceiling(results: dict[str, Any], rows: list, row: dict, target: Target) -> 
 
 
 def reached(results: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Every target at every thread count, with the number found."""
+    """Yield every target at every thread count, with the measured number."""
     for target in TARGETS:
         rows = results.get(target.workload, {}).get("rows", [])
         found = [

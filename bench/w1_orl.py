@@ -1,12 +1,12 @@
 """W1: the ORL faces, 400 x 10,304, k = 50, and longer streams of the same width.
 
-* *update*: a model of 200 faces gets m more in one call, and its components are read.
-* *stream*: all 400 faces, block after block.
+* *update*: m faces are added to a model of 200 faces in one call, and its components are read.
+* *stream*: all 400 faces, block by block.
 * *batch*: all 400 faces at once.
-* *add 10 to 390*: against the SVD of all 400, the claim of the specification.
-* *calls*: after 1,000 made-up rows of the same width, 2,000 more in calls of m rows, read once at
-  the end; times are for one call. Our stream is past the rows that it keeps exactly, as any long
-  one is.
+* *add 10 to 390*: compared with the SVD of all 400, as in the specification.
+* *calls*: after 1,000 generated rows of the same width, 2,000 more in calls of m rows. The
+  components are read once at the end, and times are per call. Our stream already has more rows than
+  it keeps exactly, as in any long stream.
 """
 
 import data
@@ -19,11 +19,12 @@ from peers import sklearn as make_sklearn
 TITLE = "ORL faces, 400 x 10,304, k = 50"
 LEFT_OUT = [
     "oneDAL IncrementalPCA and scikit-learn PCA(covariance_eigh): they solve an eigenproblem of "
-    "10,304 features, minutes for each fit",
+    "10,304 features, which takes minutes for each fit",
 ]
 CALLS = {1: (2000, 10), 10: (200, 10), 50: (40, 6), 200: (10, 3), 1000: (2, 1)}
-"""Rows in a call: calls timed of ours, which puts work off, and of the peer, whose calls all cost
-the same. The accuracy of both is that after as many calls as ours."""
+"""Rows per call: (number of timed calls of ours, number of timed calls of the peer). Ours needs
+more, because it postpones work; all calls of the peer cost the same. The accuracy of both is
+measured after the same number of calls."""
 
 
 def _faces(quick: bool) -> tuple[np.ndarray, int]:

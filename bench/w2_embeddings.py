@@ -1,10 +1,10 @@
-"""W2: embeddings, float32, 200,000 x 768, k = 64, from an .npy file that is mapped and not loaded.
+"""W2: embeddings, float32, 200,000 x 768, k = 64, from a memory-mapped .npy file.
 
-scikit-learn's and oneDAL's `fit` would copy the whole file, so they get the blocks one by one, of
-3,840 rows, which is scikit-learn's own choice (5 D). faiss and the batch solver need all rows in
-memory: loading them is part of their run, and their memory. The product of two 2,048 x 2,048
-matrices says what the machine can do in float32; its row is the time of as many operations as the
-scatter of these rows needs, N D (D + 1).
+`fit` of scikit-learn and oneDAL would copy the whole file. They get the rows in blocks of 3,840
+instead, which is scikit-learn's default (5 D). faiss and the batch solver need all rows in memory;
+loading them is part of their time and memory. The product of two 2,048 x 2,048 matrices measures
+the speed of the machine in float32. Its row is the time of as many operations as the scatter of
+these rows needs, N D (D + 1).
 """
 
 import data
@@ -15,8 +15,8 @@ from peers import ONEDAL, SKLEARN, components, faiss_pca, onedal, ours, sklearn,
 
 TITLE = "embeddings, float32, 200,000 x 768, k = 64, from .npy"
 LEFT_OUT = [
-    "scikit-learn PCA(full), numpy SVD: more than a minute for each fit, and they answer no "
-    "question here that covariance_eigh does not",
+    "scikit-learn PCA(full), numpy SVD: more than a minute for each fit, and covariance_eigh "
+    "already answers the same question",
 ]
 
 

@@ -1,4 +1,4 @@
-"""W3: wide rows, D = 100,000, k = 100, 256 rows in each call, after 512 rows."""
+"""W3: wide rows, D = 100,000, k = 100, 256 rows per call, after 512 rows."""
 
 import data
 import numpy as np

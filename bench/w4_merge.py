@@ -1,7 +1,7 @@
-"""W4: merge and split of two rank-50 models at D = 10,304, against recomputing from the rows.
+"""W4: merge and split of two rank-50 models at D = 10,304, compared with recomputing from the rows.
 
-The models are of 200 ORL faces each. A merge of truncated models cannot be better than what was
-kept, so the exact merge, of all 199 directions of each half, stands beside it.
+Each model is of 200 ORL faces. A merge of truncated models cannot be more accurate than the models.
+For comparison there is also an exact merge, of all 199 directions of each half.
 """
 
 import data

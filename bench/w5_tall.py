@@ -29,7 +29,7 @@ def stream(features: int, block: int, quick: bool) -> Case:
     blocks = np.split(rows, range(block, len(rows), block))
     tools = streams(k, blocks, with_onedal=features < 1000 and block == 1000, truth=truth)
     name = f"D = {features}, calls of {block} rows"
-    # Memory is measured of the widest only.
+    # Measure memory only for the widest rows.
     memory = features == max(COMPONENTS)
     return Case(name, SKLEARN, tools, "20,000 rows", memory, seconds=30 if memory else 15)
 

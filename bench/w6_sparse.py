@@ -1,7 +1,7 @@
 """W6: sparse rows, D = 100,000, about 100 non-zeros a row, N = 20,000, k = 50.
 
-gensim's LsiModel does not center the rows, so ours are not centered either where it is the peer. The
-centered case, which is PCA, has scikit-learn's ARPACK solver as its peer.
+gensim's LsiModel does not center the rows, so in the case where it is the peer, ours are not
+centered either. In the centered case, which is PCA, the peer is scikit-learn's ARPACK solver.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from peers import components, ours
 
 TITLE = "sparse, D = 100,000, 100 non-zeros a row, k = 50"
 LEFT_OUT = [
-    "scikit-learn IncrementalPCA: makes blocks dense, 80 GB of cells for these rows",
+    "scikit-learn IncrementalPCA: makes the rows dense, which would be 80 GB of cells",
 ]
 
 

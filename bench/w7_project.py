@@ -1,6 +1,6 @@
-"""W7: how fast rows become coordinates and coordinates rows, against the plain product of numpy.
+"""W7: the speed of projecting and reconstructing rows, compared with a plain product by numpy.
 
-The product leaves out the mean, which every PCA has to take off; it is what the machine can do.
+The product does not subtract the mean, which every PCA must do. It shows the speed of the machine.
 """
 
 import data
@@ -54,7 +54,7 @@ def reconstruct(n: int, features: int, k: int, dtype: str) -> Case:
 
 
 def square(n: int) -> Case:
-    """The most operations a second that there are here: `targets.py` reads it."""
+    """Measure the highest rate of operations on this machine, for `targets.py`."""
     a = np.random.default_rng(0).normal(size=(n, n))
     tool = Tool(PRODUCT, lambda _: a @ a)
     return Case(SQUARE, PRODUCT, [tool], "call", seconds=3, facts={"operations": 2 * n**3})

@@ -1,4 +1,4 @@
-"""W8: how time and memory grow as N, D and k double, against what the documentation claims.
+"""W8: growth of time and memory as N, D and k double, compared with the documented claims.
 
     factor engine   time N D (4r + m + 2r²/m), m = r: linear in N, D and k; memory D (r + m)
     scatter engine  time N D², memory D²: k does not matter
@@ -42,7 +42,7 @@ def point(engine: str, axis: str, size: int, quick: bool) -> Case:
         }
     rows = data.rows_of(data.factors(at["N"], at["D"]))
     truth = Truth(f"factors-{at['N']}x{at['D']}", lambda: rows, at["k"])
-    # As many rows in a call as scikit-learn would take by itself, but no more than it needs here.
+    # scikit-learn's own block size, but limited to the rows that it needs here.
     block = 200 if not quick else 20
     blocks = [rows[i : i + block] for i in range(0, len(rows), block)]
     tools = [

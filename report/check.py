@@ -1,7 +1,8 @@
-"""Sees that the text of the report holds no measured number of its own, and names only numbers that exist.
+"""Check that the text of the report has no typed-in measurements and refers only to existing numbers.
 
-A number counts as measured if it has decimals, a percent sign, a power of ten or a factor after it. Lengths in the
-options of commands are not text. Run by ``cargo xtask test`` and ``cargo xtask report``; needs nothing but Python.
+A number counts as a measurement if it has decimals, a percent sign, a power of ten, a factor or a
+unit. Lengths in the options of LaTeX commands are ignored. ``cargo xtask test`` and
+``cargo xtask report`` run this check; it needs only Python.
 """
 
 import re
@@ -32,19 +33,19 @@ NOT_TEXT = (
 def main():
     text = (HERE / "report.tex").read_text()
     lines = text.splitlines()
-    faults = [f"report.tex:{line}: a number in the text: {found}" for line, found in literals(lines)]
+    faults = [f"report.tex:{line}: typed-in measurement: {found}" for line, found in literals(lines)]
     known = set(re.findall(r"^\\Number\{([^}]+)\}", (HERE / "results/numbers.tex").read_text(), re.MULTILINE))
     for line, content in enumerate(lines, 1):
         content = re.sub(r"(?<!\\)%.*", "", content)
-        faults += [f"report.tex:{line}: no number is called {key}" for key in keys(content) if key not in known]
-        faults += [f"report.tex:{line}: there is no file {file}" for file in files(content) if not file.exists()]
+        faults += [f"report.tex:{line}: unknown number `{key}`" for key in keys(content) if key not in known]
+        faults += [f"report.tex:{line}: missing file {file}" for file in files(content) if not file.exists()]
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0
 
 
 def literals(lines):
-    """Lines and what in them looks like a measurement."""
+    """Yield line numbers and texts that look like measurements."""
     for line, content in enumerate(lines, 1):
         for pattern in NOT_TEXT:
             content = re.sub(pattern, "", content)
@@ -53,12 +54,12 @@ def literals(lines):
 
 
 def keys(content):
-    """The numbers that a line asks for."""
+    """Return the keys of the numbers that a line refers to."""
     return [key for key in re.findall(r"\\N\{([^}]+)\}", content) if "#" not in key]
 
 
 def files(content):
-    """The tables and figures that a line asks for."""
+    """Return the tables and figures that a line refers to."""
     tables = [HERE / f"{name}.tex" for name in re.findall(r"\\input\{([^}]+)\}", content) if "#" not in name]
     return tables + [HERE / name for name in re.findall(r"\\includegraphics(?:\[[^\]]*\])?\{([^}]+)\}", content)]
 

@@ -1,7 +1,7 @@
-//! Links the OpenBLAS that comes in SciPy's wheel.
+//! Links the OpenBLAS library of SciPy's wheel.
 //!
-//! The build scripts of the crates that would bring their own fetch it from outside the registries and need a Fortran
-//! compiler. SciPy's is the same library, and the one that the Python peers run on.
+//! The crates that provide OpenBLAS download it from outside the registries and need a Fortran
+//! compiler. SciPy's wheel contains the same library, and the Python peers use it too.
 
 use std::path::Path;
 
@@ -14,6 +14,6 @@ fn main() {
     let folder = Path::new(&library).parent().expect("a file in a folder");
     println!("cargo:rustc-link-arg-bins={library}");
     println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{}", folder.display());
-    // Its own dependencies lie beside it.
+    // Its dependencies are in the same directory.
     println!("cargo:rustc-link-arg-bins=-Wl,-rpath-link,{}", folder.display());
 }

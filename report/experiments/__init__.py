@@ -1,9 +1,9 @@
 """The experiments of the report, one file each.
 
-Each file has four functions, all but the last of them optional to the reader of another:
+Each file has four functions:
 
-    run()              -> numbers, as JSON can hold them       (needs the faces, takes time)
-    draw(results)      -> figures by name                      (from the numbers alone)
+    run()              -> results that JSON can represent      (needs the faces, takes time)
+    draw(results)      -> figures by name                      (from the results only)
     tables(results)    -> LaTeX tabulars by name
     numbers(results)   -> LaTeX text by key, for ``\\N{file.key}``
 """
@@ -22,4 +22,4 @@ NAMES = (
     "classifiers",
     "errata",
 )
-"""In the order of the report; what is timed keeps the machine to itself because they run one by one."""
+"""In the order of the report. They run one at a time, so that timings do not disturb each other."""

@@ -11,7 +11,7 @@ from . import orl, tex
 from .measure import captured, orthogonality_loss, sine
 
 TOLERANCE = 1e-10
-"""What Test 1 allows of any entry of a component."""
+"""The tolerance of Test 1 for each entry of a component."""
 SOLVERS = {
     "auto": "scikit-learn, default (randomized)",
     "full": "scikit-learn, full",
@@ -49,7 +49,7 @@ def run():
 
 
 def gap(s):
-    """How close the last component shown is to the first that is not, as a share of the largest eigenvalue."""
+    """Return the gap after the last component, relative to the largest eigenvalue."""
     return float((s[orl.K - 1] ** 2 - s[orl.K] ** 2) / s[0] ** 2)
 
 

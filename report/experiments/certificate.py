@@ -1,4 +1,4 @@
-"""The certificate: how far its bound lies above the true error, and what it says when truncation fails."""
+"""The certificate: its bound compared with the true error, also when truncation fails."""
 
 import eigenspace
 import numpy as np
@@ -10,9 +10,9 @@ EVERY = (1, 5, 10, 20, 50, 100, 200)
 RANKS = (50, 100, 150)
 ANGLES = (1, 2, 3, 5, 10, 20)
 STRONG, WEAK, FEATURES = 20, 2_000, 1_100
-"""The adversarial stream: strong directions once each, then a weak one again and again."""
+"""The adversarial stream: each strong direction once, then a weak one many times."""
 LENGTH = 10.0
-"""Of a strong row; a weak one has length 1."""
+"""Length of a strong row; a weak row has length 1."""
 
 
 def run():
@@ -21,7 +21,7 @@ def run():
 
 
 def faces():
-    """The faces truncated to a rank after every so many rows."""
+    """Stream the faces, truncating to a rank after every ``every`` rows."""
     rows, truth = orl.faces(), orl.reference()
     largest = truth.s[0] ** 2
     found = []
@@ -51,7 +51,7 @@ def faces():
 
 
 def adversarial_rows():
-    """Each row and its negative, so that the mean stays at zero."""
+    """Return rows in pairs of opposite sign, so that the mean stays at zero."""
     rng = np.random.default_rng(3)
     directions = np.linalg.qr(rng.normal(size=(FEATURES, STRONG + 1)))[0].T
     strong = np.repeat(LENGTH * directions[:STRONG], 2, axis=0)
@@ -62,7 +62,7 @@ def adversarial_rows():
 
 
 def adversarial():
-    """Plain truncation and Frequent Directions, both with as many directions as there are strong ones."""
+    """Run plain truncation and Frequent Directions, both with one direction per strong direction."""
     rows, weak = adversarial_rows()
     found = {}
     for name, rule in {"plain": f"rank:{STRONG}", "frequent": f"fd:{STRONG}"}.items():

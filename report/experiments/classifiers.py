@@ -1,4 +1,4 @@
-"""Recognition by the command: classifiers, strangers, and people who come one by one."""
+"""Recognition with the command: classifiers, strangers, and people enrolled one by one."""
 
 import json
 import os
@@ -19,7 +19,7 @@ NAMES = {
 
 OPEN = ("enrolled", "strangers", "false_accepts", "false_rejects", "identified")
 DEFAULT = "svm"
-"""The classifier that a recognizer has unless it is told another."""
+"""The default classifier of the command."""
 
 
 def run():
@@ -40,10 +40,10 @@ def run():
 
 
 def evaluate(*options):
-    """What the command says of the faces, with its seed and defaults."""
+    """Run `eigenspace faces evaluate` with its default seed and settings and return its output."""
     command = os.environ.get("EIGENSPACE")
     if not command:
-        raise SystemExit("set EIGENSPACE to the command, for example target/release/eigenspace")
+        raise SystemExit("set EIGENSPACE to the path of the command, for example target/release/eigenspace")
     words = [command, "faces", "evaluate", os.environ["EIGENSPACE_ORL"], *options, "--json", "--quiet"]
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
@@ -53,7 +53,7 @@ def draw(results):
 
 
 def strangers(results, protocol):
-    """Rates of the default classifier at its own threshold, with strangers outside the eigenspace."""
+    """Return the rates of the default classifier at its threshold; strangers are not in the eigenspace."""
     settings = results["protocols"][protocol]["settings"]
     return next(setting["open"] for setting in settings if setting["classifier"] == DEFAULT)
 

@@ -1,4 +1,4 @@
-"""Many batches: the faces in twenty blocks and one by one, and long streams of drawn rows."""
+"""Many batches: the faces in twenty blocks and row by row, and long streams of random rows."""
 
 import eigenspace
 import numpy as np
@@ -9,11 +9,11 @@ from .measure import orthogonality_loss, sine
 
 CUTS = {"20 x 20": 20, "400 x 1": 1}
 FEATURES, LENGTH, SHOWN, KEPT = 1_500, 10_000, 10, 40
-"""The long stream: more than 1,024 features, so that directions are dropped, and the rank kept."""
+"""The long stream: more than 1,024 features, so that directions beyond the rank are dropped."""
 MARKS = (100, 300, 1_000, 3_000, 10_000)
 PEER_BLOCK = 100
 DEFICIENT, SHORT = 30, 300
-"""The short stream: rows of a lower rank than is kept, where residuals are nothing but rounding."""
+"""The short stream: rows of a lower rank than is kept, so that residuals are pure rounding error."""
 
 
 def run():
@@ -35,7 +35,7 @@ def faces(size):
             "bound": pca.certificate_.error_bound / largest,
             "exact": pca.certificate_.is_exact,
         }
-    # The peer takes no first block of fewer rows than components.
+    # scikit-learn does not accept a first block with fewer rows than components.
     peer = Peer(orl.K).partial_fit(rows[: orl.K + 10])
     for start in range(orl.K + 10, len(rows), size):
         peer.partial_fit(rows[start : start + size])
@@ -47,7 +47,7 @@ def faces(size):
 
 
 def drawn():
-    """Rows with a spectrum that falls slowly after a gap, about a mean far from zero."""
+    """Return random rows whose spectrum decays slowly after a gap, with a mean far from zero."""
     rng = np.random.default_rng(7)
     deviations = np.concatenate([np.linspace(10, 5, SHOWN), 2 / np.sqrt(np.arange(1, 191))])
     directions = np.linalg.qr(rng.normal(size=(FEATURES, len(deviations))))[0].T
@@ -56,9 +56,10 @@ def drawn():
 
 
 def single_pass(rows, dtype, marks=MARKS):
-    """Brand's rank-one update as it is usually written, the residual orthogonalized once: V after each mark.
+    """Run the usual form of Brand's rank-one update, which orthogonalizes the residual once.
 
-    The mean correction is right; only the care for orthogonality is missing.
+    Return V after each mark. The mean correction is right; only the second orthogonalization is
+    missing.
     """
     rows = rows.astype(dtype)
     mean, n = rows[0].copy(), 1
@@ -82,7 +83,7 @@ def single_pass(rows, dtype, marks=MARKS):
 
 
 def deficient():
-    """Loss of orthogonality after a short stream of rows that leave most of the rank unused."""
+    """Return the loss of orthogonality after a short stream of rows of lower rank than is kept."""
     rng = np.random.default_rng(8)
     rows = rng.normal(size=(SHORT, DEFICIENT)) @ rng.normal(size=(DEFICIENT, FEATURES))
     model = eigenspace.EigenspaceModel(FEATURES)
@@ -95,7 +96,7 @@ def deficient():
 
 
 def stream():
-    """Angle, loss of orthogonality, and the certificate against the true error, as rows go by one at a time."""
+    """Measure angle, loss of orthogonality, certificate and true error in a stream of single rows."""
     rows = drawn()
     pca = eigenspace.IncrementalPCA(SHOWN, max_rank=KEPT)
     peer = Peer(SHOWN)

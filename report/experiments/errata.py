@@ -1,6 +1,6 @@
-"""The mistakes of the source documents, each with a number that shows it.
+"""The mistakes in the source documents, each demonstrated by a number.
 
-Those about centering, rank and the reference are measured in other experiments; here are the rest.
+Other experiments measure those about centering, rank and the reference.
 """
 
 import eigenspace
@@ -24,7 +24,7 @@ def run():
 
 
 def factor():
-    """The merged covariance with the last factor as printed, N1 N2 / N3, and as it should be, N1 N2 / N3^2."""
+    """Merge covariances with the last factor as printed, N1 N2 / N3, and as corrected, N1 N2 / N3^2."""
     rng = np.random.default_rng(1)
     one, two = rng.normal(size=(60, 8)) + 1, rng.normal(size=(40, 8)) * 2 - 1
     n, m = len(one), len(two)
@@ -40,7 +40,7 @@ def factor():
 
 
 def brand():
-    """A column appended by the six steps as printed, V~ = [V 0] V^, and with V bordered by a one."""
+    """Append a column by the six steps as printed, V~ = [V 0] V^, and with V bordered by a one."""
     rng = np.random.default_rng(2)
     a, c = rng.normal(size=(30, 6)), rng.normal(size=30)
     u, s, vt = np.linalg.svd(a, full_matrices=False)
@@ -66,7 +66,7 @@ def brand():
 
 
 def slides():
-    """The ten points: their PCA, and the variance along (1, 1) when they are standardized."""
+    """Compute the PCA of the ten points, and the variance of the standardized points along (1, 1)."""
     points = np.array(POINTS)
     model = eigenspace.EigenspaceModel.from_rows(points)
     correlation = np.corrcoef(points.T)[0, 1]
@@ -82,7 +82,7 @@ def slides():
 
 
 def width():
-    """Seconds of an update for ever more features, everything else the same: ours, and Brand's block step in numpy."""
+    """Time an update for increasing numbers of features: ours, and Brand's block step in numpy."""
     rng = np.random.default_rng(4)
     found = {}
     for features in WIDTHS:
@@ -99,7 +99,7 @@ def width():
 
 
 def block_step(v, s, rows):
-    """The five steps of the specification's update, of centered rows."""
+    """Update by the five steps of the specification; the rows are centered."""
     p = rows @ v
     q, r = np.linalg.qr((rows - p @ v.T).T)
     core = np.block([[np.diag(s), np.zeros((len(s), len(rows)))], [p, r.T]])
@@ -108,7 +108,7 @@ def block_step(v, s, rows):
 
 
 def slope(results, name):
-    """The exponent of the number of features in the time."""
+    """Return the fitted exponent of the number of features in the time."""
     widths = np.log([float(features) for features in results["width"]])
     return float(np.polyfit(widths, np.log([one[name] for one in results["width"].values()]), 1)[0])
 

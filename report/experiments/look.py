@@ -1,4 +1,4 @@
-"""How the figures look."""
+"""Style of the figures."""
 
 import logging
 
@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-# It speaks of the dates of fonts.
+# Silence warnings about the dates of fonts.
 logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 OURS, LEAN, PEER, BAD, GRAY = "#1b6ca8", "#6fb1dc", "#c0392b", "#d98324", "#777777"
@@ -39,12 +39,12 @@ plt.rcParams.update(
 
 
 def panels(columns=2, height=2.3, width=6.3):
-    """Axes side by side, as wide as the text."""
+    """Create axes side by side, as wide as the text."""
     figure, axes = plt.subplots(1, columns, figsize=(width, height))
     return figure, np.atleast_1d(axes)
 
 
 def save(figure, path):
-    """Without a date, so that the same numbers give the same file."""
+    """Save a figure without a date, so that the same results give the same file."""
     figure.savefig(path, metadata={"CreationDate": None, "Producer": None, "Creator": None})
     plt.close(figure)

@@ -1,4 +1,4 @@
-"""How far apart, and how long."""
+"""Measures of distance and of time."""
 
 import gc
 import time
@@ -7,23 +7,24 @@ import numpy as np
 
 
 def sine(a, b):
-    """The sine of the largest angle between the spans of orthonormal rows, to rounding.
+    """Return the sine of the largest angle between the spans of orthonormal rows, accurate to rounding.
 
-    Of what is left of a outside b, not from a cosine: that would see nothing below 1e-8.
+    It is computed from the part of a outside b. A cosine could not resolve sines below 1e-8.
     """
     return float(np.linalg.norm(a - (a @ b.T) @ b, 2))
 
 
 def captured(directions, centered):
-    """The share of the variance of centered rows along orthonormal directions."""
+    """Return the share of the variance of centered rows along orthonormal directions."""
     return float(np.square(centered @ directions.T).sum() / np.square(centered).sum())
 
 
 def scatter_error(centered, s, v):
-    """The spectral norm of M - L: the scatter of centered rows less what a model says of it.
+    """Return the spectral norm of M - L, the scatter of centered rows minus its approximation by a model.
 
-    With B the rows stacked on s V and J the signs of the two, M - L = B' J B has the eigenvalues of C' J C for any
-    C with C C' = B B', which is a small matrix.
+    Let B be the rows stacked on s V, and J the diagonal matrix of their signs (+1 and -1). Then
+    M - L = B' J B has the same nonzero eigenvalues as the small matrix C' J C, for any C with
+    C C' = B B'.
     """
     factor = s[:, None] * v
     both = centered @ factor.T
@@ -35,15 +36,15 @@ def scatter_error(centered, s, v):
 
 
 def orthogonality_loss(v):
-    """The largest entry of V V' - I."""
+    """Return the largest entry of |V V' - I|."""
     return float(np.abs(v @ v.T - np.eye(len(v))).max())
 
 
 def interleaved(methods, runs):
-    """Seconds of each of ``runs`` rounds, one method after the other in each round.
+    """Return the seconds of each method in each of ``runs`` rounds; a round runs every method once.
 
-    A method is a function, or a pair of one that prepares (not timed) and one that takes what was prepared. The first
-    round warms up and is not counted.
+    A method is a function, or a pair of functions: the first prepares the argument of the second
+    and is not timed. The first round is a warm-up and is not counted.
     """
     seconds = {name: [] for name in methods}
     for turn in range(runs + 1):
@@ -60,7 +61,7 @@ def interleaved(methods, runs):
 
 
 def summary(seconds):
-    """Mean and deviation, as the specification has it, and the median."""
+    """Return mean and standard deviation, as in the specification, and the median."""
     return {
         "mean": float(np.mean(seconds)),
         "deviation": float(np.std(seconds)),

@@ -1,4 +1,4 @@
-"""Merge trees: the faces in 2 to 16 parts, each with a model of its own, joined in pairs."""
+"""Merge trees: one model for each of 2 to 16 parts of the faces, merged in pairs."""
 
 import os
 

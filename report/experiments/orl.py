@@ -1,4 +1,4 @@
-"""The ORL faces, and what batch PCA says of them."""
+"""The ORL faces, and batch PCA of them."""
 
 import functools
 import os
@@ -11,15 +11,15 @@ from PIL import Image
 PEOPLE, PICTURES = 40, 10
 HEIGHT, WIDTH = 112, 92
 K = 50
-"""Components that the specification asks for."""
+"""The number of components in the specification."""
 
 
 @functools.cache
 def faces():
-    """400 rows of 112 x 92 pixels, ten for each person, in the order of the files."""
+    """Return 400 rows of 112 x 92 pixels, ten for each person, in file order."""
     folder = os.environ.get("EIGENSPACE_ORL")
     if not folder:
-        raise SystemExit("set EIGENSPACE_ORL to the folder that `cargo xtask orl` prints")
+        raise SystemExit("set EIGENSPACE_ORL to the directory that `cargo xtask orl` prints")
     files = [
         Path(folder) / f"s{person}" / f"{picture}.pgm"
         for person in range(1, PEOPLE + 1)
@@ -31,12 +31,12 @@ def faces():
 
 
 def available():
-    """Whether the faces are there: a figure that shows some is otherwise left as it is."""
+    """Return whether the faces are available; otherwise figures of faces are not redrawn."""
     return bool(os.environ.get("EIGENSPACE_ORL"))
 
 
 def people():
-    """Whose picture each row is."""
+    """Return the person of each row."""
     return np.repeat(np.arange(PEOPLE), PICTURES)
 
 
@@ -55,7 +55,7 @@ class Batch:
 
 
 def batch(rows):
-    """The oracle of every experiment: shares no code with the library."""
+    """Compute the reference of every experiment, which shares no code with the library."""
     mean = rows.mean(axis=0)
     centered = rows - mean
     _, s, v = np.linalg.svd(centered, full_matrices=False)
@@ -64,31 +64,31 @@ def batch(rows):
 
 @functools.cache
 def reference():
-    """Of all the faces."""
+    """Return batch PCA of all faces."""
     return batch(faces())
 
 
 @functools.cache
 def basis():
-    """Orthonormal columns that span the rows of all the faces."""
+    """Return orthonormal columns that span the rows of all faces."""
     return np.linalg.qr(faces().T)[0]
 
 
 @functools.cache
 def coordinates():
-    """The faces in coordinates of that basis: 400 x 400, all angles and lengths kept.
+    """Return the faces in coordinates of that basis: 400 x 400, with all angles and lengths preserved.
 
-    What numpy has to say about rules of arithmetic is said here, where a decomposition is cheap.
+    Experiments that use only numpy run on these coordinates, where a decomposition is cheap.
     """
     return faces() @ basis()
 
 
 def reduced(rows):
-    """Batch PCA of some of the faces by way of those coordinates: the first components only."""
+    """Compute the leading components of some of the faces by batch PCA in these coordinates."""
     small = batch(rows @ basis())
     return Batch(rows.mean(axis=0), small.centered, small.s, small.v[:K] @ basis().T)
 
 
 def shuffled(seed):
-    """An order of the rows."""
+    """Return a random order of the rows."""
     return np.random.default_rng(seed).permutation(len(faces()))

@@ -1,4 +1,4 @@
-"""Recognition: the nearest neighbor of a face in the coordinates of the model."""
+"""Recognition: the nearest neighbor of a face by its scores."""
 
 import eigenspace
 import numpy as np
@@ -10,7 +10,7 @@ SHOWN = 40
 KS = (1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 100, 150)
 DRAWS = 10
 TRAINING = 5
-"""Pictures of each person that are known; the others are to be recognized."""
+"""Number of known pictures of each person; the others are to be recognized."""
 
 
 def run():
@@ -22,13 +22,13 @@ def run():
 
 
 def drawn(seed):
-    """Five pictures of each person at random."""
+    """Choose five pictures of each person at random."""
     rng = np.random.default_rng(100 + seed)
     return np.concatenate([rng.permutation(orl.PICTURES) < TRAINING for _ in range(orl.PEOPLE)])
 
 
 def outcome(rows, people, known):
-    """Shares recognized: from a stream in blocks of 20, from a merge of two halves, from batch PCA, from pixels."""
+    """Return the shares recognized by a stream in blocks of 20, a merge of two halves, batch PCA, and pixels."""
     stream = eigenspace.IncrementalPCA(max(KS))
     for start in range(0, known.sum(), 20):
         stream.partial_fit(rows[known][start : start + 20])
@@ -57,7 +57,7 @@ def recognized(old, new, people, known):
 
 
 def names(old, new, people):
-    """Of the nearest old face to each new one."""
+    """Return the name of the nearest old face for each new face."""
     distances = np.square(new).sum(axis=1)[:, None] - 2 * new @ old.T + np.square(old).sum(axis=1)
     return people[distances.argmin(axis=1)]
 

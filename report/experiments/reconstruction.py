@@ -10,9 +10,9 @@ from . import look, orl, tex
 TEST = (10, 20, 30, 40, 50)
 SHOWN = (1, 2, 5, *TEST, 75, 100, 150, 200, 250, 300, 350, 399)
 HELD_OUT = 2
-"""Pictures of each person that the second model has not seen."""
+"""Number of pictures of each person that are not in the second model."""
 DIRECTIONS = 13
-"""Shown beside the mean, in two rows."""
+"""Number of directions drawn next to the mean, in two rows."""
 
 
 def run():
@@ -33,7 +33,7 @@ def run():
 
 
 def streamed_model(rows):
-    """All directions, from blocks of twenty."""
+    """Return a model with all directions, streamed in blocks of twenty."""
     pca = eigenspace.IncrementalPCA(n_components=None)
     for start in range(0, len(rows), 20):
         pca.partial_fit(rows[start : start + 20])
@@ -41,7 +41,7 @@ def streamed_model(rows):
 
 
 def error(model, rows, k):
-    """The root of the mean square, in gray levels."""
+    """Return the root mean square error in gray levels."""
     return eigenspace.reconstruction_error(rows, model.with_components(k), kind="rmse")
 
 
@@ -76,7 +76,7 @@ def draw(results):
 
 
 def pictures():
-    """The mean and the first directions; needs the faces. No picture of a person: those are not ours to give away."""
+    """Draw the mean and the first directions. Pictures of people are not drawn: they are not ours to publish."""
     model = streamed_model(orl.faces())
     shown = [("mean", model.mean), *((f"$v_{{{i + 1}}}$", model.basis[i]) for i in range(DIRECTIONS))]
     figure, axes = look.plt.subplots(2, len(shown) // 2, figsize=(6.3, 2.45))

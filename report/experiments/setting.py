@@ -1,4 +1,4 @@
-"""What the numbers were made with, and what there is to test."""
+"""Versions and processor used for the measurements, and the number of tests."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ PYTHON_TESTS = (ROOT / "tests/python", ROOT / "crates/eigenspace-py/tests")
 
 
 def run():
-    """Versions and sizes; no names of machines."""
+    """Return versions and sizes, without machine names."""
     rows = orl.faces()
     return {
         "processor": processor(),
@@ -35,7 +35,7 @@ def run():
 
 
 def processor():
-    """The name that the processor gives itself."""
+    """Return the name of the processor."""
     file = Path("/proc/cpuinfo")
     lines = file.read_text().splitlines() if file.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -43,7 +43,7 @@ def processor():
 
 
 def tests():
-    """Tests in the sources; a property test counts once, however many cases it draws."""
+    """Count the tests in the sources; a property test counts once."""
     rust = [file.read_text() for file in sorted(RUST_TESTS.rglob("*.rs")) if "target" not in file.parts]
     python = [file.read_text() for folder in PYTHON_TESTS for file in sorted(folder.glob("test_*.py"))]
     return {

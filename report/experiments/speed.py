@@ -1,7 +1,8 @@
-"""Time: ten faces added to 390, against starting again with all 400; and blocks of other sizes.
+"""Time to add ten faces to 390, compared with recomputing from all 400; and blocks of other sizes.
 
-The specification's protocol: mean and deviation of twenty runs. Beside it the median, from which the ratios are taken;
-the methods take turns, so that a busy moment of the machine meets all of them. One thread on both sides.
+As in the specification, the mean and standard deviation of twenty runs are reported. The ratios are
+computed from the medians. The methods are interleaved, so that other load on the machine affects
+all of them. Every method uses one thread.
 """
 
 import copy
@@ -17,9 +18,9 @@ from .measure import captured, interleaved, sine, summary
 RUNS = int(os.environ.get("EIGENSPACE_REPORT_RUNS", "20"))
 OLD = 390
 CLAIM = 200
-"""The specification: about 200 times faster at k = 50, as features / components."""
+"""The claim of the specification: about 200 times faster at k = 50 (features / components)."""
 BLOCKS = {1: 40, 10: 20, 50: 4, 200: 1}
-"""Rows of a block, and how many blocks of it the slow methods are given."""
+"""Number of rows in a block, and number of such blocks for the slow methods."""
 BLOCK_RUNS = 5
 SPARE = 2 * orl.K + 32
 
@@ -29,7 +30,7 @@ def numpy_svd(rows):
 
 
 def numpy_gram(rows):
-    """The quick way for fewer rows than features, at half the digits."""
+    """Compute PCA from the Gram matrix: fast for fewer rows than features, but with half the digits."""
     centered = rows - rows.mean(axis=0)
     _, u = np.linalg.eigh(centered @ centered.T)
     v = u[:, ::-1][:, : orl.K].T @ centered
@@ -49,7 +50,7 @@ def ten():
     stream = eigenspace.IncrementalPCA(orl.K).fit(old[:-10])
 
     def flowing():
-        """A copy has no room to spare until it has taken some rows."""
+        """Copy the stream and add rows, because the buffer of a new copy has no spare capacity."""
         return copy.deepcopy(stream).partial_fit(old[-10:])
 
     methods = {
@@ -80,7 +81,7 @@ def shown(model):
 
 
 def blocks():
-    """Seconds for a block after the first 200 rows, reading the components once at the end, or after every block."""
+    """Time a block after the first 200 rows, reading components after every block or once at the end."""
     rows = orl.faces()
     start, stop = 200, 400
     streams = {
@@ -126,7 +127,7 @@ def blocks():
 
 
 def flops():
-    """Multiplications by the formulas: the specification's, and those that an update needs in fact."""
+    """Return ratios of operation counts: by the specification, and with the true cost of an update."""
     d, n, m, k = orl.faces().shape[1], len(orl.faces()), len(orl.faces()) - OLD, orl.K
     batch, claimed, needed = d * n**2, m * k**2, d * (k + m) ** 2
     return {"claimed": batch / claimed, "simple": d / k, "needed": batch / needed}

@@ -1,4 +1,4 @@
-"""Splitting a person out: the rest must be the model of the rows without them."""
+"""Splitting off a person: the result must be the model of the other rows."""
 
 import eigenspace
 import numpy as np
@@ -7,9 +7,9 @@ from . import look, orl, tex
 from .measure import scatter_error, sine
 
 RANK = 2 * orl.K + 32
-"""Of the truncated whole."""
+"""Rank of the truncated whole model."""
 CHAIN = 20
-"""People who leave one after the other."""
+"""Number of people who are split off one after another."""
 
 
 def run():
@@ -65,7 +65,7 @@ def shown(model):
 
 
 def refuses(model, part):
-    """A part that is not in the whole any more cannot be taken out a second time."""
+    """Return whether splitting off a part that is no longer in the model raises an error."""
     try:
         model.split(part)
     except eigenspace.NotAPartError:
@@ -83,20 +83,20 @@ def draw(results):
         [one["cut"]["sine"] for one in found],
         "o",
         color=look.LEAN,
-        label=f"whole of rank {RANK}",
+        label=f"whole model of rank {RANK}",
     )
     left.semilogy(
         people,
         [one["cut"]["without"] for one in found],
         "s",
         color=look.PEER,
-        label="person left in",
+        label="person not split off",
     )
-    left.set(xlabel="person taken out", ylabel=r"$\sin\theta$ to the model without", ylim=(None, 30))
+    left.set(xlabel="person split off", ylabel=r"$\sin\theta$ to the model without", ylim=(None, 30))
     left.legend(loc="center right")
     right.plot(people, [one["cut"]["bound"] for one in found], "o", color=look.OURS, label="certificate")
     right.plot(people, [one["cut"]["error"] for one in found], "o", color=look.GRAY, label="true")
-    right.set(xlabel=f"person taken out of the whole of rank {RANK}", ylabel=r"$\|M-L\|_2\,/\,\lambda_1$")
+    right.set(xlabel=f"person split off a model of rank {RANK}", ylabel=r"$\|M-L\|_2\,/\,\lambda_1$")
     right.ticklabel_format(axis="y", style="sci", scilimits=(-3, -3), useMathText=True)
     right.legend(loc="upper center", ncols=2)
     right.margins(y=0.2)

@@ -5,7 +5,7 @@ import math
 
 
 def sci(x, digits=2):
-    """Significant digits, with a power of ten where a plain number would be long."""
+    """Format with significant digits, and with a power of ten if a plain number would be long."""
     if x == 0 or not math.isfinite(x):
         return "0" if x == 0 else r"\ensuremath{\infty}"
     exponent = math.floor(math.log10(abs(x)))
@@ -20,47 +20,47 @@ def sci(x, digits=2):
 
 
 def fixed(x, places):
-    """Decimal places; more where a number below one would look like one."""
+    """Format with decimal places; with more of them if a number below one would be rounded to one."""
     while 1e-5 < 1 - x < 1 and round(x, places) == 1:
         places += 1
     return f"{x:,.{places}f}" if x >= 0 else rf"\ensuremath{{{x:,.{places}f}}}"
 
 
 def integer(x):
-    """With a comma after thousands."""
+    """Format with commas between thousands."""
     return f"{round(x):,}"
 
 
 def percent(x, places=1):
-    """Of a share."""
+    """Format a share as a percentage."""
     return rf"{100 * x:.{places}f}\,\%"
 
 
 def spread(mean, deviation):
-    """A share and its deviation."""
+    """Format a share and its standard deviation."""
     return rf"{100 * mean:.1f} $\pm$ {100 * deviation:.1f}\,\%"
 
 
 def times(x):
-    """A ratio: two digits below ten, whole numbers above."""
+    """Format a ratio: two digits below ten, integers above."""
     return rf"{x:,.0f}\,\ensuremath{{\times}}" if x >= 10 else rf"{x:.1f}\,\ensuremath{{\times}}"
 
 
 def milliseconds(x, unit=True):
-    """Of seconds, three digits."""
+    """Format seconds as milliseconds with three digits."""
     value = 1000 * x
     places = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
     return f"{value:,.{places}f}" + (r"\,ms" if unit else "")
 
 
 def words(items):
-    """As in "a, b and c"."""
+    """Join items as in "a, b and c"."""
     items = list(items)
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
 
 
 def table(columns, head, rows, groups=()):
-    """A tabular with rules; a row that is None becomes a gap. Groups are titles over so many columns each."""
+    """Return a tabular with rules. A row that is None is a gap; groups are (title, number of columns)."""
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     if groups:
         lines.append(" & ".join(rf"\multicolumn{{{span}}}{{c}}{{{title}}}" for title, span in groups) + r" \\")

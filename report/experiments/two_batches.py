@@ -1,4 +1,4 @@
-"""Two batches of 200: the specification's Test 2, against the rule of centering and the rank kept in between."""
+"""Two batches of 200: the specification's Test 2 for different centering rules and ranks."""
 
 import eigenspace
 import numpy as np
@@ -9,7 +9,7 @@ from .measure import scatter_error, sine
 
 HALF = 200
 TOLERANCE = 1e-6
-"""What Test 2 allows."""
+"""The tolerance of Test 2."""
 RANKS = (50, 60, 75, 100, 125, 150, 175, 190, 199)
 SEEDS = range(5)
 
@@ -46,13 +46,13 @@ def run():
 
 
 def error(model):
-    """The spectral norm of what the model lacks, as a share of the largest eigenvalue."""
+    """Return the spectral error of a model relative to the largest eigenvalue."""
     truth, s = orl.reference(), model.with_components(None).singular_values
     return scatter_error(truth.centered, s, model.basis) / truth.s[0] ** 2
 
 
 def rules():
-    """What each way of centering the second batch gives when nothing is dropped: numpy alone."""
+    """Return the error of each centering rule for the second batch with nothing dropped, by numpy alone."""
     rows = orl.coordinates()
     v = orl.batch(rows).v[: orl.K]
     old, new = rows[:HALF], rows[HALF:]
@@ -76,7 +76,7 @@ def rules():
 
 
 def at(results, rank, of="sine"):
-    """In file order, and the median of the shuffled orders."""
+    """Return the value in file order, and the median over the shuffled orders."""
     i = results["ranks"].index(rank)
     values = {name: found["ours"][i][of] for name, found in results["orders"].items()}
     return values["file"], float(np.median([values[str(seed)] for seed in SEEDS]))
@@ -111,8 +111,8 @@ def tables(results):
     names = {
         "old mean": "old mean",
         "new mean": "new mean (the specification)",
-        "block mean": "the block's own mean",
-        "correction": "the block's own mean, and the row $c$",
+        "block mean": "mean of the block",
+        "correction": "mean of the block, with the extra row $c$",
         "one center": r"the point $t$ of \eqref{eq:center}",
     }
     rows = []

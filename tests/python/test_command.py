@@ -1,6 +1,6 @@
-"""The command on files that other people's software wrote: numpy, pyarrow, pillow and csv.
+"""The command reads files written by other software: numpy, pyarrow, pillow and csv.
 
-`EIGENSPACE` names the program; `cargo xtask python` builds it and sets it.
+`EIGENSPACE` is the path of the command; `cargo xtask python` builds the command and sets it.
 """
 
 import csv
@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 from safetensors.numpy import load_file
 
-# Two correct decompositions of these rows differ by some hundreds of roundings of their type.
+# Two correct decompositions of these rows differ by a few hundred rounding errors of their type.
 CLOSE = {"f8": 1e-12, "f4": 2e-6}
 
 
@@ -34,7 +34,7 @@ def rows(seed: int = 0, n: int = 60, d: int = 7) -> np.ndarray:
 
 
 def check(model_file, x: np.ndarray, precision: str = "f8") -> None:
-    """Holds a model file against numpy's own decomposition."""
+    """Compare a model file with numpy's decomposition."""
     model = load_file(model_file)
     x = np.asarray(x, dtype=np.float64)
     centered = x - x.mean(axis=0)
@@ -44,7 +44,9 @@ def check(model_file, x: np.ndarray, precision: str = "f8") -> None:
     np.testing.assert_allclose(model["mean"], x.mean(axis=0), atol=CLOSE[precision] * abs(x).max())
     np.testing.assert_allclose(model["singular_values"], s[:rank], atol=CLOSE[precision] * s[0])
     scatter = model["basis"].T @ np.diag(model["singular_values"] ** 2) @ model["basis"]
-    np.testing.assert_allclose(scatter, centered.T @ centered, atol=10 * CLOSE[precision] * s[0] ** 2)
+    np.testing.assert_allclose(
+        scatter, centered.T @ centered, atol=10 * CLOSE[precision] * s[0] ** 2
+    )
     assert v.shape[1] == model["basis"].shape[1]
 
 
@@ -87,7 +89,7 @@ def test_npz_files_are_read_stored_and_compressed(tmp_path, save, order):
     check(tmp_path / "m", x)
 
 
-def test_arrays_of_pictures_are_pictures(tmp_path):
+def test_arrays_of_images_are_images(tmp_path):
     x = (rows(n=30, d=12) * 20).astype("u1").reshape(30, 3, 4)
     np.save(tmp_path / "x.npy", x)
     printed = eigenspace("fit", tmp_path / "x.npy", "-o", tmp_path / "m")
@@ -96,7 +98,7 @@ def test_arrays_of_pictures_are_pictures(tmp_path):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_an_array_comes_through_standard_input(tmp_path, order):
+def test_an_array_is_read_from_standard_input(tmp_path, order):
     x = rows()
     np.save(tmp_path / "x.npy", np.asarray(x, order=order))
     data = (tmp_path / "x.npy").read_bytes()
@@ -104,7 +106,7 @@ def test_an_array_comes_through_standard_input(tmp_path, order):
     check(tmp_path / "m", x)
 
 
-def test_text_of_the_csv_module_is_read_plain_and_packed(tmp_path):
+def test_text_of_the_csv_module_is_read_plain_and_compressed(tmp_path):
     x = rows()
     for name, opened in [("x.csv", open), ("x.csv.gz", gzip.open)]:
         with opened(tmp_path / name, "wt", newline="") as file:
@@ -154,7 +156,7 @@ def test_nulls_are_missing_cells(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["png", "pgm", "jpg"])
-def test_folders_of_pictures_of_pillow_are_read(tmp_path, ending):
+def test_directories_of_images_written_by_pillow_are_read(tmp_path, ending):
     pixels = (abs(rows(n=20, d=30)) * 20).astype("u1").reshape(20, 5, 6)
     for i, picture in enumerate(pixels):
         folder = tmp_path / "faces" / f"s{i // 4 + 1}"
@@ -166,7 +168,7 @@ def test_folders_of_pictures_of_pillow_are_read(tmp_path, ending):
         np.testing.assert_array_equal(seen, pixels)
     eigenspace("fit", tmp_path / "faces", "-o", tmp_path / "m")
     model = load_file(tmp_path / "m")
-    # Two decoders of JPEG may round a pixel differently.
+    # Two JPEG decoders may round a pixel differently.
     tolerance = 1.0 if ending == "jpg" else 1e-10
     np.testing.assert_allclose(model["mean"], seen.reshape(20, 30).mean(axis=0), atol=tolerance)
     coordinates = eigenspace("project", tmp_path / "m", tmp_path / "faces", "-k", "1")
@@ -174,7 +176,7 @@ def test_folders_of_pictures_of_pillow_are_read(tmp_path, ending):
     assert labels == [f"s{i // 4 + 1}" for i in range(20)]
 
 
-def test_coordinates_and_rows_are_written_as_numpy_and_pyarrow_read_them(tmp_path):
+def test_numpy_and_pyarrow_read_the_scores_and_rows_that_are_written(tmp_path):
     x = rows()
     np.save(tmp_path / "x.npy", x)
     eigenspace("fit", tmp_path / "x.npy", "-o", tmp_path / "m")
@@ -195,7 +197,7 @@ def test_coordinates_and_rows_are_written_as_numpy_and_pyarrow_read_them(tmp_pat
         np.testing.assert_allclose(np.load(tmp_path / "y.npy"), x, atol=1e-12)
 
 
-def test_rows_of_32_bits_stay_so(tmp_path):
+def test_float32_rows_give_float32_scores(tmp_path):
     x = rows().astype("f4")
     np.save(tmp_path / "x.npy", x)
     eigenspace("fit", tmp_path / "x.npy", "-o", tmp_path / "m")
@@ -203,7 +205,7 @@ def test_rows_of_32_bits_stay_so(tmp_path):
     assert np.load(tmp_path / "z.npy").dtype == np.float32
 
 
-def test_standardized_pca_is_that_of_the_correlation_matrix(tmp_path):
+def test_standardized_pca_is_pca_of_the_correlation_matrix(tmp_path):
     x = rows() * np.array([1, 10, 100, 1e-3, 5, 2, 7])
     np.save(tmp_path / "x.npy", x)
     eigenspace("fit", tmp_path / "x.npy", "--standardize", "-o", tmp_path / "m")
@@ -213,7 +215,7 @@ def test_standardized_pca_is_that_of_the_correlation_matrix(tmp_path):
     np.testing.assert_allclose(z.var(axis=0), values, atol=1e-12)
 
 
-def test_weights_are_those_of_repeated_rows(tmp_path):
+def test_weights_are_equivalent_to_repeated_rows(tmp_path):
     x, weights = rows(), np.arange(60) % 4
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "w.npy", weights.astype(float))

@@ -1,6 +1,7 @@
-"""The recognizer against scikit-learn, on the same splits of the ORL faces.
+"""The face recognizer compared with scikit-learn, on the same splits of the ORL faces.
 
-`EIGENSPACE` names the program and `EIGENSPACE_ORL` the faces; `cargo xtask python` sets both.
+`EIGENSPACE` is the path of the command and `EIGENSPACE_ORL` the directory of the faces;
+`cargo xtask python` sets both.
 """
 
 import json
@@ -28,7 +29,7 @@ def eigenspace(*arguments) -> str:
 
 @pytest.fixture(scope="module")
 def faces() -> dict[str, np.ndarray]:
-    """Pixels by `person/picture`, read without the library."""
+    """Return pixels by `person/picture`, read without the library."""
     folder = Path(os.environ["EIGENSPACE_ORL"])
     read = {}
     for path in sorted(folder.glob("s*/*.pgm")):
@@ -47,12 +48,12 @@ def evaluation() -> dict[str, dict]:
     options = ["--protocol", protocols, "--classifier", names, "--metric", "euclidean", "-k", K]
     options += ["--seed", SEED]
     orl = os.environ["EIGENSPACE_ORL"]
-    said = eigenspace("faces", "evaluate", orl, *options, "--json", "--quiet")
-    return {protocol["protocol"]: protocol for protocol in json.loads(said)["protocols"]}
+    printed = eigenspace("faces", "evaluate", orl, *options, "--json", "--quiet")
+    return {protocol["protocol"]: protocol for protocol in json.loads(printed)["protocols"]}
 
 
 def peer(name: str):
-    """The classifier in scikit-learn."""
+    """Return scikit-learn's classifier of the same kind."""
     averaged = {"loss": "perceptron", "average": True, "learning_rate": "constant", "eta0": 1.0}
     return {
         "knn": KNeighborsClassifier(1),
@@ -64,7 +65,10 @@ def peer(name: str):
 
 @pytest.fixture(scope="module")
 def coordinates(faces, evaluation) -> dict[str, list]:
-    """For every split scikit-learn's PCA of the pictures to learn, raw pixels: (x, y, z, w)."""
+    """Return (x, y, z, w) for every split: scores and people of the training and test images.
+
+    The scores are from scikit-learn's PCA of the raw pixels of the training images.
+    """
 
     def of(split: dict) -> tuple:
         train, test = split["train"], split["test"]
@@ -87,15 +91,15 @@ def test_accuracy_is_within_one_deviation_of_the_peer_or_above(
     theirs = [peer(name).fit(x, y).score(z, w) for x, y, z, w in coordinates[protocol]]
     trials = [trial["accuracy"] for trial in ours["trials"]]
     assert np.isclose(np.mean(trials), ours["accuracy"])
-    # A single split has no deviation: then one picture may be decided otherwise.
+    # A single split has no standard deviation; allow one image to be classified differently.
     allowed = np.std(theirs) if len(theirs) > 1 else 1 / len(found["splits"][0]["test"])
     assert ours["accuracy"] >= np.mean(theirs) - allowed, (np.mean(theirs), allowed)
     if name == "knn":
-        # Nothing is chosen in it, so that every picture must be decided alike.
+        # This classifier has no free choices, so every image must be classified the same way.
         np.testing.assert_allclose(trials, theirs, atol=1e-12)
 
 
-def test_a_recognizer_is_a_model_file_and_holds_coordinates_of_all_pictures(faces, tmp_path):
+def test_a_recognizer_is_a_model_file_with_the_scores_of_all_images(faces, tmp_path):
     from safetensors.numpy import load_file
 
     path = tmp_path / "faces.safetensors"
@@ -105,7 +109,7 @@ def test_a_recognizer_is_a_model_file_and_holds_coordinates_of_all_pictures(face
     order = sorted(faces, key=lambda name: [int(part.strip("s.pgm")) for part in name.split("/")])
     x = np.array([faces[name] for name in order])
     np.testing.assert_allclose(mean + z @ v, x, atol=1e-8)
-    # Forgotten, a person leaves nothing behind.
+    # A forgotten person leaves no trace in the file.
     rest = tmp_path / "rest.safetensors"
     eigenspace("faces", "forget", path, "s7", "s23", "-o", rest, "--quiet")
     tensors = load_file(rest)

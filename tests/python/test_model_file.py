@@ -1,7 +1,7 @@
-"""A model file, read without this library: safetensors, numpy and hashlib are enough.
+"""A model file can be read without this library, with safetensors, numpy and hashlib.
 
-The format is specified at the top of `crates/eigenspace/src/io/format.rs`. The golden file holds the
-batch model of the rows made by `rows()` below, truncated to rank 3.
+The format is specified at the top of `crates/eigenspace/src/io/format.rs`. The golden file contains
+the batch model of the rows returned by `rows()` below, truncated to rank 3.
 """
 
 import hashlib
@@ -16,8 +16,8 @@ from safetensors.numpy import load_file
 
 GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v2.safetensors"
 ROWS, FEATURES, RANK = 12, 5, 3
-# The rows are of order one and well conditioned (asserted below), so that two correct
-# decompositions differ by some tens of roundings of 2e-16.
+# The rows are of order one and well conditioned (asserted below), so two correct decompositions
+# differ by a few tens of rounding errors of 2e-16.
 CLOSE = 1e-12
 
 
@@ -39,7 +39,7 @@ def metadata() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def exact() -> SimpleNamespace:
-    """What numpy says of the same rows."""
+    """Return numpy's results for the same rows."""
     mean = rows().mean(axis=0)
     centered = rows() - mean
     _, singular_values, basis = np.linalg.svd(centered, full_matrices=False)
@@ -76,7 +76,7 @@ def test_the_tensors_have_the_documented_names_types_and_shapes(model):
     }
 
 
-def test_both_readers_of_the_package_see_the_same_tensors(model):
+def test_both_readers_of_safetensors_give_the_same_tensors(model):
     with safe_open(GOLDEN, framework="numpy") as file:
         assert sorted(file.keys()) == sorted(model)
         for name in model:
@@ -100,7 +100,7 @@ def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(
     assert settings["weights"] == "frequency"
 
 
-def test_the_checksum_can_be_computed_again_from_its_description(model, metadata):
+def test_the_checksum_can_be_computed_from_its_description(model, metadata):
     settings = json.loads(metadata["eigenspace"])
     words = [settings[key] for key in ("components", "center", "weights")]
     header = "\n".join(["eigenspace 2", *words, ""])
@@ -138,11 +138,11 @@ def test_the_basis_spans_the_same_space_as_the_one_of_numpy(model, exact):
 
 
 def test_each_singular_value_belongs_to_its_direction(model):
-    # Also fails when the right vectors come in the wrong order, which the space would not show.
+    # Also fails if the vectors are in the wrong order, which comparing spaces does not detect.
     lengths = np.linalg.norm((rows() - model["mean"]) @ model["basis"].T, axis=0)
     np.testing.assert_allclose(lengths, model["singular_values"], rtol=CLOSE)
 
 
-def test_what_was_lost_is_the_first_square_that_was_dropped(model, exact):
+def test_lost_is_the_largest_dropped_eigenvalue(model, exact):
     np.testing.assert_allclose(model["lost"], exact.singular_values[RANK] ** 2, rtol=CLOSE)
     assert not model["surplus"].any()

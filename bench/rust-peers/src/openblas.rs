@@ -1,4 +1,4 @@
-//! SciPy's OpenBLAS has its functions under the names `scipy_…`; here they get their usual names back.
+//! Defines the usual names of BLAS and LAPACK functions, which SciPy's OpenBLAS prefixes by `scipy_`.
 
 use std::arch::global_asm;
 

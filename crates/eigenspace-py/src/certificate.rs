@@ -1,4 +1,4 @@
-//! How exact a model is.
+//! Bounds on the error of a model.
 
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
@@ -9,9 +9,10 @@ use crate::errors::FormatError;
 use crate::memory::{affordable, matrix};
 use crate::options::whole;
 
-/// How far a model can be from the batch model of the same rows.
+/// Bounds on the difference between a model and the batch model of the same rows.
 ///
-/// Eigenvalues and bounds are those of the scatter, a sum over rows; divide by ``weight - ddof`` for variances.
+/// Eigenvalues and bounds are those of the scatter matrix, a sum over rows. Divide them by
+/// ``weight - ddof`` to get variances.
 #[pyclass(frozen, eq, module = "eigenspace")]
 #[derive(PartialEq)]
 pub(crate) struct Certificate {
@@ -21,37 +22,37 @@ pub(crate) struct Certificate {
 
 #[pymethods]
 impl Certificate {
-    /// Upper bound on the spectral norm of the scatter that the model lacks, or has too much.
+    /// Upper bound on the spectral norm of the difference between the model's scatter and the true one.
     #[getter]
     fn error_bound(&self) -> f64 {
         self.inner.error_bound()
     }
 
-    /// The error bound as a share of the largest eigenvalue; 1 when nothing is certain.
+    /// The error bound relative to the largest eigenvalue; 1 if nothing can be guaranteed.
     #[getter]
     fn relative_error_bound(&self) -> f64 {
         self.inner.relative_error_bound()
     }
 
-    /// Upper bound on the scatter along any direction that the model lacks.
+    /// Upper bound on the scatter that the model lacks along any direction.
     #[getter]
     fn lost(&self) -> f64 {
         self.inner.lost()
     }
 
-    /// Upper bound on the scatter along any direction that the model has too much, after a split.
+    /// Upper bound on the excess scatter of the model along any direction, after a split.
     #[getter]
     fn surplus(&self) -> f64 {
         self.inner.surplus()
     }
 
-    /// True when nothing above rounding was ever dropped, so that the model equals batch PCA.
+    /// True if nothing beyond rounding was ever dropped, so that the model equals batch PCA.
     #[getter]
     fn is_exact(&self) -> bool {
         self.inner.is_exact()
     }
 
-    /// The interval of each eigenvalue of the true scatter, largest first: an array of (low, high).
+    /// Return an interval (low, high) for each eigenvalue of the true scatter, largest first.
     fn eigenvalue_bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         affordable(py, matrix(self.rank, 2))?;
         let mut bounds = Array2::zeros((self.rank, 2));
@@ -61,17 +62,17 @@ impl Certificate {
         Ok(bounds.into_pyarray(py))
     }
 
-    /// Upper bound on the sine of the largest angle between the first k directions and the true ones.
+    /// Return an upper bound on the sine of the largest angle between the first k directions and the true ones.
     fn angle_bound(&self, k: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(self.inner.angle_bound(whole(k, "k")?))
     }
 
-    /// The interval that holds the true share of the variance in the best k directions.
+    /// Return an interval for the share of the variance that the true first k directions explain.
     fn captured_bounds(&self, k: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         Ok(self.inner.captured_bounds(whole(k, "k")?))
     }
 
-    /// The certificate of these bytes, which a pickle holds.
+    /// Read a pickled certificate.
     #[staticmethod]
     fn _from_bytes(data: &[u8]) -> PyResult<Self> {
         let (inner, rank) = postcard::from_bytes(data)
@@ -86,12 +87,12 @@ impl Certificate {
         Ok((slf.get_type().getattr("_from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
     }
 
-    /// A certificate cannot change, so it is its own copy.
+    /// Return the certificate itself, because it is immutable.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// The same for a deep copy.
+    /// Return the certificate itself, because it is immutable.
     fn __deepcopy__(slf: Py<Self>, memo: &Bound<'_, PyAny>) -> Py<Self> {
         let _ = memo;
         slf

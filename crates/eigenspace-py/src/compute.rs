@@ -1,8 +1,8 @@
-//! Where the work is done: without the interpreter, in threads of this process.
+//! Computation in a thread pool, with the interpreter lock released.
 //!
-//! Other Python threads run on while a product is computed. The pool belongs to the process that made it: threads
-//! do not survive a `fork`, so a child, as Python's `multiprocessing` makes them, gets a pool of its own instead of
-//! waiting for ever on threads that are not there.
+//! Other Python threads keep running during a computation. The pool belongs to the process that
+//! created it. Threads do not survive a `fork`, so a forked child (as in Python's `multiprocessing`)
+//! creates a new pool instead of waiting forever for threads that do not exist.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::errors::{bug, raise, refusal};
 use crate::memory::{affordable, packed_by_a_thread};
 use crate::options::whole;
 
-/// The pool, the process that it belongs to, and the number of threads that was asked for (0: one for each core).
+/// The pool, the process that it belongs to, and the requested number of threads (0: one per core).
 struct Pool {
     process: u32,
     wanted: usize,
@@ -27,9 +27,11 @@ struct Pool {
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, wanted: 0, threads: None });
 
-/// Computes something that holds at most this many numbers at a time, and turns what can go wrong into an exception.
+/// Runs `work`, which holds at most `cells` numbers at a time, and turns errors and panics into
+/// exceptions.
 ///
-/// Locks are to be taken outside of `work`: a thread of the pool that waits for a part of its work may begin another.
+/// Take locks outside of `work`: while a thread of the pool waits for a part of its work, it may
+/// start other work.
 pub(crate) fn compute<T: Send, E: Into<Error> + Send>(
     py: Python<'_>,
     cells: usize,
@@ -40,7 +42,7 @@ pub(crate) fn compute<T: Send, E: Into<Error> + Send>(
     finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(|| pool.install(work)))))
 }
 
-/// The same in this thread, which is none of the pool.
+/// Like [`compute`], but in the calling thread instead of the pool.
 pub(crate) fn compute_here<T: Send, E: Into<Error> + Send>(
     py: Python<'_>,
     cells: usize,
@@ -65,7 +67,8 @@ fn pool(py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
         Some(threads) if pool.process == process => Ok(Arc::clone(threads)),
         _ => {
             let threads = Arc::new(started(py, pool.wanted)?);
-            // What is there is a parent's: it is left alone, for its threads cannot be told to end from here.
+            // An existing pool belongs to the parent process. It must not be dropped, because its
+            // threads cannot be stopped from here.
             std::mem::forget(pool.threads.replace(Arc::clone(&threads)));
             pool.process = process;
             Ok(threads)
@@ -73,7 +76,8 @@ fn pool(py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     }
 }
 
-/// Threads that have all they keep: each asks for it at its first product, where it could not be refused.
+/// Starts the pool and lets each thread allocate its buffers now. Otherwise a thread would allocate
+/// them in its first product, where a failure could not be reported.
 fn started(py: Python<'_>, wanted: usize) -> PyResult<ThreadPool> {
     let threads = ThreadPoolBuilder::new().num_threads(wanted).build();
     let threads = threads.map_err(|error| PyMemoryError::new_err(format!("cannot start threads: {error}")))?;
@@ -83,17 +87,17 @@ fn started(py: Python<'_>, wanted: usize) -> PyResult<ThreadPool> {
     Ok(threads)
 }
 
-/// The number of threads that eigenspace computes with.
+/// Return the number of threads used for computing.
 #[pyfunction]
 pub(crate) fn threads(py: Python<'_>) -> PyResult<usize> {
     Ok(pool(py)?.current_num_threads())
 }
 
-/// Computes with this many threads from now on, or with one for each core. The answers do not depend on it.
+/// Set the number of threads used for computing; None means one per core. The results do not depend on it.
 #[pyfunction]
 #[pyo3(signature = (number=None))]
 pub(crate) fn set_threads(py: Python<'_>, number: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let number = number.map(|number| whole(number, "the number of threads")).transpose()?;
+    let number = number.map(|number| whole(number, "number of threads")).transpose()?;
     if let Some(number) = number
         && !(1..=1024).contains(&number)
     {

@@ -1,4 +1,4 @@
-//! Every error of the library as a Python exception with the same words.
+//! Conversion of library errors to Python exceptions with the same message.
 //!
 //! | library | Python |
 //! |---|---|
@@ -6,10 +6,10 @@
 //! | `io::Error::Format`, `io::Error::File` | `FormatError` |
 //! | `Error::NotAPart`, `Error::SplitTooLarge` | `NotAPartError` |
 //! | any other | `EigenspaceError`, a `ValueError` |
-//! | a panic, which is a bug of ours | `InternalError`, a `RuntimeError` |
+//! | a panic, which is a bug in eigenspace | `InternalError`, a `RuntimeError` |
 //!
-//! What to do about it is a note of the exception, and its attribute `hint`, which is `None` where there is nothing to
-//! advise.
+//! The hint is a note of the exception and its attribute `hint`, which is `None` if there is no
+//! advice.
 
 use std::error::Error as _;
 
@@ -18,10 +18,10 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
 
-create_exception!(eigenspace, EigenspaceError, PyValueError, "What eigenspace refuses; `hint` says what to do.");
-create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a usable model.");
-create_exception!(eigenspace, NotAPartError, EigenspaceError, "A part that was never in the whole.");
-create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug of eigenspace: please report it.");
+create_exception!(eigenspace, EigenspaceError, PyValueError, "Invalid input or settings; `hint` says what to do.");
+create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a valid model.");
+create_exception!(eigenspace, NotAPartError, EigenspaceError, "Rows to remove or split off that are not in the model.");
+create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug in eigenspace; please report it.");
 
 /// The exception for an error of the library.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
@@ -40,7 +40,7 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     with_hint(py, exception, error.hint().as_deref())
 }
 
-/// Gives each class a `hint`, so that every exception has one.
+/// Sets the class attribute `hint`, so that every exception has one.
 pub(crate) fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for class in ["EigenspaceError", "InternalError"] {
         module.getattr(class)?.setattr("hint", module.py().None())?;
@@ -48,12 +48,12 @@ pub(crate) fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The error and its causes in one line.
+/// The messages of an error and its causes in one line.
 fn words(error: &Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        // `Error::Format` says its cause itself.
+        // The message of `Error::Format` already includes its cause.
         let text = inner.to_string();
         if !words.ends_with(&text) {
             words = format!("{words}: {text}");
@@ -63,15 +63,15 @@ fn words(error: &Error) -> String {
     words
 }
 
-/// An exception for what is refused here, before the library sees it.
+/// An exception for input that is rejected here, before it reaches the library.
 pub(crate) fn refusal(py: Python<'_>, words: impl Into<String>, hint: &str) -> PyErr {
     with_hint(py, EigenspaceError::new_err(words.into()), Some(hint))
 }
 
-/// The same exception with advice: an attribute for programs, a note for people.
+/// Adds a hint to an exception: an attribute for programs, a note for people.
 pub(crate) fn with_hint(py: Python<'_>, exception: PyErr, hint: Option<&str>) -> PyErr {
     let value = exception.value(py);
-    // An exception without its hint still says what is wrong.
+    // If adding the hint fails, the exception still has its message.
     let _ = value.setattr("hint", hint);
     if let Some(hint) = hint {
         let _ = value.call_method1("add_note", (format!("hint: {hint}"),));
@@ -83,6 +83,6 @@ pub(crate) fn with_hint(py: Python<'_>, exception: PyErr, hint: Option<&str>) ->
 pub(crate) fn bug(payload: &(dyn std::any::Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    let text = text.unwrap_or_else(|| "of an unknown kind".into());
+    let text = text.unwrap_or_else(|| "unknown panic".into());
     InternalError::new_err(format!("internal error in eigenspace; please report this with the data: {text}"))
 }

@@ -1,12 +1,13 @@
-//! `eigenspace._core`: the library as the Python package sees it.
+//! `eigenspace._core`: the native module of the Python package.
 //!
 //! ```text
-//! numpy array ─► rows ─► compute (without the interpreter, in this process's threads) ─► numpy array
+//! numpy array ─► rows ─► compute (interpreter lock released, in a thread pool) ─► numpy array
 //! ```
 //!
-//! The module is private and thin: one class for each type of the library, arrays of `float64` or `float32` and
-//! compressed sparse rows in, arrays out, settings as words. What a user sees, estimators and models that take
-//! anything like an array, is plain Python over it (`python/eigenspace/`).
+//! The module is private and thin. It has one class for each type of the library, takes arrays of
+//! `float64` or `float32` and compressed sparse rows, returns arrays, and takes settings as strings.
+//! The public estimators and models accept anything array-like; they are plain Python
+//! (`python/eigenspace/`).
 #![forbid(unsafe_code)]
 
 mod certificate;
@@ -20,7 +21,7 @@ mod rows;
 mod scaled;
 mod stream;
 
-/// The native part of the Python package `eigenspace`.
+/// The native module of the Python package `eigenspace`.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]

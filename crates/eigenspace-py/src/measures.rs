@@ -7,7 +7,7 @@ use crate::compute::compute;
 use crate::memory::decomposition;
 use crate::rows::matrix;
 
-/// The principal angles between the spans of the rows of two matrices, smallest first.
+/// Return the principal angles between the row spaces of two matrices, smallest first.
 #[pyfunction]
 pub(crate) fn principal_angles<'py>(
     py: Python<'py>,
@@ -20,7 +20,7 @@ pub(crate) fn principal_angles<'py>(
     Ok(compute(py, cells, || eigenspace::principal_angles(a, b))?.into_pyarray(py))
 }
 
-/// The sine of the largest principal angle.
+/// Return the sine of the largest principal angle between the row spaces of two matrices.
 #[pyfunction]
 pub(crate) fn subspace_distance(
     py: Python<'_>,

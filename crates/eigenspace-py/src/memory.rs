@@ -1,8 +1,9 @@
-//! What a call will ask of memory, estimated before it begins.
+//! Estimates of the memory that a call needs, made before it begins.
 //!
-//! A failed allocation in native code ends the interpreter, so every call that allocates much says how many numbers
-//! it will hold at a time, and [`affordable`] refuses with a `MemoryError` what memory cannot give. Estimates are
-//! upper bounds: of products that are computed in the same call all count, and so do the copies made for results.
+//! A failed allocation in native code ends the interpreter. Every call that allocates much therefore
+//! states how many numbers it holds at a time, and [`affordable`] raises a `MemoryError` if they do
+//! not fit into memory. Estimates are upper bounds: they include all products computed in a call and
+//! the copies made for results.
 
 use eigenspace::{EigenspaceModel, EigenspaceStream, Engine};
 use pyo3::exceptions::PyMemoryError;
@@ -10,14 +11,14 @@ use pyo3::prelude::*;
 
 use crate::errors::with_hint;
 
-/// Numbers that are asked for beside those of the matrices.
-const BESIDE: usize = 1 << 21;
-/// Matrices with fewer numbers than this need next to nothing beside them.
+/// Extra cells for allocations other than matrices.
+const OVERHEAD_CELLS: usize = 1 << 21;
+/// Calls with fewer cells than this need almost no extra memory.
 const SMALL: usize = 1 << 16;
 
-/// Refuses more numbers than memory can hold, before they are asked for.
+/// Returns a `MemoryError` if this many numbers do not fit into memory.
 pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
-    let cells = if cells < SMALL { cells } else { cells.saturating_add(BESIDE) };
+    let cells = if cells < SMALL { cells } else { cells.saturating_add(OVERHEAD_CELLS) };
     let mut probe: Vec<f64> = Vec::new();
     match probe.try_reserve_exact(cells) {
         Ok(()) => Ok(()),
@@ -25,16 +26,13 @@ pub(crate) fn affordable(py: Python<'_>, cells: usize) -> PyResult<()> {
             let mib = cells as f64 * 8.0 / (1_u64 << 20) as f64;
             let size = if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.0} GiB", mib / 1024.0) };
             let error = PyMemoryError::new_err(format!("cannot allocate {size} of memory"));
-            Err(with_hint(
-                py,
-                error,
-                Some("work on smaller blocks of rows, with fewer components or a smaller max_rank"),
-            ))
+            Err(with_hint(py, error, Some("use smaller blocks of rows, fewer components or a smaller max_rank")))
         }
     }
 }
 
-/// What a thread keeps for the panels that products of matrices pack: twice the last cache, or what a common one has.
+/// The packing buffers of a thread for matrix products: twice the size of the last-level cache, or
+/// of a typical one if its size is unknown.
 pub(crate) fn packed_by_a_thread() -> usize {
     let size = |index: usize| {
         let text = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size")).ok()?;
@@ -57,13 +55,13 @@ pub(crate) fn decomposition(rows: usize, features: usize) -> usize {
     copies.saturating_add(matrix(small, small).saturating_mul(5))
 }
 
-/// The coordinates of rows, and the rows in another precision.
+/// The scores of rows, and the rows in another precision.
 pub(crate) fn projection(rows: usize, model: &EigenspaceModel) -> usize {
     let columns = model.features().saturating_add(model.n_components().saturating_mul(2));
     matrix(rows, columns).saturating_add(matrix(model.n_components(), model.features()))
 }
 
-/// The rows of coordinates.
+/// Rows reconstructed from their scores.
 pub(crate) fn reconstruction(rows: usize, model: &EigenspaceModel) -> usize {
     let columns = model.features().saturating_add(model.n_components());
     let components = matrix(model.n_components(), model.features());
@@ -81,7 +79,7 @@ pub(crate) fn model(model: &EigenspaceModel) -> usize {
     matrix(model.rank().saturating_add(3), model.features())
 }
 
-/// The bytes of a model: its tensors, the file made of them, and the copy that Python gets.
+/// The bytes of a model: its tensors, the file that contains them, and the copy for Python.
 pub(crate) fn bytes_of_model(model: &EigenspaceModel) -> usize {
     self::model(model).saturating_mul(5)
 }
@@ -91,7 +89,7 @@ pub(crate) fn model_of_bytes(bytes: u64) -> usize {
     usize::try_from(bytes / 8).unwrap_or(usize::MAX).saturating_mul(3)
 }
 
-/// Merging models as a tree: copies of all, what the merges of one level give, and the largest merge.
+/// Merging models as a tree: copies of all models, the results of one level, and the largest merge.
 pub(crate) fn merge(models: &[&EigenspaceModel]) -> usize {
     let copies = models.iter().fold(0_usize, |sum, one| sum.saturating_add(model(one)));
     let features = models.first().map_or(0, |model| model.features());
@@ -100,7 +98,7 @@ pub(crate) fn merge(models: &[&EigenspaceModel]) -> usize {
     copies.saturating_mul(2).saturating_add(decomposition(rows, features))
 }
 
-/// Taking a part of this rank out of a model: what of the part lies outside, and a basis of both.
+/// Splitting off a part of this rank: the component of the part outside the model, and a basis of both.
 pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
     let leaving = rank.saturating_add(1);
     let both = whole.rank().saturating_add(leaving);
@@ -110,7 +108,7 @@ pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
         .saturating_add(matrix(both, whole.features()))
 }
 
-/// What a stream holds: its buffer with room to grow, the scatter matrix, and the model that was last read.
+/// A stream: its buffer with its spare capacity, the scatter matrix, and the model that was last read.
 pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
     let (plan, features) = (stream.plan(), stream.features());
     let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
@@ -119,7 +117,7 @@ pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
     matrix(rows.saturating_add(4), features).saturating_mul(2).saturating_add(scatter.saturating_mul(2))
 }
 
-/// Absorbing rows that do more than wait: a compression, or a product into the scatter matrix.
+/// An update that does more than buffer rows: a compression, or a product added to the scatter matrix.
 pub(crate) fn compression(stream: &EigenspaceStream) -> usize {
     let (plan, features) = (stream.plan(), stream.features());
     if plan.engine == Engine::Scatter {

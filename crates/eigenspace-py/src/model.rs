@@ -1,4 +1,4 @@
-//! The eigenspace model, a value: every operation returns a new one.
+//! The eigenspace model. It is immutable: every operation returns a new model.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::options::{self, Shown};
 use crate::rows::{Rows, View, checked, counted_from, matrix, weights};
 use crate::scaled::Scaled;
 
-/// A PCA model that can absorb rows, merge, split, and say how exact it is.
+/// A PCA model that can be updated, merged and split, and that bounds its own error.
 #[pyclass(frozen, eq, module = "eigenspace._core")]
 #[derive(PartialEq)]
 pub(crate) struct Model {
@@ -35,7 +35,7 @@ impl From<EigenspaceModel> for Model {
     }
 }
 
-/// Bytes as Python has them; without memory for the copy it is a `MemoryError`.
+/// Copies bytes into a Python object; returns a `MemoryError` if there is no memory for the copy.
 pub(crate) fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, bytes.len(), |copy| {
         copy.copy_from_slice(bytes);
@@ -48,17 +48,17 @@ type WithNote = (Model, String);
 
 #[pymethods]
 impl Model {
-    /// The model of no rows.
+    /// Return the model of no rows.
     #[staticmethod]
     fn empty(py: Python<'_>, features: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let features = options::whole(features, "the number of features")?;
+        let features = options::whole(features, "number of features")?;
         let cells = memory::matrix(features, 4);
         compute(py, cells, || {
             if features == 0 { Err(Error::NoFeatures) } else { Ok(EigenspaceModel::empty(features).into()) }
         })
     }
 
-    /// Batch PCA of rows that are all there.
+    /// Compute the model of these rows by batch PCA.
     #[staticmethod]
     #[pyo3(signature = (rows, weights=None, method="auto", truncation="none"))]
     fn batch(
@@ -77,7 +77,7 @@ impl Model {
         Ok(compute(py, cells, || EigenspaceModel::fit_by(block, method, truncation))?.into())
     }
 
-    /// The model of these bytes, and their note.
+    /// Read a model and its note from bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<WithNote> {
         let (model, note) =
@@ -85,29 +85,29 @@ impl Model {
         Ok((model.into(), note))
     }
 
-    /// The model of a file, and its note.
+    /// Read a model and its note from a file.
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<WithNote> {
-        // A file that cannot be asked for its length is refused by name when it is read.
+        // If the length cannot be read, reading the file reports the error.
         let length = std::fs::metadata(&path).map_or(0, |file| file.len());
         let (model, note) = compute(py, memory::model_of_bytes(length), || EigenspaceModel::load_with_note(path))?;
         Ok((model.into(), note))
     }
 
-    /// The bytes of the model file.
+    /// Return the bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>, note: &str) -> PyResult<Bound<'py, PyBytes>> {
         let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
         let bytes = compute(py, cells, || Ok::<_, eigenspace::Error>(self.inner.to_bytes_with_note(note)))?;
         to_python(py, &bytes)
     }
 
-    /// Writes the model file, whole or not at all.
+    /// Write the model file, completely or not at all.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf, note: &str) -> PyResult<()> {
         let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
         compute(py, cells, || self.inner.save_with_note(path, note))
     }
 
-    /// The model of the rows before and these.
+    /// Add rows and return the new model.
     #[pyo3(signature = (rows, weights=None, truncation="none"))]
     fn update(
         &self,
@@ -124,7 +124,7 @@ impl Model {
         Ok(compute(py, cells, || self.inner.update(block, truncation))?.into())
     }
 
-    /// The model of the rows before without these.
+    /// Remove rows and return the new model.
     #[pyo3(signature = (rows, weights=None))]
     fn remove(
         &self,
@@ -140,7 +140,7 @@ impl Model {
         Ok(compute(py, cells, || self.inner.remove(block))?.into())
     }
 
-    /// The model of the rows of both.
+    /// Return the model of the rows of both models.
     #[pyo3(signature = (other, truncation="none"))]
     fn merge(&self, py: Python<'_>, other: &Self, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
@@ -148,7 +148,7 @@ impl Model {
         Ok(compute(py, cells, || self.inner.merge(&other.inner, truncation))?.into())
     }
 
-    /// The model of the rows of all, merged as a tree.
+    /// Merge all models, as a tree.
     #[staticmethod]
     #[pyo3(signature = (models, truncation="none"))]
     fn merge_all(py: Python<'_>, models: Vec<PyRef<'_, Self>>, truncation: &str) -> PyResult<Self> {
@@ -158,31 +158,31 @@ impl Model {
         Ok(compute(py, cells, || EigenspaceModel::merge_all(models, truncation))?.into())
     }
 
-    /// The model of the rows of the whole that are not in the part.
+    /// Return the model of the rows that are not in the part.
     fn split(&self, py: Python<'_>, part: &Self) -> PyResult<Self> {
         let cells = memory::split(&self.inner, part.inner.rank());
         Ok(compute(py, cells, || self.inner.split(&part.inner))?.into())
     }
 
-    /// The same model with fewer directions.
+    /// Drop directions.
     fn truncate(&self, py: Python<'_>, truncation: &str) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
         Ok(compute(py, memory::model(&self.inner).saturating_mul(2), || self.inner.truncate(truncation))?.into())
     }
 
-    /// The same model in which every row so far weighs this factor as much.
+    /// Multiply the weight of all rows so far by this factor.
     fn forget(&self, py: Python<'_>, factor: f64) -> PyResult<Self> {
         Ok(compute(py, memory::model(&self.inner).saturating_mul(2), || self.inner.forget(factor))?.into())
     }
 
-    /// The same model showing another number of components.
+    /// Change the number of components.
     #[pyo3(signature = (components))]
     fn with_components(&self, py: Python<'_>, components: Option<Shown>) -> PyResult<Self> {
         let components = options::components(components);
         Ok(compute(py, memory::model(&self.inner), || self.inner.with_components(components))?.into())
     }
 
-    /// The same model with weights that mean something else.
+    /// Change the meaning of the weights.
     fn with_weight_kind(&self, py: Python<'_>, kind: &str) -> PyResult<Self> {
         let kind = checked(py, kind.parse())?;
         Ok(compute(py, memory::model(&self.inner), || Ok::<_, eigenspace::Error>(self.inner.with_weight_kind(kind)))?
@@ -285,7 +285,7 @@ impl Model {
         checked(py, self.inner.variance_along(direction.view(), ddof))
     }
 
-    /// Coordinates in the precision of the rows. Errors count rows from `first`.
+    /// Return scores in the precision of the rows. Errors count rows from `first`.
     #[pyo3(signature = (rows, first=0))]
     fn project<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, first: usize) -> PyResult<Bound<'py, PyAny>> {
         let rows = Rows::of(rows)?;
@@ -305,7 +305,7 @@ impl Model {
         })
     }
 
-    /// The rows that have these coordinates, in their precision.
+    /// Reconstruct rows from their scores, in the precision of the scores.
     fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = Rows::of(coordinates)?;
         let view = checked(py, coordinates.view())?;
@@ -314,12 +314,12 @@ impl Model {
             View::F64(rows) => compute(py, cells, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::F32(rows) => compute(py, cells, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::Sparse(_) => {
-                return Err(refusal(py, "cannot reconstruct rows from sparse coordinates", "call toarray() first"));
+                return Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"));
             }
         })
     }
 
-    /// A copy of the rows in which missing cells are filled.
+    /// Return a copy of the rows in which missing cells are filled.
     fn fill_missing<'py>(
         &self,
         py: Python<'py>,
@@ -335,7 +335,7 @@ impl Model {
         Ok(filled.into_pyarray(py))
     }
 
-    /// Hotelling's T² of each row.
+    /// Return Hotelling's T² of each row.
     fn hotelling<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyArray2<f64>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = matrix(rows)?;
         let rows = rows.as_array();
@@ -343,7 +343,7 @@ impl Model {
         Ok(compute(py, cells, || self.inner.hotelling(rows))?.into_pyarray(py))
     }
 
-    /// Q, the squared distance of each row to the subspace.
+    /// Return Q, the squared distance of each row to the subspace.
     fn squared_distance<'py>(
         &self,
         py: Python<'py>,
@@ -355,7 +355,7 @@ impl Model {
         Ok(compute(py, cells, || self.inner.squared_distance(rows))?.into_pyarray(py))
     }
 
-    /// The limits of T² and Q that this share of good rows stays below.
+    /// Return the limits of T² and Q; this share of good rows stays below each of them.
     fn limits(&self, py: Python<'_>, confidence: f64) -> PyResult<(f64, f64)> {
         let limits = checked(py, self.inner.limits(confidence))?;
         Ok((limits.hotelling, limits.squared_distance))
@@ -371,7 +371,7 @@ impl Model {
         })
     }
 
-    /// The model of the standardized rows.
+    /// Return the model of the standardized rows.
     fn standardize(&self, py: Python<'_>) -> PyResult<Scaled> {
         let cells = decomposition(self.inner.rank(), self.inner.features()).saturating_add(memory::model(&self.inner));
         Ok(compute(py, cells, || self.inner.standardize())?.into())

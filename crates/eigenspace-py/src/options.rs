@@ -1,4 +1,4 @@
-//! Settings as Python writes them: numbers, words, or `None` for the default.
+//! Settings from Python: numbers, strings, or `None` for the default.
 
 use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -7,25 +7,26 @@ use pyo3::prelude::*;
 use crate::errors::refusal;
 use crate::rows::checked;
 
-/// A whole number from Python, of any size: a negative one is refused by its name, a very large one is the largest.
+/// An integer of any size from Python. A negative one is an error, a very large one becomes
+/// `usize::MAX`.
 pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     match number.extract() {
         Ok(number) => Ok(number),
         Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
             if number.lt(0)? {
-                let words = format!("{name} is {number}: expected 0 or more");
-                return Err(refusal(number.py(), words, "pass a whole number that is not negative"));
+                let words = format!("invalid {name} {number}: expected 0 or more");
+                return Err(refusal(number.py(), words, "pass a non-negative integer"));
             }
             Ok(usize::MAX)
         }
         Err(_) => {
             let kind = number.get_type();
-            Err(PyTypeError::new_err(format!("{name} must be a whole number, and this is {kind}")))
+            Err(PyTypeError::new_err(format!("invalid {name}: expected an integer, found {kind}")))
         }
     }
 }
 
-/// `None` for all, a whole number, or a share of variance.
+/// A number of components, or an explained variance ratio to reach.
 #[derive(Clone, Copy, FromPyObject)]
 pub(crate) enum Shown {
     #[pyo3(annotation = "int")]
@@ -42,7 +43,7 @@ pub(crate) fn components(shown: Option<Shown>) -> Components {
     }
 }
 
-/// The setting of a model, the way it came.
+/// The `n_components` setting of a model as a Python object.
 pub(crate) fn shown(py: Python<'_>, model: &EigenspaceModel) -> PyResult<Py<PyAny>> {
     Ok(match model.components_setting() {
         Components::All => py.None(),
@@ -51,12 +52,12 @@ pub(crate) fn shown(py: Python<'_>, model: &EigenspaceModel) -> PyResult<Py<PyAn
     })
 }
 
-/// A rank to keep, or a rule in words.
+/// Parses a truncation rule.
 pub(crate) fn truncation(py: Python<'_>, rule: &str) -> PyResult<Truncation> {
     checked(py, rule.parse())
 }
 
-/// The options of a stream, from the keywords of its constructor.
+/// The settings of a stream, from a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
@@ -73,12 +74,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// From a dictionary.
+    /// Reads the settings from a dictionary.
     pub(crate) fn of(settings: &Bound<'_, PyAny>) -> PyResult<Self> {
-        settings.extract().map_err(|error| PyTypeError::new_err(format!("settings of a stream: {error}")))
+        settings.extract().map_err(|error| PyTypeError::new_err(format!("invalid settings of a stream: {error}")))
     }
 
-    /// The components to be shown.
+    /// The `n_components` setting.
     pub(crate) fn components(&self) -> Components {
         components(self.components)
     }

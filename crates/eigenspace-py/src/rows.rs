@@ -1,11 +1,12 @@
-//! Rows as Python has them: a two-dimensional array of `float64` or `float32`, or compressed sparse rows.
+//! Rows from Python: a two-dimensional array of `float64` or `float32`, or compressed sparse rows.
 //!
 //! ```text
 //! (features, offsets, columns, values)        offsets, columns: int64;  values: float64
 //! ```
 //!
-//! Arrays are read where they are, in any memory layout. What numpy allows and a view cannot express, cells that
-//! are not aligned or strides between cells, is refused here; the Python side copies such arrays first.
+//! Arrays of any memory layout are read in place. Unaligned cells and strides that are not multiples
+//! of the cell size are possible in numpy but not in an `ndarray` view. Such arrays are rejected here;
+//! the Python code copies them first.
 
 use eigenspace::{Block, Error, SparseRows};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -15,14 +16,14 @@ use pyo3::prelude::*;
 use crate::errors::{raise, refusal};
 use crate::memory::affordable;
 
-/// Rows that were passed, borrowed for the time of a call.
+/// Rows that were passed as an argument, borrowed for the duration of a call.
 pub(crate) enum Rows<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
     Sparse(Csr),
 }
 
-/// Sparse rows as the library wants them.
+/// Sparse rows in the form that the library expects.
 pub(crate) struct Csr {
     features: usize,
     offsets: Vec<usize>,
@@ -31,7 +32,7 @@ pub(crate) struct Csr {
 }
 
 impl<'py> Rows<'py> {
-    /// The rows of an argument.
+    /// Borrows the rows of an argument.
     pub(crate) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = argument.cast::<PyArray2<f64>>() {
             viewable(array)?;
@@ -50,7 +51,7 @@ impl<'py> Rows<'py> {
         )))
     }
 
-    /// The view of them that the library works on.
+    /// The view of the rows that is passed to the library.
     pub(crate) fn view(&self) -> Result<View<'_>, Error> {
         Ok(match self {
             Self::F64(array) => View::F64(array.as_array()),
@@ -71,7 +72,7 @@ pub(crate) enum View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// As a block, with weights if there are some.
+    /// The rows as a block, with weights if there are any.
     pub(crate) fn block(self, weights: Option<&'a [f64]>) -> Block<'a> {
         let block = match self {
             Self::F64(rows) => Block::from(rows),
@@ -99,7 +100,7 @@ impl Csr {
             let negative = |&number: &i64| {
                 usize::try_from(number).map_err(|_| {
                     let words = format!("invalid index or offset {number} of sparse rows: expected 0 or more");
-                    refusal(py, words, "build the matrix anew, for example with scipy.sparse.csr_array(X)")
+                    refusal(py, words, "rebuild the matrix, for example with scipy.sparse.csr_array(X)")
                 })
             };
             numbers.iter().map(negative).collect()
@@ -113,7 +114,7 @@ impl Csr {
     }
 }
 
-/// The weights of an argument: one number for each row.
+/// Copies the weights of an argument: one number for each row.
 pub(crate) fn weights(argument: Option<&Bound<'_, PyArray1<f64>>>) -> PyResult<Option<Vec<f64>>> {
     argument
         .map(|array| {
@@ -123,13 +124,13 @@ pub(crate) fn weights(argument: Option<&Bound<'_, PyArray1<f64>>>) -> PyResult<O
         .transpose()
 }
 
-/// A matrix of `float64`, borrowed.
+/// Borrows a matrix of `float64`.
 pub(crate) fn matrix<'py>(array: &Bound<'py, PyArray2<f64>>) -> PyResult<PyReadonlyArray2<'py, f64>> {
     viewable(array)?;
     Ok(array.try_readonly()?)
 }
 
-/// Refuses arrays whose cells are not where a view expects them.
+/// Returns an error if a view cannot express the memory layout of the array.
 fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
     let size = size_of::<T>() as isize;
     let regular = array.strides().iter().all(|stride| stride % size == 0);
@@ -137,10 +138,10 @@ fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
     if regular && aligned {
         return Ok(());
     }
-    Err(refusal(array.py(), "the cells of the array are not aligned", "pass a copy of the array"))
+    Err(refusal(array.py(), "cannot read the array: its cells are not aligned", "pass a copy of the array"))
 }
 
-/// The same error when the rows are a piece of more, which begins at `first`.
+/// Adjusts the row number of an error in a piece of rows that starts at row `first`.
 pub(crate) fn counted_from(first: usize, mut error: Error) -> Error {
     if let Error::NonFinite { row, .. }
     | Error::TooLarge { row, .. }
@@ -153,7 +154,7 @@ pub(crate) fn counted_from(first: usize, mut error: Error) -> Error {
     error
 }
 
-/// For results: an error of the library raised while the interpreter is at hand.
+/// Converts a library error to a Python exception.
 pub(crate) fn checked<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| raise(py, &error.into()))
 }

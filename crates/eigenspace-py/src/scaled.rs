@@ -1,4 +1,4 @@
-//! A model seen with its features multiplied by scales: standardized PCA.
+//! A model whose features are multiplied by scales: standardized PCA.
 
 use numpy::{IntoPyArray, PyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use crate::memory::{self, affordable};
 use crate::model::Model;
 use crate::rows::{Rows, View, checked, counted_from};
 
-/// A model in other units.
+/// A model of scaled rows.
 #[pyclass(frozen, module = "eigenspace._core")]
 pub(crate) struct Scaled(eigenspace::Scaled);
 
@@ -21,18 +21,18 @@ impl From<eigenspace::Scaled> for Scaled {
 
 #[pymethods]
 impl Scaled {
-    /// The model of the scaled rows.
+    /// Return the model of the scaled rows.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         affordable(py, memory::model(self.0.model()))?;
         Ok(self.0.model().clone().into())
     }
 
-    /// What each feature is multiplied by.
+    /// Return the factor of each feature.
     fn scales<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.scales().to_pyarray(py)
     }
 
-    /// Coordinates of rows in their own units. Errors count rows from `first`.
+    /// Return the scores of rows in their original units. Errors count rows from `first`.
     #[pyo3(signature = (rows, first=0))]
     fn project<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, first: usize) -> PyResult<Bound<'py, PyAny>> {
         let rows = Rows::of(rows)?;
@@ -48,7 +48,7 @@ impl Scaled {
         })
     }
 
-    /// The rows, in their own units, that have these coordinates.
+    /// Reconstruct rows, in their original units, from their scores.
     fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let coordinates = Rows::of(coordinates)?;
         let view = checked(py, coordinates.view())?;
@@ -57,7 +57,7 @@ impl Scaled {
             View::F64(rows) => compute(py, cells, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::F32(rows) => compute(py, cells, || self.0.reconstruct(rows))?.into_pyarray(py).into_any(),
             View::Sparse(_) => {
-                return Err(refusal(py, "cannot reconstruct rows from sparse coordinates", "call toarray() first"));
+                return Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"));
             }
         })
     }

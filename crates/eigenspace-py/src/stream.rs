@@ -1,4 +1,4 @@
-//! The streaming engine: rows in, models out.
+//! The stream: it absorbs rows, and a model can be read from it at any time.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::model::{Model, to_python};
 use crate::options::Settings;
 use crate::rows::{Rows, View, checked, counted_from, weights};
 
-/// More dense rows than this are never held at a time when memory is short.
+/// The most dense rows that an update holds at a time if memory is short.
 const MOST_ROWS: usize = 512;
-/// How long to wait for another thread before looking whether a signal has come.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// How long to wait for another thread before checking for signals.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Rows in, models out. Threads may share one: each call waits for the one before.
+/// A model that is still absorbing rows. Threads may share a stream: calls take turns.
 #[pyclass(frozen, module = "eigenspace._core")]
 pub(crate) struct Stream(Mutex<EigenspaceStream>);
 
 #[pymethods]
 impl Stream {
-    /// An empty stream for rows of this width, of which so many are at hand.
+    /// Create an empty stream for rows with this many features, of which `rows` are already available.
     #[new]
     #[pyo3(signature = (features, settings, rows=0))]
     fn new(py: Python<'_>, features: usize, settings: &Bound<'_, PyAny>, rows: usize) -> PyResult<Self> {
@@ -34,7 +34,7 @@ impl Stream {
         Ok(Self::from(checked(py, options.stream_of(features, rows))?))
     }
 
-    /// A stream that goes on from a model.
+    /// Create a stream that continues from a model.
     #[staticmethod]
     fn resume(py: Python<'_>, model: &Model, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
@@ -45,7 +45,7 @@ impl Stream {
         Ok(Self::from(compute(py, cells, || options.resume(&model.inner))?))
     }
 
-    /// The stream of a checkpoint, which must have been made with these settings.
+    /// Restore a stream from a checkpoint, which must have been made with these settings.
     #[staticmethod]
     fn restore(py: Python<'_>, checkpoint: &[u8], settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = Settings::of(settings)?.options(py)?;
@@ -53,22 +53,23 @@ impl Stream {
         Ok(Self::from(compute(py, cells, || EigenspaceStream::restore(checkpoint, &options))?.0))
     }
 
-    /// All of its state, to go on later with the same bytes as result.
+    /// Return the complete state. A restored stream that continues gives the same bytes.
     fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        // A copy of the state, its bytes while they grow, and those with their sum.
+        // A copy of the state, its bytes while they grow, and the bytes with their checksum.
         let held = |stream: &EigenspaceStream| memory::stream(stream).saturating_mul(5);
         let bytes = self.with(py, held, |stream| Ok(stream.checkpoint("")))?;
         to_python(py, &bytes)
     }
 
-    /// The same rows, with other settings from now on.
+    /// Return a stream of the same rows with other settings from now on.
     fn with_settings(&self, py: Python<'_>, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let settings = Settings::of(settings)?;
         let components = settings.components();
         let options = settings.options(py)?;
         let held = |stream: &EigenspaceStream| stream.cells_to_read().saturating_add(memory::stream(stream));
         let changed = self.with(py, held, |stream| {
-            // Another number of components is only looked at; anything else begins anew from the model.
+            // A new number of components keeps the stream; any other change starts a new one from
+            // the model.
             if stream.options().clone().components(components) != options {
                 return options.resume(&*stream.model()?);
             }
@@ -79,14 +80,14 @@ impl Stream {
         Ok(Self::from(changed))
     }
 
-    /// The same stream once more, to go two ways.
+    /// Return an independent copy of the stream.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         let stream = self.hold(py)?;
         let stream = &*stream;
         Ok(Self::from(compute_here(py, memory::stream(stream), || Ok::<_, eigenspace::Error>(stream.clone()))?))
     }
 
-    /// Absorbs rows, all or none. Errors count rows from `first`.
+    /// Absorb rows, all or none. Errors count rows from `first`.
     #[pyo3(signature = (rows, weights=None, first=0))]
     fn update(
         &self,
@@ -98,27 +99,27 @@ impl Stream {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        // Sparse rows wait as they are; of dense ones no more are held than wait for a compression.
-        let waiting = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
+        // Sparse rows are buffered as they are. Dense rows are held only until the next compression.
+        let held = if matches!(view, View::Sparse(_)) { 0 } else { block.nrows().min(MOST_ROWS) };
         let mut stream = self.hold(py)?;
         let stream = &mut *stream;
-        // A signal that has come is heard before anything changes.
+        // Handle pending signals before anything changes.
         py.check_signals()?;
         let grown = stream.cells_to_update(&block);
-        let cells = decomposition(waiting, block.ncols()).saturating_add(grown);
+        let cells = decomposition(held, block.ncols()).saturating_add(grown);
         let only_copies = stream.only_copies(&block);
         let more = if only_copies { 0 } else { memory::compression(stream) };
         let work = || stream.update(block).map_err(|error| counted_from(first, error));
-        // A copy is done before another thread would wake up.
+        // A copy takes less time than waking up another thread.
         if only_copies { compute_here(py, cells, work) } else { compute(py, cells.saturating_add(more), work) }
     }
 
-    /// The model of all rows so far.
+    /// Return the model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
         Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.model())?.into())
     }
 
-    /// A model that is good for looking at its components, and cheaper.
+    /// Return a model with the components but not all directions, which is cheaper.
     fn shown(&self, py: Python<'_>) -> PyResult<Model> {
         Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.shown())?.into())
     }
@@ -143,7 +144,7 @@ impl From<EigenspaceStream> for Stream {
 }
 
 impl Stream {
-    /// Works on the stream in the pool, when its turn has come, with memory for as many numbers as `held` says.
+    /// Waits for the stream and runs `work` in the pool, after checking that `held` cells fit into memory.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -155,14 +156,14 @@ impl Stream {
         compute(py, held(stream), || work(stream))
     }
 
-    /// Waits for the threads that came before. The interpreter is free meanwhile, for whoever has the stream may need
-    /// it to go on, and signals are heard.
+    /// Locks the stream. While waiting, it releases the interpreter lock, because the thread that holds
+    /// the stream may need it, and it handles signals.
     fn hold(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, EigenspaceStream>> {
         loop {
             if let Some(stream) = self.0.try_lock() {
                 return Ok(stream);
             }
-            if let Some(stream) = py.detach(|| self.0.try_lock_for(PATIENCE)) {
+            if let Some(stream) = py.detach(|| self.0.try_lock_for(SIGNAL_CHECK_INTERVAL)) {
                 return Ok(stream);
             }
             py.check_signals()?;

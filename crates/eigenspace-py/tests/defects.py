@@ -1,7 +1,8 @@
-"""Where scikit-learn's answer is not batch PCA and ours is, in numbers. Run it for the table as Markdown.
+"""Cases in which scikit-learn's result differs from batch PCA and ours does not.
 
-The truth is a singular value decomposition of the centered rows by numpy. The faces are those of ORL: the variable
-EIGENSPACE_ORL names the folder that holds s1/1.pgm and so on.
+Run this file to print the table as Markdown. The reference is a singular value decomposition of the
+centered rows by numpy. The ORL faces are read from the directory in EIGENSPACE_ORL, which contains
+s1/1.pgm and so on.
 """
 
 import math
@@ -23,16 +24,16 @@ RAISES = "raises"
 
 @dataclass(frozen=True)
 class Defect:
-    """One line of the table. A measure is 0 when the answer is that of batch PCA."""
+    """One line of the table. A measure is 0 if the result is that of batch PCA."""
 
     name: str
     measure: str
     theirs: float | str
     ours: float
     allowed: float
-    """What rounding allows ours."""
+    """The rounding error allowed in our result."""
     wrong: float = 0.01
-    """From here on theirs is no matter of rounding."""
+    """An error in scikit-learn's result of this size or more is not rounding."""
 
 
 @cache
@@ -42,7 +43,7 @@ def faces_truth():
 
 @cache
 def table():
-    """Rows of a strong subspace and noise, in five blocks."""
+    """Return rows of a strong subspace plus noise, and the same in five blocks."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(500, 8)) * np.arange(16, 8, -1) @ rng.normal(size=(8, 40)) / 6 + rng.normal(size=(500, 40))
     return rows, np.array_split(rows, 5)
@@ -56,14 +57,14 @@ def streamed(kind, blocks, **params):
 
 
 def both(measure, *arguments, **params):
-    """The measure of their estimator, and of ours."""
+    """Return the measure of scikit-learn's estimator and of ours."""
     return [
         measure(streamed(kind, *arguments, **params)) for kind in (theirs.IncrementalPCA, eigenspace.IncrementalPCA)
     ]
 
 
 def or_raises(work, exception, words):
-    """A number, or that it raises as expected."""
+    """Return a number, or RAISES if the expected exception was raised."""
     try:
         return work()
     except exception as error:
@@ -73,7 +74,7 @@ def or_raises(work, exception, words):
 
 
 def gap_tolerance(expected, k):
-    """What rounding allows the sine: that of the scatter over the gap of the eigenvalues."""
+    """Return the rounding error allowed in the sine: that of the scatter divided by the gap."""
     return 2 * expected.rounding(8) / expected.gap(k) + 16 * EPS * expected.features
 
 
@@ -92,7 +93,7 @@ def noise_variance():
 
 
 def covariance():
-    """Whatever is shown, the variances of the features add up to the total."""
+    """For any number of components, the variances of the features must add up to the total."""
     rows, blocks = table()
     expected = truth(rows)
     total = expected.total / (len(rows) - 1)
@@ -193,7 +194,7 @@ def default_solver():
     def measure(kind):
         return sine(kind(n_components=50).fit(faces()).components_, expected.directions[:50])
 
-    # Theirs draws numbers: the same ones each time it is looked at.
+    # scikit-learn's solver is random; use the same seed each time.
     state = np.random.get_state()  # noqa: NPY002
     try:
         np.random.seed(0)  # noqa: NPY002
@@ -223,19 +224,19 @@ DEFECTS: dict[str, Callable[[], Defect]] = {
 
 
 def table_rows():
-    """The table: a list of cells for each line, the heading first."""
+    """Return the table as a list of cells for each line, the heading first."""
     heading = ["", "measure", f"scikit-learn {sklearn.__version__}", "eigenspace"]
     lines = [[d.name, d.measure, error(d.theirs), rounding(d.ours)] for d in (work() for work in DEFECTS.values())]
     return [heading, *lines]
 
 
 def error(value):
-    """One digit, which is the same on every machine."""
+    """Format with one digit, which is the same on every machine."""
     return value if isinstance(value, str) else f"{value:.1f}"
 
 
 def rounding(value):
-    """A power of ten that is ten times as large, or more, so that it is the same on every machine."""
+    """Format as a power of ten at least ten times as large, which is the same on every machine."""
     return f"< 1e{math.ceil(math.log10(max(value, 1e-11))) + 1}"
 
 

@@ -1,6 +1,6 @@
-"""Inputs that no memory holds, each in a process of its own; prints one line for each.
+"""Inputs that do not fit into memory, each in a separate process. Prints one line for each.
 
-Run by test_odd_huge.py: a process that ends by a signal, or does not end, is seen from outside.
+Run by test_odd_huge.py, which detects processes that are killed by a signal or that hang.
 """
 
 import os
@@ -75,30 +75,30 @@ CASES = {
     "reconstruction error": lambda: reconstruction_error(wide(10**12), wide(10**12)),
     "rank beyond memory": lambda: IncrementalPCA(max_rank=10**15).fit(before(4)) and 1 / 0,
 }
-"""Each must end in an exception that names what is too much."""
+"""Each must raise an exception that says what is too large."""
 
 
-class Heard(Exception):
-    """A signal came through."""
+class Interrupted(Exception):
+    """A signal was handled."""
 
 
 def interrupted(work, subject):
-    """Whether hours of work end soon after a signal, and leave the subject as it was."""
+    """Check that a signal soon ends hours of work and leaves the subject unchanged."""
 
-    def hear(*_):
-        raise Heard
+    def interrupt(*_):
+        raise Interrupted
 
     is_before = portrait(subject)
-    signal.signal(signal.SIGALRM, hear)
+    signal.signal(signal.SIGALRM, interrupt)
     signal.alarm(1)
     try:
         work()
-    except Heard:
+    except Interrupted:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(SECONDS)
     if portrait(subject) != is_before:
-        raise RuntimeError("not what it was")
+        raise RuntimeError("the subject has changed")
     raise MemoryError("interrupted, and unchanged")
 
 
@@ -114,7 +114,7 @@ CASES["error for hours"] = lambda: interrupted(lambda: reconstruction_error(tall
 
 
 def run(name):
-    """In the child: one line, and 0 if the exception was a refusal."""
+    """Run a case in the child process: print one line, and return 0 if it raised a proper error."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.alarm(SECONDS)
     try:
@@ -128,7 +128,7 @@ def run(name):
     except BaseException:
         print(traceback.format_exc().splitlines()[-1], end="", flush=True)
         return 1
-    print("not refused", end="", flush=True)
+    print("no error", end="", flush=True)
     return 1
 
 

@@ -1,7 +1,7 @@
-"""Long calls, each in a process of its own that gets a SIGINT in the middle of it; prints one line for each.
+"""Long calls, each in a separate process that gets a SIGINT during the call. Prints one line for each.
 
-Run by test_interrupt.py. "In the middle" is not a matter of time: the signal is sent while the thread that computes is
-alive, and the exception must come out of the wait for it.
+Run by test_interrupt.py. The test does not depend on timing: the signal is sent while the computing
+thread is alive, and the exception must come from the code that waits for it.
 """
 
 import os
@@ -19,7 +19,7 @@ from eigenspace import PCA, EigenspaceModel, IncrementalPCA, principal_angles
 SECONDS = 60
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 1600))
-"""2.4 million cells, far from what takes long to read."""
+"""2.4 million cells, which are quick to read."""
 PART = EigenspaceModel.from_rows(X[:700])
 WHOLE = PART + EigenspaceModel.from_rows(X[700:])
 TALL = EigenspaceModel.from_rows(RNG.normal(size=(700, 4500)))
@@ -56,11 +56,11 @@ CASES = {
     "PCA.fit of wide rows": (lambda _: PCA(5).fit(X[:9]), lambda pca: pca.fit(X.reshape(600, 4000))),
     "get_covariance": (lambda _: PCA(500).fit(X.reshape(600, 4000)), lambda pca: pca.get_covariance()),
 }
-"""Each: what makes the subject, and what is done with it. A model or an estimator must be what it was."""
+"""A function that makes the subject, and one that works on it. The subject must not change."""
 
 
 def state(subject):
-    """What must not change."""
+    """Return the state that must not change."""
     if isinstance(subject, EigenspaceModel):
         return subject.count, subject.rank, subject.mean.tobytes()
     kept = {name: value for name, value in vars(subject).items() if not name.startswith("_")}
@@ -69,14 +69,14 @@ def state(subject):
 
 
 def interrupt():
-    """Sends the signal as soon as the thread that computes is seen."""
+    """Send the signal as soon as the computing thread is alive."""
     while not any(thread.name == "eigenspace" for thread in threading.enumerate()):
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 
 
 def run(name):
-    """In the child: one line, and 0 if it was interrupted in the middle and nothing has changed."""
+    """Run a case in the child process; return 0 if it was interrupted and nothing has changed."""
     signal.alarm(SECONDS)
     make, work = CASES[name]
     subject = make(4)
@@ -87,12 +87,12 @@ def run(name):
     except KeyboardInterrupt as error:
         waited = any(frame.filename.endswith("_interrupt.py") for frame in traceback.extract_tb(error.__traceback__))
         changed = state(subject) != before
-        print("changed" if changed else "interrupted" if waited else "heard when it was over", end="", flush=True)
+        print("changed" if changed else "interrupted" if waited else "interrupted too late", end="", flush=True)
         return int(changed or not waited)
     except BaseException:
         print(traceback.format_exc(), end="", flush=True)
         return 1
-    print("not heard", end="", flush=True)
+    print("not interrupted", end="", flush=True)
     return 1
 
 

@@ -1,6 +1,6 @@
-"""Calls that allocate, each in processes that have less and less memory to give; prints one line for each.
+"""Calls that allocate memory, each in processes with different memory limits. Prints one line for each.
 
-Run by test_out_of_memory.py. A process that ends by a signal was not refused but aborted.
+Run by test_out_of_memory.py, which detects processes that abort instead of raising an error.
 """
 
 import os
@@ -58,12 +58,12 @@ CASES = {
     "fill_missing": lambda: PART.fill_missing(X[:100]),
 }
 STEPS = [1, 6, 12, 18, 24, 28, 32, 36, 40, 46, 52, 60, 72, 90, 400]
-"""MiB that may still be asked for."""
+"""MiB that may still be allocated."""
 
 
 def run(work, mib):
-    """In the child: 0 if it was done, 1 if it was refused."""
-    threads()  # of this process, with what they keep
+    """Run a call in the child process: 0 if it succeeded, 1 if it raised a MemoryError."""
+    threads()  # start the threads of this process, with their buffers
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * resource.getpagesize()
     limit = size + (mib << 20)

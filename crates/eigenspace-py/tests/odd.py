@@ -1,4 +1,4 @@
-"""Every door through which rows come in, and what is behind it, for the tests of odd input."""
+"""Every function that takes rows, for the tests of unusual input."""
 
 import copy
 import pickle
@@ -19,7 +19,7 @@ REFUSALS = (ValueError, TypeError, OSError, MemoryError)
 
 
 def before(width):
-    """Rows that came before the odd ones, all directions of them."""
+    """Return rows that were added before the unusual ones."""
     return np.random.default_rng(width).normal(size=(3 * width + 4, width)) * 2 + 1
 
 
@@ -32,7 +32,7 @@ def model(width):
 
 
 def numbers(estimator):
-    """Mean and scatter, which are the same whatever basis equal eigenvalues have."""
+    """Return mean and scatter, which do not depend on the basis chosen for equal eigenvalues."""
     components = estimator.components_.astype(np.float64)
     return np.vstack([estimator.mean_, (components.T * estimator.singular_values_**2) @ components])
 
@@ -46,7 +46,7 @@ def angles(X, plain):
     return np.sin(principal_angles(X, before(plain.shape[1])[:2]))
 
 
-DOORS = {
+CALLS = {
     "PCA.fit": lambda X, plain: numbers(PCA().fit(X)),
     "PCA.fit_transform": lambda X, plain: np.abs(PCA(n_components=1).fit_transform(X)),
     "PCA.transform": lambda X, plain: PCA().fit(before(plain.shape[1])).transform(X),
@@ -81,14 +81,14 @@ DOORS = {
     "reconstruction_error": lambda X, plain: reconstruction_error(X, model(plain.shape[1]).with_components(1)),
     "reconstruction_error of": lambda X, plain: reconstruction_error(plain + 1, X),
 }
-"""Each takes the odd rows and a plain copy of them, and returns numbers."""
+"""Each takes the unusual rows and a plain copy of them, and returns numbers."""
 
-FITTING = [name for name in DOORS if ("fit" in name and "transform" not in name) or name.endswith(("rows", "update"))]
-"""The doors that learn from what comes in."""
+FITTING = [name for name in CALLS if ("fit" in name and "transform" not in name) or name.endswith(("rows", "update"))]
+"""The functions that fit or update a model."""
 
 
 def portrait(estimator):
-    """All that can be seen of an estimator, and what it will do next."""
+    """Return the complete state of an estimator, and the result of a further update."""
     fields = {name: pickle.dumps(value) for name, value in vars(estimator).items()}
     if not hasattr(estimator, "components_"):
         return fields, repr(estimator)
@@ -101,11 +101,11 @@ def portrait(estimator):
 
 
 def refused(work, words=""):
-    """Runs something that must be refused, and says why; a bug of ours is no refusal."""
+    """Run a call that must raise an error, and return the error; an InternalError fails the test."""
     try:
         result = work()
     except InternalError as error:
-        raise AssertionError(f"an internal error: {error}") from error
+        raise AssertionError(f"internal error: {error}") from error
     except REFUSALS as error:
         return error
-    raise AssertionError(f"not refused: {result!r}")
+    raise AssertionError(f"no error: {result!r}")

@@ -1,15 +1,16 @@
-"""Batch PCA the slow and obvious way, for the tests: numpy alone, nothing of the library.
+"""A simple, slow batch PCA as the reference of the tests. It uses numpy only, no code of the library.
 
 M = Σ w (x − μ)(x − μ)ᵀ = Vᵀ diag(λ) V        the mean and the differences in extended precision, then one SVD
 
-How far a right answer may be from it is computed here too, and nowhere else. With ε the machine epsilon, s₁ the
-largest singular value, and μ the mean:
+This file also computes the tolerances of all tests. With ε the machine epsilon, s₁ the largest
+singular value, and μ the mean:
 
 rounding of a product      ε (16 + D + √n) λ₁         sums of n products, and the noise floor of a D × D problem
 rounding of a mean         ε √w |μ| = far             a mean is a float; in M it appears as 2 s₁ far + far²
 steps                      times the number of operations, each of which rounds once
 
-A subspace is compared by its projector, whose error is that of M over the gap of the eigenvalues (Davis and Kahan).
+Subspaces are compared by their projectors, whose error is that of M divided by the gap of the
+eigenvalues (Davis and Kahan).
 """
 
 import os
@@ -22,14 +23,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from threadpoolctl import threadpool_limits
 
-# Threads of a linear algebra library wait for each other on a busy machine, and these matrices are small.
+# These matrices are small, and BLAS threads would wait for each other on a busy machine.
 threadpool_limits(1, "blas")
 
 EPS = float(np.finfo(np.float64).eps)
 
 
 def soak(examples):
-    """Settings of a test by properties; the variable EIGENSPACE_SOAK multiplies the number of examples."""
+    """Return the settings of a property test; EIGENSPACE_SOAK multiplies the number of examples."""
     factor = float(os.environ.get("EIGENSPACE_SOAK", "1"))
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     return settings(
@@ -91,7 +92,7 @@ class Truth:
 
     @property
     def directions(self):
-        """All D directions, one per row; of wide rows only those along which they vary."""
+        """All D directions, one per row; for wide rows only those with variance."""
         return self._svd[1]
 
     @cached_property
@@ -100,19 +101,19 @@ class Truth:
 
     @cached_property
     def far(self):
-        """What the rounding of the mean adds to a singular value; a constant feature adds nothing."""
+        """The error of a singular value caused by rounding the mean; constant features add nothing."""
         varies = np.ptp(self.rows, axis=0) > 0 if len(self.rows) else np.zeros(self.features, dtype=bool)
         largest = np.abs(self.rows).max(axis=0, initial=0.0) * varies * self.scales
         return EPS * np.sqrt(self.weight) * float(np.linalg.norm(largest))
 
     def rounding(self, steps=1, eps=EPS):
-        """How far a computed scatter may be from M, in the spectral norm."""
+        """Return the error allowed in a computed scatter, in the spectral norm."""
         growth = 16 + self.features + np.sqrt(len(self.rows))
         far = 4 * steps * self.far
         return steps * eps * growth * self.eigenvalues[0] + 2 * self.values[0] * far + far**2 + 1e-300
 
     def gap(self, k):
-        """Between the k-th eigenvalue and the next."""
+        """Return the gap between the k-th eigenvalue and the next."""
         after = self.eigenvalues[k] if k < self.features else 0.0
         return float(self.eigenvalues[k - 1] - after) if k else np.inf
 
@@ -127,7 +128,7 @@ def truth(rows, weights=None, scales=1.0):
 
 
 def standardized(rows, weights=None):
-    """Batch PCA of standardized rows: constant features are left alone."""
+    """Compute batch PCA of standardized rows; constant features are not scaled."""
     raw = truth(rows, weights)
     deviation = np.sqrt(np.square(raw.centered).sum(axis=0) / raw.weight)
     constant = np.ptp(raw.rows, axis=0) == 0
@@ -140,19 +141,19 @@ def norm(matrix):
 
 
 def sine(a, b):
-    """Of the largest angle between the spans of orthonormal rows."""
+    """Return the sine of the largest angle between the spans of orthonormal rows."""
     return norm(a - (a @ b.T) @ b)
 
 
 def scatter_of(model):
-    """What a model says M is."""
+    """Return the model's approximation of M."""
     everything = model.with_components(None)
     scaled = everything.singular_values[:, None] * everything.basis
     return scaled.T @ scaled
 
 
 def assert_model(model, expected, allowed=None, steps=1, far=None):
-    """The model is that of the expected rows, up to rounding."""
+    """Assert that the model is that of the expected rows, up to rounding."""
     allowed = expected.rounding(steps) if allowed is None else allowed
     far = EPS if far is None else far
     assert model.count == expected.count
@@ -174,17 +175,17 @@ def assert_model(model, expected, allowed=None, steps=1, far=None):
 
 
 def assert_basis(basis):
-    """Orthonormal, and in each direction the entry of largest magnitude is positive."""
+    """Assert that a basis is orthonormal and that the largest entry of each direction is positive."""
     rank, features = basis.shape
     assert norm(basis @ basis.T - np.eye(rank)) <= 16 * EPS * (16 + features)
     if rank:
         largest = np.take_along_axis(basis, np.abs(basis).argmax(axis=1)[:, None], axis=1)
-        # Where two entries tie to rounding either may be called the largest.
+        # If two entries are equal up to rounding, either may count as the largest.
         assert (largest > 0).all() or (basis.max(axis=1) >= -basis.min(axis=1) - 16 * EPS).all()
 
 
 def assert_subspaces(directions, expected, allowed):
-    """Where a gap is wide enough to tell, the first k directions span the true top-k space."""
+    """Assert that the first k directions span the true top-k space wherever the gap is wide enough."""
     for k in range(1, min(len(directions), expected.features - 1) + 1):
         gap = expected.gap(k)
         if gap > 10 * allowed:
@@ -193,7 +194,7 @@ def assert_subspaces(directions, expected, allowed):
 
 @st.composite
 def tables(draw, min_rows=1, max_rows=40, max_features=60, offsets=(0.0, 1.0, 1e3, 1e6), scales=(-6, 6)):
-    """Rows of every kind: tall and wide, far from zero, tiny and large, of any rank, with constant features."""
+    """Draw tables: tall or wide, far from zero, tiny or large, of any rank, with constant features."""
     if draw(st.integers(0, 3)) == 0:  # few small integers: equal rows, ties, zeros
         shape = (draw(st.integers(min_rows, min(max_rows, 8))), draw(st.integers(1, min(max_features, 5))))
         return draw(hnp.arrays(np.float64, shape, elements=st.integers(-2, 2).map(float)))
@@ -215,7 +216,7 @@ def tables(draw, min_rows=1, max_rows=40, max_features=60, offsets=(0.0, 1.0, 1e
 
 @st.composite
 def cuts(draw, rows, most=5):
-    """The rows in blocks of any size, empty ones and single rows included."""
+    """Split rows into blocks of any size, including empty blocks and single rows."""
     at = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=most)))
     return np.split(rows, at)
 

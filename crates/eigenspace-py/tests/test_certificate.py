@@ -1,4 +1,4 @@
-"""A certificate is a value: equal to another with the same bounds, and carried whole by pickle and copy."""
+"""Certificates with the same bounds are equal, and pickling and copying preserve them."""
 
 import copy
 import pickle
@@ -19,7 +19,7 @@ MODELS = {
 
 
 def numbers(certificate):
-    """Everything that it says, to the bit."""
+    """Return all bounds of a certificate."""
     bounds = [(certificate.angle_bound(k), certificate.captured_bounds(k)) for k in range(15)]
     scalars = [getattr(certificate, name) for name in ("error_bound", "relative_error_bound", "lost", "surplus")]
     return certificate.is_exact, scalars, certificate.eigenvalue_bounds().tolist(), bounds
@@ -27,7 +27,7 @@ def numbers(certificate):
 
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_a_pickle_says_the_same(kind, protocol):
+def test_a_pickled_certificate_is_equal(kind, protocol):
     certificate = MODELS[kind].certificate()
     twin = pickle.loads(pickle.dumps(certificate, protocol))
     assert twin == certificate
@@ -36,7 +36,7 @@ def test_a_pickle_says_the_same(kind, protocol):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_copy_says_the_same(kind):
+def test_a_copied_certificate_is_equal(kind):
     certificate = MODELS[kind].certificate()
     for twin in (copy.copy(certificate), copy.deepcopy(certificate), copy.deepcopy({"kept": certificate})["kept"]):
         assert twin == certificate
@@ -48,7 +48,7 @@ def test_certificates_of_other_models_differ():
     assert found[0] != "exact"
 
 
-def test_bytes_that_are_none_are_refused():
+def test_invalid_bytes_are_rejected():
     make, (data,) = MODELS["truncated"].certificate().__reduce__()
     for bad in (b"", data[:-1], b"\xff" * 40):
         with pytest.raises(FormatError, match="cannot read the pickled certificate"):

@@ -1,4 +1,4 @@
-"""scikit-learn's checks of what an estimator must do, for every way of working that ours have."""
+"""scikit-learn's estimator checks, for our estimators with many settings."""
 
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -24,7 +24,7 @@ ESTIMATORS = [
     PCA(n_components=2, svd_solver="randomized", random_state=0),
 ]
 
-# Arrays of other libraries are not claimed to be taken where they are, and the check skips itself.
+# The estimators do not claim to support the array API, so the check would skip itself.
 NOT_CLAIMED = "check_array_api_input"
 
 

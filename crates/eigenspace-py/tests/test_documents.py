@@ -1,4 +1,4 @@
-"""The examples of the documents run, and print what stands under them."""
+"""The examples in the documents run and print the documented output."""
 
 import contextlib
 import doctest
@@ -21,13 +21,13 @@ DEFECTS = re.compile(r"<!-- defects -->\n(.*?)<!-- end of defects -->", re.DOTAL
 
 
 def blocks(document):
-    """The blocks of a document: their language, their first line, and their text."""
+    """Return the blocks of a document: language, first line, and text."""
     text = (ROOT / document).read_text()
     return [(match[1], text[: match.start()].count("\n") + 2, match[2]) for match in FENCE.finditer(text)]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_examples_run_and_print_what_stands_under_them(document, tmp_path, monkeypatch):
+def test_examples_run_and_print_the_documented_output(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for table in TABLE.finditer((ROOT / document).read_text()):
         (tmp_path / table[1]).write_text(table[2])
@@ -44,9 +44,9 @@ def test_examples_run_and_print_what_stands_under_them(document, tmp_path, monke
         assert printed.getvalue() == expected, f"{document}, line {line}"
 
 
-def test_the_table_of_defects_is_what_is_measured():
+def test_the_table_of_defects_matches_the_measurements():
     table = DEFECTS.search((ROOT / "docs/FROM_SCIKIT_LEARN.md").read_text())[1]
-    assert table == defects.markdown() + "\n", "run crates/eigenspace-py/tests/defects.py for the table"
+    assert table == defects.markdown() + "\n", "run crates/eigenspace-py/tests/defects.py to print the table"
 
 
 def modules():
@@ -55,7 +55,7 @@ def modules():
         yield importlib.import_module(module.name)
 
 
-def test_examples_of_the_docstrings_give_what_they_say():
+def test_examples_in_docstrings_give_the_documented_output():
     attempted = 0
     for module in modules():
         result = doctest.testmod(module)
@@ -64,7 +64,7 @@ def test_examples_of_the_docstrings_give_what_they_say():
     assert attempted > 10
 
 
-def test_every_public_thing_is_documented():
+def test_everything_public_is_documented():
     for name in eigenspace.__all__:
         thing = getattr(eigenspace, name)
         assert thing.__doc__, name

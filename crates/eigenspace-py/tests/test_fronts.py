@@ -1,6 +1,6 @@
-"""One model in two fronts: what Python writes the command reads, and the other way round.
+"""The command reads model files written by Python, and the other way round.
 
-The command is the file named by EIGENSPACE, as `cargo xtask python` sets it.
+EIGENSPACE is the path of the command; `cargo xtask python` sets it.
 """
 
 import json
@@ -18,12 +18,12 @@ frame = load_iris(as_frame=True).data
 
 def command(*arguments):
     program = os.environ.get("EIGENSPACE")
-    assert program, "set EIGENSPACE to the command, for example target/debug/eigenspace"
+    assert program, "set EIGENSPACE to the path of the command, for example target/debug/eigenspace"
     return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("standardize", [False, True])
-def test_the_command_sees_what_python_saved(tmp_path, standardize):
+def test_the_command_reads_models_saved_by_python(tmp_path, standardize):
     pca = IncrementalPCA(2, standardize=standardize).fit(frame)
     pca.model_.save(tmp_path / "iris.safetensors")
     seen = json.loads(command("inspect", tmp_path / "iris.safetensors", "--json"))
@@ -36,7 +36,7 @@ def test_the_command_sees_what_python_saved(tmp_path, standardize):
 
 
 @pytest.mark.parametrize("options", [[], ["--standardize"]])
-def test_python_goes_on_from_what_the_command_saved(tmp_path, options):
+def test_python_continues_from_models_saved_by_the_command(tmp_path, options):
     frame[:100].to_csv(tmp_path / "first.csv", index=False)
     command("fit", tmp_path / "first.csv", "-k", 2, "-o", tmp_path / "first.safetensors", *options)
     model = EigenspaceModel.load(tmp_path / "first.safetensors")
@@ -48,7 +48,7 @@ def test_python_goes_on_from_what_the_command_saved(tmp_path, options):
     np.testing.assert_allclose(pca.transform(frame), whole.transform(frame), atol=1e-11)
 
 
-def test_models_of_other_columns_are_not_joined():
+def test_models_with_different_columns_cannot_be_merged():
     one = IncrementalPCA(2).fit(frame).model_
     other = IncrementalPCA(2).fit(frame[frame.columns[::-1]]).model_
     for join in (lambda: one + other, lambda: one - other, lambda: EigenspaceModel.merge_all([one, other])):
@@ -57,7 +57,7 @@ def test_models_of_other_columns_are_not_joined():
     assert (one + one).feature_names == list(frame.columns)
 
 
-def test_frames_of_other_columns_are_not_mixed_into_a_model():
+def test_frames_with_different_columns_are_rejected_by_a_model():
     model = EigenspaceModel.from_rows(frame[:100])
     assert model.feature_names == list(frame.columns)
     other = frame[100:][frame.columns[::-1]]

@@ -1,4 +1,4 @@
-"""Every refusal has a `hint`: text where there is something to advise, None where there is not."""
+"""Every error has a `hint`, which is None if there is no advice."""
 
 import pickle
 
@@ -60,7 +60,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_a_refusal_says_what_to_do(what):
+def test_an_error_has_a_hint(what):
     with pytest.raises((ValueError, TypeError, MemoryError)) as caught:
         REFUSED[what]()
     error = caught.value
@@ -70,11 +70,11 @@ def test_a_refusal_says_what_to_do(what):
 
 
 @pytest.mark.parametrize("kind", [EigenspaceError, FormatError, InternalError, NotAPartError])
-def test_an_exception_of_ours_always_has_the_attribute(kind):
-    assert kind("made by somebody else").hint is None
+def test_every_exception_class_has_the_attribute(kind):
+    assert kind("raised elsewhere").hint is None
 
 
-def test_columns_in_another_order_are_refused_with_advice():
+def test_columns_in_a_different_order_are_rejected_with_a_hint():
     import pandas
 
     frame = pandas.DataFrame(ROWS, columns=list("abcd"))

@@ -1,4 +1,4 @@
-"""Importing the package does not import scikit-learn, which takes seconds; asking for an estimator does."""
+"""Importing the package does not import scikit-learn, which is slow; using an estimator does."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def test_models_need_numpy_alone():
     assert said == "[]\n"
 
 
-def test_an_estimator_is_scikit_learns():
+def test_estimators_derive_from_scikit_learns_classes():
     said = run("""
         import sys
         import eigenspace
@@ -40,7 +40,7 @@ def test_an_estimator_is_scikit_learns():
     assert said == "True True True\nTrue\n"
 
 
-def test_a_pickle_brings_what_it_needs():
+def test_unpickling_imports_what_it_needs():
     said = run("""
         import pickle, subprocess, sys
         import numpy as np
@@ -53,7 +53,7 @@ def test_a_pickle_brings_what_it_needs():
     assert said == "5\n"
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     said = run("""
         import eigenspace
 

@@ -1,4 +1,4 @@
-"""Ctrl-C is heard in the middle of every long call, whatever its size, and leaves its subject as it was."""
+"""Ctrl-C interrupts every long call and leaves its subject unchanged."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ DRIVER = Path(__file__).with_name("interrupts.py")
 
 @cache
 def outcomes():
-    """What became of each case: its line, and how the process ended."""
+    """Return the output line and the exit code of each case."""
     done = subprocess.run(
         [sys.executable, str(DRIVER)],
         capture_output=True,

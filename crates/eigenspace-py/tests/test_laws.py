@@ -1,4 +1,4 @@
-"""The laws: however rows are added, joined and taken out, the model is batch PCA of the rows that are in it."""
+"""Laws of updates, merges and splits: the model is always batch PCA of the rows that are in it."""
 
 import copy
 import pickle
@@ -36,7 +36,7 @@ def test_a_model_of_rows_is_batch_pca(rows):
 
 @given(tables())
 @soak(100)
-def test_svd_sees_singular_values_down_to_epsilon(rows):
+def test_svd_resolves_singular_values_down_to_epsilon(rows):
     expected = truth(rows)
     values = EigenspaceModel.from_rows(rows, method="svd").singular_values
     padded = np.concatenate([values, np.zeros(expected.features)])[: expected.features]
@@ -100,18 +100,18 @@ def test_blocks_of_any_size_through_partial_fit_are_batch_pca(table):
 
 @given(cut_tables(max_rows=30))
 @soak(60)
-def test_how_rows_are_cut_changes_no_bit_of_a_stream(table):
+def test_a_stream_is_bitwise_independent_of_the_blocks(table):
     rows, blocks = table
     pca = IncrementalPCA()
     for block in blocks:
         pca.partial_fit(block)
         if pca.n_samples_seen_ > 0:
-            assert pca.model_.count == pca.n_samples_seen_  # looking changes nothing
+            assert pca.model_.count == pca.n_samples_seen_  # reading changes nothing
     assert pca.model_ == IncrementalPCA().fit(rows).model_
     assert pca.model_ == IncrementalPCA(batch_size=1).fit(rows).model_
 
 
-def test_one_row_at_a_time_across_the_edge_of_the_buffer():
+def test_single_rows_beyond_the_size_of_the_buffer():
     rows = np.random.default_rng(0).normal(size=(1100, 7)) * np.arange(1, 8) + 1e3
     pca = IncrementalPCA(n_components=3)
     for row in rows:
@@ -159,9 +159,9 @@ def test_the_empty_model_is_neutral(rows):
 
 
 def after_split(whole, part, rest):
-    """How far a rest may be off: by the rounding of the whole, with the mean's divided by what remains.
+    """Return the error allowed after a split: the rounding of the whole, with that of the mean enlarged.
 
-    c = √(w₂ w₃ / w₁) (μ₃ − μ₂), so the rounding of a mean comes out √(w₂ / w₁) times as large.
+    c = √(w₂ w₃ / w₁) (μ₃ − μ₂), so the rounding of a mean becomes √(w₂ / w₁) times as large.
     """
     worse = np.sqrt(part.weight / rest.weight)
     far = 4 * whole.far * max(worse, 1.0)
@@ -184,7 +184,7 @@ def test_split_undoes_merge(rows, data):
 
 
 def assert_split(model, expected, allowed, far, whole):
-    """As `assert_model`, with the mean known to the digits of the whole."""
+    """Like `assert_model`, but the mean is as accurate as that of the whole model."""
     assert model.count == expected.count
     largest = np.abs(whole.rows).max(axis=0)
     assert (np.abs(model.mean - expected.mean) <= 16 * far * largest + 1e-300).all(), "the mean"
@@ -195,7 +195,7 @@ def assert_split(model, expected, allowed, far, whole):
 
 @given(tables(min_rows=4, max_rows=30, offsets=(0.0, 1e3)), st.data())
 @soak(60)
-def test_any_sequence_of_merges_and_splits_is_batch_pca_of_what_is_left(rows, data):
+def test_any_sequence_of_merges_and_splits_is_batch_pca_of_the_remaining_rows(rows, data):
     blocks = np.array_split(rows, min(len(rows), 4))
     models = [EigenspaceModel.from_rows(block) for block in blocks]
     inside, model, steps = [], EigenspaceModel(rows.shape[1]), 0
@@ -211,13 +211,14 @@ def test_any_sequence_of_merges_and_splits_is_batch_pca_of_what_is_left(rows, da
     left = truth(np.concatenate([blocks[i] for i in inside]) if inside else rows[:0])
     assert model.count == left.count
     if inside:
-        # Parts are about equal, so a mean loses a factor of the number of parts at most, at each step.
+        # The parts have about the same size, so at each step the error of a mean grows at most by
+        # a factor of the number of parts.
         far = 4 * steps * len(blocks) * whole.far
         allowed = 4 * steps * whole.rounding() + 2 * whole.values[0] * far + far**2
         assert norm(scatter_of(model) - left.scatter) <= allowed
 
 
-def test_a_part_that_was_never_inside_is_refused():
+def test_splitting_off_rows_that_are_not_in_the_model_raises_an_error():
     rng = np.random.default_rng(3)
     whole = EigenspaceModel.from_rows(rng.normal(size=(50, 4)))
     with pytest.raises(NotAPartError, match="never in the whole"):
@@ -228,7 +229,7 @@ def test_a_part_that_was_never_inside_is_refused():
 
 @given(tables())
 @soak(60)
-def test_a_model_survives_its_bytes(rows):
+def test_writing_and_reading_a_model_preserves_it(rows):
     model = EigenspaceModel.from_rows(rows).with_components(1)
     assert EigenspaceModel.from_bytes(model.to_bytes()) == model
     assert pickle.loads(pickle.dumps(model)) == model
@@ -241,7 +242,7 @@ def test_a_model_survives_its_bytes(rows):
 
 @given(cut_tables(max_rows=30), st.sampled_from([{}, {"n_components": 2}, {"forgetting": 0.9}, {"standardize": True}]))
 @soak(40)
-def test_a_pickled_estimator_goes_on_to_the_same_bits(table, params):
+def test_a_pickled_estimator_continues_to_the_same_bits(table, params):
     rows, blocks = table
     params = {**params, "n_components": 1} if rows.shape[1] < 2 else params
     one, other = IncrementalPCA(**params), IncrementalPCA(**params)

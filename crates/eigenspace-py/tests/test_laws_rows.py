@@ -1,4 +1,4 @@
-"""The laws for rows in other dress: weighted, forgotten, standardized, narrow, sparse."""
+"""Laws for weighted, forgotten, standardized, float32 and sparse rows."""
 
 import pickle
 
@@ -28,12 +28,12 @@ EPS32 = float(np.finfo(np.float32).eps)
 
 @given(tables(max_rows=20), st.data())
 @soak(80)
-def test_a_whole_weight_is_a_repeated_row(rows, data):
+def test_an_integer_weight_is_a_repeated_row(rows, data):
     weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows))))
     repeated = truth(np.repeat(rows, weights, axis=0))
     model = EigenspaceModel.from_rows(rows, weights=weights)
     assert model.weight == repeated.weight
-    assert model.count == (weights > 0).sum()  # a row of weight 2 is seen once
+    assert model.count == (weights > 0).sum()  # a row of weight 2 counts as one row
     assert norm(scatter_of(model) - repeated.scatter) <= repeated.rounding(2)
     if weights.any():
         pca = IncrementalPCA().partial_fit(rows, sample_weight=weights)
@@ -76,7 +76,7 @@ def test_forgetting_by_rows_is_batch_pca_with_weights_of_their_age(table, factor
     assert_model(half.model_, expected, steps=4)
 
 
-def test_forgetting_goes_on_across_the_edge_of_the_buffer():
+def test_forgetting_continues_beyond_the_size_of_the_buffer():
     rows = np.random.default_rng(1).normal(size=(1500, 5)) + np.linspace(0, 4, 1500)[:, None]
     expected = truth(rows, 0.995 ** np.arange(1499.0, -1.0, -1.0))
     pca = IncrementalPCA(forgetting=0.995)
@@ -113,11 +113,11 @@ def test_standardized_is_pca_of_standardized_rows(rows, seed):
     rows = rows * 10.0 ** np.random.default_rng(seed).integers(-4, 5, rows.shape[1])
     raw = truth(rows)
     expected, scales = standardized(rows)
-    # A feature that varies by no more than the rounding of its mean has no deviation worth a name.
+    # The standard deviation of a feature that varies only by the rounding of its mean is meaningless.
     varying = np.ptp(rows, axis=0) > 0
     assume((np.ptp(rows, axis=0) > 1e4 * EPS * np.abs(rows).max(axis=0))[varying].all())
     for pca in [PCA(standardize=True).fit(rows), IncrementalPCA(standardize=True).fit(rows)]:
-        # The eigenproblem was solved in the units of the rows: its rounding is scaled with them.
+        # The eigenproblem is solved in the original units, so its rounding error is scaled too.
         worst = float(np.max(scales[varying], initial=0.0)) ** 2
         allowed = 2 * expected.rounding(2) + 2 * raw.rounding(2) * worst
         deviations = 1.0 / scales
@@ -126,7 +126,7 @@ def test_standardized_is_pca_of_standardized_rows(rows, seed):
         values = pca.singular_values_**2
         assert (np.abs(values - expected.eigenvalues[: len(values)]) <= allowed).all()
         assert_subspaces(pca.components_, expected, allowed)
-        # "Exact" is said of models that are off by up to 1e-10 of the largest eigenvalue.
+        # Models with an error of up to 1e-10 of the largest eigenvalue are called exact.
         bounds = pca.certificate_.eigenvalue_bounds()
         true = expected.eigenvalues[: len(bounds)]
         slack = expected.rounding(4) + 1e-10 * expected.eigenvalues[0]
@@ -135,14 +135,14 @@ def test_standardized_is_pca_of_standardized_rows(rows, seed):
 
 
 def rough(rows, raw):
-    """Digits of a deviation that a mean far away costs: (largest / deviation), at least 1."""
+    """Return the loss of accuracy of a standard deviation by a mean far from zero, at least 1."""
     deviation = np.sqrt(np.square(raw.centered).mean(axis=0))
     return 1.0 + np.abs(rows).max(axis=0) / np.where(deviation > 0, deviation, np.inf)
 
 
 @given(cut_tables(max_rows=600, max_features=6, offsets=(0.0, 1.0, 1e3), scales=(-2, 2)))
 @soak(40)
-def test_narrow_rows_are_worked_on_in_their_precision(table):
+def test_float32_rows_are_processed_in_float32(table):
     rows, blocks = table
     rows = rows.astype(np.float32)
     expected = truth(rows)
@@ -151,7 +151,7 @@ def test_narrow_rows_are_worked_on_in_their_precision(table):
         pca.partial_fit(block.astype(np.float32))
     assert pca.components_.dtype == np.float32
     assert pca.transform(rows).dtype == np.float32
-    # Rows are centered in float64; their products, summed in float64, round to float32.
+    # Rows are centered in float64; their products are rounded to float32 and summed in float64.
     error = norm(scatter_of(pca.model_) - expected.scatter)
     assert error <= expected.rounding(2) + 8 * EPS32 * expected.eigenvalues[0]
     assert error <= pca.model_.certificate().error_bound + expected.rounding(2)
@@ -159,7 +159,7 @@ def test_narrow_rows_are_worked_on_in_their_precision(table):
 
 @given(tables(max_rows=500, max_features=6, offsets=(0.0, 1.0, 1e3), scales=(-2, 2)))
 @soak(40)
-def test_narrow_rows_are_exact_while_they_are_kept(rows):
+def test_float32_rows_are_exact_while_they_are_kept(rows):
     rows = rows.astype(np.float32)
     assert_model(IncrementalPCA().fit(rows).model_, truth(rows), steps=2)
     assert_model(EigenspaceModel.from_rows(rows), truth(rows), steps=2)
@@ -167,7 +167,7 @@ def test_narrow_rows_are_exact_while_they_are_kept(rows):
     assert norm(scatter_of(EigenspaceModel.from_rows(rows)) - scatter_of(wide)) <= 2 * truth(rows).rounding()
 
 
-def test_narrow_rows_far_from_zero_keep_their_subspace():
+def test_float32_rows_far_from_zero_keep_their_subspace():
     rng = np.random.default_rng(5)
     rows = (1e6 + rng.normal(size=(2000, 20)) * np.arange(20, 0, -1)).astype(np.float32)
     expected = truth(rows)
@@ -201,7 +201,7 @@ def test_sparse_rows_are_dense_rows(table, density, weighted, seed):
     assert norm(pca.transform(sparse) - pca.transform(rows)) <= 64 * EPS * norm(np.abs(rows) + np.abs(pca.mean_))
 
 
-def test_weights_that_sum_to_one_are_refused_or_taken_as_reliabilities():
+def test_weights_that_sum_to_one_are_rejected_or_treated_as_reliabilities():
     rows = np.random.default_rng(5).normal(size=(40, 3))
     weights = np.full(40, 1 / 40)
     plain = PCA().fit(rows).explained_variance_
@@ -213,7 +213,7 @@ def test_weights_that_sum_to_one_are_refused_or_taken_as_reliabilities():
         np.testing.assert_allclose(reliable.explained_variance_, plain, rtol=1e-12)
 
 
-def test_fit_of_rows_at_hand_is_exact_where_the_peer_is():
+def test_fit_of_an_array_is_exact_where_scikit_learn_is():
     rng = np.random.default_rng(6)
     for n, d in ((700, 1100), (1300, 1100)):
         rows = rng.normal(size=(n, d))

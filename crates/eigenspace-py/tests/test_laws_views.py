@@ -1,4 +1,4 @@
-"""The laws of what is shown: components, variances, coordinates, and the certificate."""
+"""Laws of the results: components, variances, scores, and the certificate."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ def both(rows, n_components, **params):
 
 @given(tables(min_rows=2), st.data())
 @soak(100)
-def test_a_number_of_components_shows_that_many(rows, data):
+def test_a_number_of_components_gives_that_many(rows, data):
     n, d = rows.shape
     k = data.draw(st.integers(1, d))
     expected = truth(rows)
@@ -57,7 +57,7 @@ def test_a_number_of_components_shows_that_many(rows, data):
 
 @given(tables(min_rows=2), st.floats(0.01, 1.0))
 @soak(80)
-def test_a_share_shows_the_fewest_components_that_hold_it(rows, share):
+def test_a_ratio_gives_the_fewest_components_that_reach_it(rows, share):
     expected = truth(rows)
     assume(expected.total > 0)
     shares = np.cumsum(expected.eigenvalues) / expected.total
@@ -72,7 +72,7 @@ def test_a_share_shows_the_fewest_components_that_hold_it(rows, share):
 
 @given(tables(min_rows=1))
 @soak(40)
-def test_none_shows_all_directions(rows):
+def test_none_gives_all_directions(rows):
     for pca in both(rows, None):
         assert pca.n_components_ == min(rows.shape)
         assert_model(pca.model_, truth(rows), steps=2)
@@ -97,7 +97,7 @@ def test_the_number_of_components_can_be_changed_at_any_time(table, data):
 
 @given(tables(min_rows=2), st.data(), st.booleans())
 @soak(100)
-def test_coordinates_are_products_with_the_components(rows, data, whiten):
+def test_scores_are_products_with_the_components(rows, data, whiten):
     n, d = rows.shape
     k = data.draw(st.integers(1, d))
     size = float(np.linalg.norm(np.abs(rows).max(axis=0)))
@@ -159,7 +159,7 @@ def test_certificates_of_truncated_models_hold(rows, rank, data):
 
 
 def assert_certificate(model, expected, slack):
-    """What is promised of the scatter holds, up to rounding, which is not counted."""
+    """Assert that the bounds on the scatter hold, up to rounding, which they do not include."""
     certificate = model.certificate()
     bounds = certificate.eigenvalue_bounds()
     true = expected.eigenvalues[: len(bounds)]
@@ -216,7 +216,7 @@ def test_angles_are_those_of_numpy(width, data, seed, tilt):
     p = data.draw(st.integers(1, width))
     q = data.draw(st.integers(1, width))
     large = np.linalg.qr(rng.normal(size=(width, width)))[0].T
-    # A second space that is tilted out of the first, so that angles of all sizes are met.
+    # The second space is tilted away from the first, so that angles of all sizes occur.
     small = np.linalg.qr((large[:q] + tilt * rng.normal(size=(q, width))).T)[0].T
     large = large[:p]
     mixed = [rng.normal(size=(len(rows), len(rows))) * 10.0 ** rng.integers(-3, 4) for rows in (large, small)]
@@ -236,7 +236,7 @@ def test_angles_are_those_of_numpy(width, data, seed, tilt):
 
 @given(cut_tables(max_rows=20))
 @soak(30)
-def test_a_copy_of_an_estimator_goes_its_own_way(table):
+def test_a_copy_of_an_estimator_is_independent(table):
     rows, blocks = table
     pca = IncrementalPCA().fit(rows)
     before = pca.model_
@@ -251,14 +251,14 @@ def test_a_copy_of_an_estimator_goes_its_own_way(table):
 
 
 @pytest.mark.parametrize("features", [300, 2000])  # a scatter, a factor
-def test_what_is_shown_and_what_is_remembered_agree(features):
+def test_components_and_model_agree(features):
     rng = np.random.default_rng(7)
     rows = rng.standard_normal((400, 120)) * 0.95 ** np.arange(120) @ rng.standard_normal((120, features)) + 3.0
     pca = IncrementalPCA(n_components=10)
     for start in range(0, 400, 50):
         pca.partial_fit(rows[start : start + 50])
         if start > 100:
-            pca.components_  # noqa: B018  reading on the way changes nothing
+            pca.components_  # noqa: B018  reading in between changes nothing
     fresh = IncrementalPCA(n_components=10).fit(rows)
     centered = rows - rows.mean(axis=0)
     _, values, directions = np.linalg.svd(centered, full_matrices=False)
@@ -298,7 +298,7 @@ def test_batch_pca_of_wide_rows_shows_what_it_remembers(dtype, weights):
     again = pickle.loads(pickle.dumps(pca))
     assert again.model_ == pca.model_
     assert np.abs(again.transform(rows) - pca.transform(rows)).max() < 1e3 * rounding * values[0]
-    # What was fitted is not changed by what becomes of the array.
+    # Changing the array afterwards does not change the fitted model.
     before = pca.components_.copy()
     rows[:] = 0
     assert np.array_equal(pca.components_, before)

@@ -1,4 +1,4 @@
-"""What scikit-learn's users pass to PCA and read from it: the same answer, or a difference that the documents name."""
+"""The parameters and attributes of scikit-learn's PCA: the same result, or a documented difference."""
 
 import warnings
 
@@ -25,18 +25,18 @@ def test_every_solver_is_accepted_and_gives_the_full_decomposition(solver):
     np.testing.assert_allclose(ours.explained_variance_, truth.explained_variance_, rtol=1e-12)
 
 
-def test_the_parameters_of_theirs_are_parameters_of_ours():
+def test_all_parameters_of_scikit_learn_are_supported():
     theirs, ours = Theirs().get_params(), PCA().get_params()
     assert {name: ours.get(name, "missing") for name in theirs} == theirs
 
 
-def test_a_word_that_is_no_solver_is_refused():
+def test_an_unknown_solver_is_rejected():
     with pytest.raises(ValueError, match="invalid svd_solver 'best': expected one of auto, full"):
         PCA(svd_solver="best").fit(TALL)
 
 
 @pytest.mark.parametrize("trial", range(30))
-def test_mle_is_minkas_choice_as_theirs(trial):
+def test_mle_is_minkas_choice_as_in_scikit_learn(trial):
     rng = np.random.default_rng(trial)
     d = int(rng.integers(2, 20))
     n, k = int(rng.integers(d + 1, 150)), int(rng.integers(1, d))
@@ -50,7 +50,7 @@ def test_mle_is_minkas_choice_as_theirs(trial):
     np.testing.assert_allclose(evidence(variances, n) - n * d / 2 * np.log(variances[0]), truth, rtol=1e-9)
 
 
-def test_mle_finds_the_directions_that_are_there():
+def test_mle_finds_the_true_number_of_directions():
     X = RNG.normal(size=(400, 3)) @ RNG.normal(size=(3, 10)) * 3 + RNG.normal(size=(400, 10))
     assert PCA("mle").fit(X).n_components_ == 3
     assert PCA("mle").fit(X).get_params()["n_components"] == "mle"
@@ -60,11 +60,11 @@ def test_mle_finds_the_directions_that_are_there():
     assert PCA("mle").fit(TALL[:, :1]).n_components_ == 1
 
 
-def test_mle_needs_as_many_rows_as_features_as_theirs_does():
+def test_mle_needs_as_many_rows_as_features_as_in_scikit_learn():
     for kind in (PCA, Theirs):
         with pytest.raises(ValueError, match="'mle' is only supported if n_samples >= n_features"):
             kind("mle").fit(FEW)
-    with pytest.raises(TypeError, match="n_components='mle' must be a whole number"):
+    with pytest.raises(TypeError, match="invalid n_components='mle': expected an integer"):
         IncrementalPCA("mle").fit(TALL)
 
 
@@ -83,16 +83,16 @@ def test_with_fewer_rows_the_noise_is_spread_over_all_features(k):
     n, d = FEW.shape
     ours, theirs = PCA(k).fit(FEW), Theirs(k, svd_solver="full").fit(FEW)
     total = FEW.var(axis=0, ddof=1).sum()
-    # Maximum likelihood (Tipping & Bishop 1999): what is left over, divided by the d - k directions it is left over in.
+    # Maximum likelihood (Tipping & Bishop 1999): the remaining variance divided by the d - k remaining directions.
     rest = total - ours.explained_variance_.sum()
     np.testing.assert_allclose(ours.noise_variance_, rest / (d - k), rtol=1e-10)
     np.testing.assert_allclose(np.trace(ours.get_covariance()), total, rtol=1e-10)
-    # Theirs divides by the number of rows instead, so that the covariance has more variance than the rows.
+    # scikit-learn divides by n - k instead, so the covariance has more variance than the rows.
     np.testing.assert_allclose(theirs.noise_variance_, rest / (n - k), rtol=1e-10)
     assert np.trace(theirs.get_covariance()) > 1.01 * total
     normal = multivariate_normal(ours.mean_, ours.get_covariance())
     np.testing.assert_allclose(ours.score_samples(FEW), normal.logpdf(FEW), rtol=1e-8)
-    assert ours.score(FEW) > theirs.score(FEW)  # maximum likelihood is the largest
+    assert ours.score(FEW) > theirs.score(FEW)  # ours is the maximum likelihood
 
 
 def test_without_noise_there_is_no_likelihood():
@@ -102,7 +102,7 @@ def test_without_noise_there_is_no_likelihood():
         ours.score(FEW)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        try:  # theirs inverts a singular matrix
+        try:  # scikit-learn inverts a singular matrix
             score = theirs.score(FEW)
         except np.linalg.LinAlgError:
             return
@@ -116,7 +116,7 @@ def test_the_covariance_does_not_depend_on_whitening(kind):
     np.testing.assert_array_equal(white.get_covariance(), plain.get_covariance())
     np.testing.assert_array_equal(white.get_precision(), plain.get_precision())
     assert white.score(TALL) == plain.score(TALL)
-    # Theirs multiplies the components by their variance once more, so that it is no covariance of these rows.
+    # scikit-learn multiplies the components by their variance a second time, which is not the covariance.
     theirs, truth = Theirs(5, whiten=True).fit(TALL), np.cov(TALL.T)
     assert np.trace(theirs.get_covariance()) > 1.5 * np.trace(truth)
     np.testing.assert_allclose(np.trace(white.get_covariance()), np.trace(truth), rtol=1e-10)

@@ -1,4 +1,4 @@
-"""Rows are read where they are: half a gigabyte of them, or more, is fitted and projected within 300 MiB."""
+"""Rows are read in place: half a gigabyte or more is fitted and projected within 300 MiB."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import sys
 import numpy as np
 from eigenspace import IncrementalPCA
 
-IncrementalPCA(2).fit(np.eye(4)).transform(np.eye(4))  # the threads are there
+IncrementalPCA(2).fit(np.eye(4)).transform(np.eye(4))  # starts the threads
 rows = np.lib.format.open_memmap(sys.argv[1], mode="w+", dtype="{dtype}", shape=({n}, 1024))
 rows[:50] = np.random.default_rng(0).normal(size=(50, 1024))
 taken = int(open("/proc/self/statm").read().split()[5]) * resource.getpagesize()

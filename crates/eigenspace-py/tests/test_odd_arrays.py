@@ -1,4 +1,4 @@
-"""Rows in odd dress give the answer of a plain copy of them, or a refusal that names what is wrong."""
+"""Rows in unusual types and layouts give the result of a plain copy, or an error that names the problem."""
 
 import decimal
 import fractions
@@ -10,13 +10,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from odd import DOORS, FITTING, before, fitted, portrait, refused
+from odd import CALLS, FITTING, before, fitted, portrait, refused
 
 from eigenspace import IncrementalPCA
 
 EPS = float(np.finfo(np.float64).eps)
 EPS32 = float(np.finfo(np.float32).eps)
-PLAIN = np.random.default_rng(42).integers(-40, 41, size=(12, 4)) / 8.0  # numbers that float16 has
+PLAIN = np.random.default_rng(42).integers(-40, 41, size=(12, 4)) / 8.0  # exact in float16
 WHOLE = np.random.default_rng(43).integers(0, 100, size=(12, 4))
 
 
@@ -29,7 +29,7 @@ def unaligned(rows):
 
 
 def field(rows):
-    """A field of a packed record: strides that are no multiple of its size."""
+    """Return a field of a packed record, whose strides are not multiples of its size."""
     packed = np.zeros(rows.shape, dtype=np.dtype([("tag", "u1"), ("value", "f8")]))
     packed["value"] = rows
     return packed["value"]
@@ -48,7 +48,7 @@ def mapped(rows, folder):
 
 
 def unsorted(rows):
-    """Indices of a row in falling order, and each number as a sum of two halves."""
+    """Return sparse rows with decreasing indices, and with each number as a sum of two halves."""
     n, d = rows.shape
     columns = np.tile(np.repeat(np.arange(d)[::-1], 2), n)
     values = np.repeat(rows[:, ::-1].ravel(), 2) / 2
@@ -61,8 +61,8 @@ def long_indices(rows):
     return sparse
 
 
-class Dressed:
-    """Something that is no array and knows how to become one."""
+class Convertible:
+    """An object that is not an array but can be converted to one."""
 
     def __array__(self, dtype=None, copy=None):
         return np.array(PLAIN, dtype=dtype)
@@ -112,7 +112,7 @@ GOOD = {
     "polars": lambda: pl.DataFrame(PLAIN, schema=list("abcd")),
     "polars of many kinds": lambda: pl.DataFrame({"a": [1, 2, 4], "b": [0.5, -1.0, 2.0], "c": [7, 7, 9]}),
     "dask": lambda: dask.array.from_array(PLAIN, chunks=5),
-    "something that becomes an array": Dressed,
+    "something that becomes an array": Convertible,
     "memory view": lambda: memoryview(PLAIN.copy()),
     "denormals": lambda: PLAIN * 1e-310,
     "tiny": lambda: PLAIN * 1e-160,
@@ -135,7 +135,7 @@ GOOD = {
 
 
 def spoilt(value, kind=None):
-    """The rows with one bad cell."""
+    """Return the rows with one bad cell."""
     rows = PLAIN.astype(kind or np.float64)
     rows[1, 2] = value
     return rows
@@ -149,44 +149,44 @@ def plain_copy(rows):
 def agrees(found, expected, eps):
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape
-    # One door multiplies up to three matrices of these sizes.
+    # A call multiplies up to three matrices of these sizes.
     allowed = 256 * eps * np.abs(expected).max(initial=0.0)
     assert np.isfinite(found).all()
     assert np.abs(found - expected).max(initial=0.0) <= allowed
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("dress", GOOD)
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("form", GOOD)
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-def test_rows_in_odd_dress_are_rows(dress, door, tmp_path):
-    rows = GOOD[dress]()
+def test_unusual_rows_give_the_same_result(form, call, tmp_path):
+    rows = GOOD[form]()
     plain = plain_copy(rows)
-    work = DOORS[door]
-    expected = said(lambda: work(plain, plain))
-    found = said(lambda: work(rows, plain))
+    work = CALLS[call]
+    expected = outcome(lambda: work(plain, plain))
+    found = outcome(lambda: work(rows, plain))
     if isinstance(expected, str):
-        assert found == expected  # what is refused plain is refused in any dress, with the same words
+        assert found == expected  # if plain rows raise an error, so do unusual ones, with the same message
     elif isinstance(found, str):
-        # Two kinds of dress may be refused, by their names.
-        assert dress == "matrix" or dress.startswith("sparse"), found
+        # Two types may be rejected, and the error names them.
+        assert form == "matrix" or form.startswith("sparse"), found
         assert re.search(r"np\.matrix|sparse", found), found
     else:
-        agrees(found, expected, EPS32 if "float32" in dress else EPS)
+        agrees(found, expected, EPS32 if "float32" in form else EPS)
 
 
-def said(work):
-    """What comes of it: numbers, or the words of a refusal."""
+def outcome(work):
+    """Return the result of a call: numbers, or the message of an error."""
     try:
         return work()
     except (ValueError, TypeError) as error:
         return str(error)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, ">f8"])
-def test_mapped_rows_are_rows(door, dtype, tmp_path):
+def test_memory_mapped_rows_give_the_same_result(call, dtype, tmp_path):
     rows = mapped(WHOLE.astype(dtype), tmp_path)
-    agrees(DOORS[door](rows, plain_copy(rows)), DOORS[door](plain_copy(rows), plain_copy(rows)), EPS32)
+    agrees(CALLS[call](rows, plain_copy(rows)), CALLS[call](plain_copy(rows), plain_copy(rows)), EPS32)
 
 
 BAD = {
@@ -233,35 +233,35 @@ BAD = {
 
 MISSING = ["None in a cell", "a missing integer", "a polars null", "sparse with a nan", "a masked cell"]
 ALLOWED = {
-    # Missing cells are there to be filled.
+    # fill_missing accepts missing cells.
     **{("EigenspaceModel.fill_missing", kind): "filled" for kind in MISSING},
-    # No coordinates are the first none of them.
+    # inverse_transform accepts fewer scores than components, even none.
     ("EigenspaceModel.inverse_transform", "no columns"): "the mean",
     ("EigenspaceModel.inverse_transform whitened", "no columns"): "the mean",
-    # The distance of two tables is a number as long as its cells are.
+    # The distance of two tables does not overflow.
     ("reconstruction_error of", "too large"): "a number",
 }
-"""What a door takes by its nature, and what comes of it."""
+"""Calls that accept such input on purpose, and their results."""
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", BAD)
-def test_what_is_no_table_of_numbers_is_refused_by_name(kind, door):
+def test_the_error_for_invalid_rows_names_the_problem(kind, call):
     make, words = BAD[kind]
-    if (door, kind) in ALLOWED:
-        found = said(lambda: DOORS[door](make(), PLAIN))
+    if (call, kind) in ALLOWED:
+        found = outcome(lambda: CALLS[call](make(), PLAIN))
         if isinstance(found, str):
             assert re.search(words, found), found
         else:
             assert np.isfinite(found).all()
         return
-    error = refused(lambda: DOORS[door](make(), PLAIN))
+    error = refused(lambda: CALLS[call](make(), PLAIN))
     assert re.search(words, str(error)), f"{type(error).__name__}: {error}"
 
 
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("verb", ["fit", "partial_fit", "transform", "inverse_transform", "score", "fit_transform"])
-def test_an_estimator_that_refused_is_what_it_was(kind, verb):
+def test_an_estimator_is_unchanged_after_an_error(kind, verb):
     make, _ = BAD[kind]
     for estimator in [fitted(4), fitted(4, standardize=True, n_components=2), IncrementalPCA(n_components=2)]:
         is_before = portrait(estimator)
@@ -270,17 +270,17 @@ def test_an_estimator_that_refused_is_what_it_was(kind, verb):
         estimator.partial_fit(before(4))
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-def test_a_cell_that_is_no_number_is_refused_wherever_it_is(door, value, dtype):
+def test_a_cell_that_is_not_finite_is_rejected_anywhere(call, value, dtype):
     for row, column in [(0, 0), (0, 3), (5, 1), (11, 3)]:
         rows = PLAIN.astype(dtype)
         rows[row, column] = value
-        if door == "EigenspaceModel.fill_missing" and np.isnan(value):
-            assert np.isfinite(DOORS[door](rows, PLAIN)).all()
+        if call == "EigenspaceModel.fill_missing" and np.isnan(value):
+            assert np.isfinite(CALLS[call](rows, PLAIN)).all()
             continue
-        error = refused(lambda rows=rows: DOORS[door](rows, PLAIN))
+        error = refused(lambda rows=rows: CALLS[call](rows, PLAIN))
         assert re.search("nan|NaN|inf|finite", str(error)), str(error)
-        if door in FITTING:
+        if call in FITTING:
             assert f"row {row}, column {column}" in str(error)

@@ -1,4 +1,4 @@
-"""What no memory holds is refused, and hours of work can be interrupted: an abort or a hang is seen from outside."""
+"""Input that does not fit into memory raises an error, and hours of work can be interrupted."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ EXITS = {-6: "aborted", -9: "was killed", -11: "crashed", -14: f"did not end in 
 
 @cache
 def outcomes():
-    """What became of each case: its line, and how the process ended."""
+    """Return the output line and the exit code of each case."""
     done = subprocess.run(
         [sys.executable, str(DRIVER)],
         capture_output=True,
@@ -34,7 +34,7 @@ def outcomes():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_too_much_is_refused(case):
+def test_input_that_is_too_large_raises_an_error(case):
     said, code = outcomes()[case]
     assert code == 0, f"{EXITS.get(code, code)}: {said}"
     assert said == "done" or any(

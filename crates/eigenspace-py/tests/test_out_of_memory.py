@@ -1,4 +1,4 @@
-"""Where memory runs out a call raises MemoryError and the interpreter lives on, however little there is left."""
+"""Without enough memory a call raises MemoryError; the interpreter never aborts."""
 
 import os
 import subprocess
@@ -15,13 +15,13 @@ DONE, REFUSED = "0", "1"
 
 @cache
 def outcomes(folder):
-    """How the process ended for each step, by case."""
+    """Return the exit codes of the processes for each case, one per memory limit."""
     done = subprocess.run(
         [sys.executable, str(DRIVER)],
         capture_output=True,
         text=True,
         timeout=600,
-        # One arena: each reserves address space, which is what is limited.
+        # Use one arena, because each arena reserves address space, which is limited here.
         env={**os.environ, "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "EIGENSPACE_LIMITS": folder},
         check=True,
     )
@@ -31,7 +31,7 @@ def outcomes(folder):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space of a process")
 @pytest.mark.parametrize("case", CASES)
-def test_a_call_without_memory_is_refused_and_never_aborts(case, tmp_path_factory):
+def test_a_call_without_memory_raises_an_error_and_never_aborts(case, tmp_path_factory):
     found, said = outcomes(str(tmp_path_factory.getbasetemp()))
     codes = found[case]
     assert set(codes) == {DONE, REFUSED}, f"{dict(zip(STEPS, codes, strict=True))}\n{said}"

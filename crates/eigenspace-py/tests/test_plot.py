@@ -1,4 +1,4 @@
-"""What is drawn: the numbers in the pictures, against numpy's own decomposition."""
+"""The numbers in the plots, compared with numpy's decomposition."""
 
 import subprocess
 import sys
@@ -39,14 +39,14 @@ def _closed_figures_and_untouched_settings():
 
 @pytest.fixture
 def pixels():
-    """Rows that are pictures, with variances that are far apart."""
+    """Return rows that are images, with well separated variances."""
     rng = np.random.default_rng(5)
     return 100 + rng.normal(size=(60, HEIGHT * WIDTH)) @ (rng.normal(size=(30, 30)) * np.geomspace(9, 0.1, 30)[:, None])
 
 
 @pytest.fixture
 def inexact():
-    """A model that has dropped directions."""
+    """Return a model that has dropped directions."""
     rng = np.random.default_rng(2)
     model = EigenspaceModel(20)
     for _ in range(6):
@@ -56,7 +56,7 @@ def inexact():
 
 
 def decomposed(rows):
-    """Mean, shares of variance, directions and centered rows, by numpy alone."""
+    """Return mean, explained variance ratios, directions and centered rows, by numpy alone."""
     centered = rows - rows.mean(axis=0)
     _, values, directions = np.linalg.svd(centered, full_matrices=False)
     return rows.mean(axis=0), values**2 / np.sum(values**2), directions, centered
@@ -92,14 +92,14 @@ def legend(ax):
 
 
 def looks(of):
-    """The same rows as every kind of subject."""
+    """Return the same rows as estimators and models of every kind."""
     return [PCA(2).fit(of), IncrementalPCA(2).fit(of), EigenspaceModel.from_rows(of).with_components(2)]
 
 
 # Scree
 
 
-def test_bars_are_the_shares_of_variance_and_the_curve_is_their_sum():
+def test_bars_are_explained_variance_ratios_and_the_curve_is_their_sum():
     _, shares, _, _ = decomposed(X)
     for model in [PCA().fit(X), IncrementalPCA().fit(X), EigenspaceModel.from_rows(X)]:
         ax = plot.scree(model)
@@ -108,7 +108,7 @@ def test_bars_are_the_shares_of_variance_and_the_curve_is_their_sum():
         assert legend(ax) == ["cumulative", "component"]
 
 
-def test_directions_that_are_kept_but_not_shown_stand_behind_a_line():
+def test_a_line_separates_the_components_from_the_other_directions():
     _, shares, _, _ = decomposed(X)
     ax = plot.scree(PCA(2).fit(X))
     np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
@@ -117,7 +117,7 @@ def test_directions_that_are_kept_but_not_shown_stand_behind_a_line():
     assert len(plot.scree(PCA().fit(X), n=99).patches) == 4
 
 
-def test_shares_of_a_standardized_estimator_are_those_of_standardized_rows():
+def test_ratios_of_a_standardized_estimator_are_those_of_standardized_rows():
     _, shares, _, _ = decomposed(standardized(X))
     ax = plot.scree(PCA(standardize=True).fit(X))
     np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
@@ -193,14 +193,14 @@ def test_what_is_a_class(labels, names):
     assert sum(len(cloud.get_offsets()) for cloud in clouds(ax)) == 150
 
 
-def test_of_too_many_classes_the_largest_are_told_apart_and_the_picture_says_so():
+def test_only_the_largest_classes_are_colored_and_the_plot_says_so():
     labels = [f"s{i % 25}" for i in range(150)]
     labels[:30] = ["s24"] * 30  # the last in the list, and now the largest
     ax = plot.scatter(PCA(2).fit(X), X, labels)
     assert len(legend(ax)) == 21
     assert "s24" in legend(ax)
     assert legend(ax)[-1] == "5 other classes"
-    assert "25 classes: the 20 largest are distinguished, the others are gray" in texts(ax)
+    assert "25 classes: the 20 largest are colored, the others are gray" in texts(ax)
     assert sum(len(cloud.get_offsets()) for cloud in clouds(ax)) == 150
 
 
@@ -217,11 +217,11 @@ def test_a_unit_is_as_long_across_as_upwards(stretch):
     for ax in (plot.scatter(PCA(2).fit(rows), rows), plot.biplot(PCA(2).fit(rows), rows)):
         ax.figure.canvas.draw()
         (left, low), (right, high) = ax.transData.transform([(0.0, 0.0), (1.0, 1.0)])
-        # The layout may still move by a pixel when the axes are fitted into it.
+        # Fitting the axes into the layout may still move it by a pixel.
         np.testing.assert_allclose(right - left, high - low, rtol=0.01)
 
 
-def test_very_many_rows_are_cells_and_none_is_lost():
+def test_very_many_rows_are_drawn_as_cells_and_none_is_lost():
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(30_000, 3)) * [3.0, 2.0, 1.0]
     rows[7] = [60.0, 40.0, 0.0]
@@ -244,7 +244,7 @@ def test_continuous_labels_have_a_color_bar():
     assert (len(missing.get_offsets()), len(rest.get_offsets())) == (10, 140)
 
 
-def test_three_components_make_a_picture_in_space():
+def test_three_components_make_a_3d_plot():
     _, _, directions, centered = decomposed(X)
     ax = plot.scatter(PCA().fit(X), X, components=(0, 1, 2))
     assert ax.name == "3d"
@@ -259,7 +259,7 @@ def test_three_components_make_a_picture_in_space():
 # Pictures
 
 
-def test_the_gallery_shows_the_mean_and_the_components(pixels):
+def test_images_of_the_mean_and_the_components(pixels):
     mean, shares, directions, _ = decomposed(pixels)
     axes = plot.components(PCA(9).fit(pixels), (HEIGHT, WIDTH), n=6)
     assert axes.shape == (6,)
@@ -274,7 +274,7 @@ def test_the_gallery_shows_the_mean_and_the_components(pixels):
     assert len(plot.components(PCA(3).fit(pixels), (HEIGHT, WIDTH))) == 4
 
 
-def test_pictures_in_color_are_scaled_to_what_a_screen_shows(pixels):
+def test_color_images_are_scaled_to_the_displayable_range(pixels):
     axes = plot.components(PCA(3).fit(pixels), (5, 2))
     for ax in axes:
         drawn = np.asarray(ax.images[0].get_array())
@@ -368,7 +368,7 @@ def test_a_column_that_does_not_vary_has_no_correlation():
     assert np.hypot(*tips(ax).T).min() == 0
 
 
-def test_of_many_columns_all_have_arrows_and_the_longest_have_names(pixels):
+def test_with_many_features_all_have_arrows_and_the_longest_have_names(pixels):
     ax = plot.biplot(PCA(2).fit(pixels), pixels)
     assert len(tips(ax)) == 30
     assert len([text for text in texts(ax) if text.startswith("c")]) <= 12
@@ -383,7 +383,7 @@ def test_names_cover_neither_each_other_nor_points_nor_arrows():
         plot.biplot(PCA(2).fit(wide), wide, names=called),
     ):
         ax.figure.canvas.draw()
-        # The box of the letters alone: that of a text with a line holds the line too.
+        # Use the box of the letters only: the box of a text with a line includes the line.
         named = [text for text in ax.texts if text.get_gid() != "remark"]
         boxes = [Text.get_window_extent(text) for text in named]
         assert len(boxes) >= 4
@@ -395,7 +395,7 @@ def test_names_cover_neither_each_other_nor_points_nor_arrows():
                 assert not (box.x0 < x < box.x1 and box.y0 < y < box.y1)
 
 
-def test_bars_bear_their_values():
+def test_bars_are_labeled_with_their_values():
     ax = plot.scree(PCA().fit(X))
     shares = decomposed(X)[1]
     assert {f"{100 * share:.1f} %" for share in shares} <= set(texts(ax))
@@ -427,7 +427,7 @@ def test_rows_beyond_a_limit_are_marked(standardize):
     assert {"T² limit 90 %", "Q limit 90 %"} <= set(texts(ax))
 
 
-def test_names_of_rows_that_stand_close_have_lines_to_their_points():
+def test_names_of_close_rows_have_lines_to_their_points():
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(400, 5)) * [3, 2, 1, 0.5, 0.3]
     pca = PCA(2).fit(rows)
@@ -442,7 +442,7 @@ def test_names_of_rows_that_stand_close_have_lines_to_their_points():
         np.testing.assert_allclose(text.xy, everything[int(text.get_text().split()[1])], rtol=1e-6)
 
 
-def test_thousands_of_rows_beyond_a_limit_have_no_rims_but_the_worst():
+def test_of_thousands_of_rows_beyond_a_limit_only_the_furthest_are_outlined():
     rng = np.random.default_rng(6)
     rows = rng.normal(size=(3_000, 5)) * [3, 2, 1, 0.5, 0.3]
     ax = plot.monitor(PCA(2).fit(rows), 2.0 * rows)
@@ -461,7 +461,7 @@ def test_monitored_rows_can_have_labels_and_names_and_be_sparse():
     np.testing.assert_allclose(drawn, every)
 
 
-def test_rows_with_missing_cells_are_treated_as_the_estimator_says():
+def test_rows_with_missing_cells_follow_the_setting_of_the_estimator():
     holed = X.copy()
     holed[:5, 0] = np.nan
     skipping = plot.monitor(IncrementalPCA(2, missing="skip").fit(X), holed)
@@ -472,8 +472,8 @@ def test_rows_with_missing_cells_are_treated_as_the_estimator_says():
         plot.monitor(IncrementalPCA(2).fit(X), holed)
 
 
-def test_a_model_that_shows_everything_has_nothing_to_monitor():
-    with pytest.warns(UserWarning, match="every direction is shown"):
+def test_monitoring_a_model_with_all_components_raises_a_warning():
+    with pytest.warns(UserWarning, match="every direction is a component"):
         plot.monitor(PCA().fit(X), X)
 
 
@@ -513,15 +513,15 @@ def test_pictures_are_drawn_without_a_warning(kind):
 
 
 @pytest.mark.parametrize("kind", [*DRAW, *GALLERIES])
-def test_what_cannot_be_drawn_says_why_and_leaves_no_figure(kind):
+def test_an_invalid_model_raises_an_error_and_leaves_no_figure(kind):
     draw = {**DRAW, **GALLERIES}[kind]
     for wrong, error, why in [
         (PCA(2), NotFittedError, "Call `fit` first"),
         (IncrementalPCA(), NotFittedError, "Call `fit` first"),
-        (EigenspaceModel(4), EigenspaceError, "has no rows"),
+        (EigenspaceModel(4), EigenspaceError, "cannot draw a model without rows"),
         (EigenspaceModel.from_rows(np.ones((3, 4))), EigenspaceError, "do not vary"),
-        (X, EigenspaceError, "ndarray cannot be drawn"),
-        (PCA, EigenspaceError, "PCA cannot be drawn"),
+        (X, EigenspaceError, "cannot draw ndarray"),
+        (PCA, EigenspaceError, "cannot draw PCA"),
     ]:
         with pytest.raises(error, match=why):
             draw(wrong)
@@ -534,35 +534,35 @@ PCA4 = PCA().fit(X)
 @pytest.mark.parametrize(
     ("draw", "why"),
     [
-        (lambda: plot.scree(PCA4, n=0), "n=0 must be at least 1"),
-        (lambda: plot.scree(PCA4, n=2.5), "n=2.5 must be a whole number"),
+        (lambda: plot.scree(PCA4, n=0), "invalid n=0: expected at least 1"),
+        (lambda: plot.scree(PCA4, n=2.5), "invalid n=2.5: expected an integer"),
         (lambda: plot.scatter(PCA4, X[:, :3]), "X has 3 columns, the model has 4 features"),
-        (lambda: plot.scatter(PCA4, X[0]), "one row is X.reshape"),
+        (lambda: plot.scatter(PCA4, X[0]), "for a single row, pass X.reshape"),
         (lambda: plot.scatter(PCA4, X[:0]), "X has no rows"),
         (lambda: plot.scatter(PCA4, X, SPECIES[:9]), "9 labels for 150 rows"),
         (lambda: plot.scatter(PCA4, X, X), "2 dimensions, expected one label"),
-        (lambda: plot.scatter(PCA4, X, components=(0, 4)), "component 4 does not exist"),
-        (lambda: plot.scatter(PCA4, X, components=(-1, 0)), "component -1 does not exist"),
-        (lambda: plot.scatter(PCA4, X, components=(0,)), "expected 2 or 3"),
-        (lambda: plot.scatter(PCA4, X, components=(0, 0.5)), "must be numbers of components"),
-        (lambda: plot.biplot(PCA4, X, components=(0, 1, 2)), "expected 2, such as"),
+        (lambda: plot.scatter(PCA4, X, components=(0, 4)), "invalid component 4: the model has 4"),
+        (lambda: plot.scatter(PCA4, X, components=(-1, 0)), "invalid component -1: the model has 4"),
+        (lambda: plot.scatter(PCA4, X, components=(0,)), "expected 2 or 3 components"),
+        (lambda: plot.scatter(PCA4, X, components=(0, 0.5)), "expected indices of components"),
+        (lambda: plot.biplot(PCA4, X, components=(0, 1, 2)), "expected 2 components, such as"),
         (lambda: plot.biplot(PCA4, X, names=["a", "b"]), "2 names for 4 features"),
-        (lambda: plot.biplot(PCA4, X, names="abcd"), "is one text"),
-        (lambda: plot.biplot(PCA4, labels=SPECIES), "give X as well"),
+        (lambda: plot.biplot(PCA4, X, names="abcd"), "expected a list with a name for each feature"),
+        (lambda: plot.biplot(PCA4, labels=SPECIES), "pass X as well"),
         (lambda: plot.circle(PCA4, names=["a"]), "1 names for 4 features"),
-        (lambda: plot.circle(PCA(1).fit(X)), "component 1 does not exist"),
+        (lambda: plot.circle(PCA(1).fit(X)), "invalid component 1: the model has 1"),
         (lambda: plot.monitor(PCA4, X, names=["a"]), "1 names for 150 rows"),
         (lambda: plot.monitor(PCA(2).fit(X), X, confidence=99), "confidence"),
-        (lambda: plot.components(PCA4, (3, 2)), "4 features, and pictures of 3 × 2 do not"),
-        (lambda: plot.components(PCA4, (-2, -2)), "shape is"),
-        (lambda: plot.components(PCA4, 4), r"must be \(height, width\)"),
+        (lambda: plot.components(PCA4, (3, 2)), r"invalid shape of 3 × 2: .* as the model has features \(4\)"),
+        (lambda: plot.components(PCA4, (-2, -2)), "invalid shape of -2 × -2"),
+        (lambda: plot.components(PCA4, 4), r"invalid shape=4: expected \(height, width\)"),
         (lambda: plot.components(PCA4, (2, 2), figure=1), "expected the Figure"),
-        (lambda: plot.reconstructions(PCA4, X, (2, 2)), r"at most 20 are drawn: choose some, such as X\[:3\]"),
+        (lambda: plot.reconstructions(PCA4, X, (2, 2)), r"expected at most 20: pass a selection such as X\[:3\]"),
         (lambda: plot.reconstructions(PCA4, X[:1], (2, 2), k=()), "numbers of components"),
         (lambda: plot.reconstructions(PCA4, X[:1], (2, 2), k=(-1,)), "numbers of components"),
     ],
 )
-def test_bad_input_is_refused_before_a_figure_is_made(draw, why):
+def test_invalid_input_raises_an_error_before_a_figure_is_made(draw, why):
     with pytest.raises(EigenspaceError, match=why):
         draw()
     assert plt.get_fignums() == []
@@ -577,7 +577,7 @@ def run(script):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False)
 
 
-def test_without_matplotlib_the_package_works_and_the_pictures_say_what_is_missing():
+def test_without_matplotlib_the_package_works_and_plots_raise_an_error():
     result = run("""
         import sys
         sys.modules["matplotlib"] = None

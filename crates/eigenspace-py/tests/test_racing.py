@@ -1,4 +1,4 @@
-"""Threads that add rows to one estimator at the same time: no row is lost, and what is left over can be carried."""
+"""Threads add rows to one estimator at the same time: no row is lost, and copies are consistent."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ def _switching():
 
 
 def race(works):
-    """Runs all of them, beginning at the same moment."""
+    """Run all functions in threads that start at the same time."""
     barrier, errors = threading.Barrier(len(works)), []
 
     def run(work):
@@ -65,7 +65,7 @@ def test_no_row_is_lost(changing):
 
 
 @pytest.mark.usefixtures("_switching")
-def test_what_is_copied_in_a_race_is_whole():
+def test_copies_made_during_updates_are_consistent():
     X = np.random.default_rng(1).normal(size=(300, 8))
     pca, twins = IncrementalPCA(2).partial_fit(X[:10]), []
 

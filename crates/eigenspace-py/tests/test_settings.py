@@ -1,4 +1,4 @@
-"""Settings that have no effect, and components that do not come out, are said; nothing else is."""
+"""Warnings about settings without effect and about missing components, and no other warnings."""
 
 import warnings
 
@@ -28,19 +28,19 @@ def _no_other_warning():
         ({"max_rank": 5, "truncation": "fd:7"}, "max_rank=5 and truncation='fd:7' have no effect"),
     ],
 )
-def test_what_the_scatter_engine_ignores_is_said(params, named):
+def test_settings_that_the_scatter_engine_ignores_raise_a_warning(params, named):
     for verb in ("fit", "partial_fit"):
         with pytest.warns(UserWarning, match=f"{named}: .*engine='factor'") as caught:
             pca = getattr(IncrementalPCA(2, **params), verb)(X)
         assert caught[0].filename == __file__
-        pca.partial_fit(X)  # once is enough
+        pca.partial_fit(X)  # warns only once
     with pytest.warns(UserWarning, match=named):
         IncrementalPCA.from_model(EigenspaceModel.from_rows(X), n_components=2, **params)
     with pytest.warns(UserWarning, match=named):
         IncrementalPCA(2).fit(X).set_params(**params).partial_fit(X)
 
 
-def test_what_is_honored_is_not_warned_about():
+def test_settings_with_an_effect_raise_no_warning():
     kept = IncrementalPCA(2, max_rank=5, engine="factor")
     for block in np.split(X, 50):
         kept.partial_fit(block)
@@ -56,7 +56,7 @@ def test_the_engine_is_a_parameter():
     for engine in ("auto", "scatter", "factor"):
         pca = IncrementalPCA(3, engine=engine).fit(WIDE)
         np.testing.assert_allclose(pca.singular_values_, truth, rtol=1e-10)
-    # The scatter never drops a direction, the factor with so small a rank must.
+    # The scatter engine never drops a direction; the factor engine must, with so small a rank.
     rows = RNG.normal(size=(3000, 60))
     assert IncrementalPCA(2, engine="scatter").fit(rows).certificate_.is_exact
     assert not IncrementalPCA(2, max_rank=4, engine="factor").fit(rows).certificate_.is_exact
@@ -68,31 +68,34 @@ LINE = np.outer(np.arange(30.0), [1.0, 2.0, 3.0, 4.0])
 
 
 @pytest.mark.parametrize("kind", [PCA, IncrementalPCA])
-def test_fewer_components_than_asked_for_are_said(kind):
-    with pytest.warns(UserWarning, match=r"3 components were asked for and 1 came out: .*the 30 rows vary") as caught:
-        coordinates = kind(3).fit(LINE).transform(LINE)  # once, although both look at the components
+def test_fewer_components_than_requested_raise_a_warning(kind):
+    words = r"requested 3 components, found only 1: .*the 30 rows vary"
+    with pytest.warns(UserWarning, match=words) as caught:
+        coordinates = kind(3).fit(LINE).transform(LINE)  # one warning, although both read the components
     assert [warning.filename for warning in caught] == [__file__]
     assert coordinates.shape == (30, 3)
     assert np.abs(coordinates[:, 1:]).max() < 1e-12
-    with pytest.warns(UserWarning, match=r"9 components were asked for and 4 came out: 5 rows vary in at most 4"):
+    with pytest.warns(UserWarning, match=r"requested 9 components, found only 4: 5 rows vary in at most"):
         kind(9).fit(X[:5]).transform(X)
 
 
 @pytest.mark.parametrize("kind", [PCA, IncrementalPCA])
 @pytest.mark.parametrize("asked", [None, 0.5, 1])
-def test_as_many_components_as_asked_for_are_not_warned_about(kind, asked):
+def test_as_many_components_as_requested_raise_no_warning(kind, asked):
     assert kind(asked).fit(LINE).transform(LINE).shape[0] == 30
     kind(12).fit(X).transform(X)
 
 
-def test_directions_that_were_dropped_are_told_from_those_that_never_were():
+def test_the_warning_says_if_directions_were_dropped():
     kept = EigenspaceModel.from_rows(X).truncate(3)
-    with pytest.warns(UserWarning, match="8 components were asked for and 3 came out: no more directions were kept"):
+    words = "requested 8 components, found only 3: no more directions were kept"
+    with pytest.warns(UserWarning, match=words):
         assert len(IncrementalPCA.from_model(kept, n_components=8).components_) == 8
 
 
-def test_a_model_that_keeps_fewer_directions_says_so():
+def test_a_model_that_keeps_fewer_directions_raises_a_warning():
     model = EigenspaceModel.from_rows(LINE)
-    with pytest.warns(UserWarning, match="3 components were asked for and 1 came out: the model keeps no more"):
+    words = "requested 3 components, found only 1: the model keeps no more"
+    with pytest.warns(UserWarning, match=words):
         assert model.with_components(3).n_components == 1
     assert model.with_components(1).n_components == 1

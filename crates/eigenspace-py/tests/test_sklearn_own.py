@@ -1,7 +1,8 @@
 """scikit-learn's own tests of its IncrementalPCA, run against ours.
 
-They ship with scikit-learn. Their functions look their names up in their own module, so it is enough to put our class
-there. What they assert and we lift on purpose is named below, and must fail: a limit that came back would be noticed.
+The tests ship with scikit-learn. They look up the class in their own module, so it is enough to
+replace it there. LIFTED names the tests of limits that we remove on purpose. These tests must fail,
+so that a limit that comes back is noticed.
 """
 
 import pytest
@@ -10,9 +11,9 @@ from sklearn.decomposition.tests import test_incremental_pca as theirs
 import eigenspace
 
 LIFTED = {
-    "test_incremental_pca_sparse": "sparse rows are taken by partial_fit",
-    "test_incremental_pca_validation": "the first block may have fewer rows than components; and more components than "
-    "features are called that, not a need of more rows than columns",
+    "test_incremental_pca_sparse": "partial_fit accepts sparse rows",
+    "test_incremental_pca_validation": "the first block may have fewer rows than components, and the error for more "
+    "components than features has a different message",
     "test_incremental_pca_set_params": "the number of components may change at any time",
 }
 
@@ -30,7 +31,7 @@ for name in dir(theirs):
 
 @pytest.fixture(params=range(3))
 def global_random_seed(request):
-    """scikit-learn's plugin has this fixture; the wheel does not ship it."""
+    """Replace a fixture of scikit-learn's pytest plugin, which is not in the wheel."""
     return request.param
 
 

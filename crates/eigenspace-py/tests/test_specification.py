@@ -1,9 +1,9 @@
 """The three tests of the specification, as written there, on the ORL faces.
 
-One thing is bound differently: `PCA` computes its decomposition in full. With 400 rows and 10,304 features scikit-learn
-would choose its randomized solver, whose 50 components are not those of the faces (the last test shows it), so that
-not even an exact implementation passes Test 1 against it. On smaller pictures the full one is its own choice, and the
-tests run as they stand.
+There is one difference: `PCA` always uses the full decomposition. With 400 rows and 10,304 features
+scikit-learn would choose its randomized solver, whose 50 components are not the leading ones (see the
+last test). Not even an exact implementation passes Test 1 against it. On smaller images scikit-learn
+chooses the full solver by itself, and the tests run unchanged.
 """
 
 import functools

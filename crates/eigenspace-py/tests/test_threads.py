@@ -16,7 +16,7 @@ from eigenspace import EigenspaceModel, IncrementalPCA
 
 
 def run(script, **keywords):
-    """Runs a script in an interpreter of its own, for a minute at most."""
+    """Run a script in a separate interpreter, for at most a minute."""
     script = textwrap.dedent(script)
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, **keywords)
 
@@ -38,7 +38,7 @@ def test_other_threads_run_while_it_computes():
     during = len(ticks) - before
     done.set()
     thread.join()
-    # With the interpreter held there would be none: one switch at each end.
+    # If the interpreter lock were held, there would be almost none: one switch at each end.
     assert during > 10
 
 
@@ -95,7 +95,7 @@ def test_the_number_of_threads_does_not_change_the_answer():
 
 
 def test_a_forked_process_has_threads_of_its_own():
-    # Threads do not survive a fork: a child that waited for those of its parent would wait for ever.
+    # Threads do not survive a fork: a child that waited for those of its parent would wait forever.
     done = run("""
         import multiprocessing
         import numpy as np
@@ -126,7 +126,7 @@ def test_a_forked_process_has_threads_of_its_own():
     ],
 )
 def test_a_long_fit_can_be_interrupted(work, kept):
-    # Rows that are many and cost nothing: one row seen from everywhere.
+    # Many rows that need no memory: one row, broadcast.
     script = f"""
         import os, signal, threading, time
         import numpy as np
@@ -184,15 +184,15 @@ def test_a_reader_gets_its_turn_while_another_thread_adds_rows():
     assert waited == 50, f"{waited} reads beside {calls} calls"
 
 
-@pytest.mark.parametrize("look", [False, True])
+@pytest.mark.parametrize("read", [False, True])
 @pytest.mark.parametrize("narrow", [0, 60])
-def test_rows_that_memory_cannot_hold_are_refused_one_by_one(look, narrow):
+def test_rows_that_do_not_fit_into_memory_raise_an_error(read, narrow):
     script = f"""
         import resource
         import numpy as np
         from eigenspace import IncrementalPCA
 
-        features, look, narrow = 200_000, {look}, {narrow}
+        features, read, narrow = 200_000, {read}, {narrow}
         IncrementalPCA(n_components=1).fit(np.eye(3)).components_
         X = np.random.default_rng(0).standard_normal((4, features))
         pca = IncrementalPCA(n_components=2)
@@ -203,7 +203,7 @@ def test_rows_that_memory_cannot_hold_are_refused_one_by_one(look, narrow):
             row = X[i % 4 : i % 4 + 1]
             try:
                 pca.partial_fit(row.astype(np.float32) if i < narrow else row)
-                if look and i % 20 == 19:
+                if read and i % 20 == 19:
                     pca.components_
             except MemoryError as error:
                 print(pca.n_samples_seen_ - i, error)
@@ -212,5 +212,6 @@ def test_rows_that_memory_cannot_hold_are_refused_one_by_one(look, narrow):
     done = run(script)
     assert done.returncode == 0, done.stderr
     behind, _, said = done.stdout.partition(" ")
-    assert int(behind) in (0, 1)  # a row that was refused was not counted; one that was added before a look was
+    # A row that raised an error was not counted; a row added before a failed read was.
+    assert int(behind) in (0, 1)
     assert "of memory" in said

@@ -1,4 +1,4 @@
-"""With the software that people use beside it: scikit-learn's tools, frames, joblib, Dask."""
+"""Integration with scikit-learn's tools, data frames, joblib and Dask."""
 
 import copy
 import pickle
@@ -64,7 +64,7 @@ def test_a_clone_has_the_parameters_and_nothing_learned():
 
 @pytest.mark.parametrize("carry", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
 @pytest.mark.parametrize("estimator", [IncrementalPCA(2), IncrementalPCA(2, standardize=True), PCA(2)])
-def test_a_copy_goes_on_where_the_original_was(estimator, carry):
+def test_a_copy_continues_from_the_state_of_the_original(estimator, carry):
     fitted = clone(estimator).fit(iris.data[:100])
     twin = carry(fitted)
     if isinstance(estimator, IncrementalPCA):
@@ -114,7 +114,7 @@ def test_frames_keep_the_names_of_their_columns():
         pca.transform(iris.data)
 
 
-def test_coordinates_come_as_frames_where_that_is_asked_for():
+def test_scores_are_frames_with_set_output():
     frame = load_iris(as_frame=True).data
     pandas_out = IncrementalPCA(2).set_output(transform="pandas").fit_transform(frame)
     assert isinstance(pandas_out, pandas.DataFrame)

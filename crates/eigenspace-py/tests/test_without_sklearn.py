@@ -37,7 +37,7 @@ def test_the_estimators_work_with_numpy_alone():
             except ValueError as error:
                 assert str(error)
             else:
-                raise AssertionError("was taken")
+                raise AssertionError("invalid rows were accepted")
         try:
             IncrementalPCA().components_
         except AttributeError as error:

@@ -1,12 +1,12 @@
-"""PCA models that you can add rows to, merge, take apart again and trust, without the old data.
+"""PCA models that you can update with new rows, merge, split and trust, without keeping the old data.
 
-===========================  =========================================================================
-:class:`IncrementalPCA`      scikit-learn's estimator, for rows that keep coming, in blocks of any size
-:class:`PCA`                 the same for rows that are all there
-:class:`EigenspaceModel`     what an estimator has learned: add, merge, split, save
-:func:`subspace_distance`    the sine of the largest angle between two subspaces
-:mod:`eigenspace.plot`       pictures (needs matplotlib)
-===========================  =========================================================================
+===========================  ==============================================================
+:class:`IncrementalPCA`      incremental PCA with scikit-learn's interface, any block size
+:class:`PCA`                 batch PCA with scikit-learn's interface
+:class:`EigenspaceModel`     a fitted model: update, merge, split, save
+:func:`subspace_distance`    sine of the largest angle between two subspaces
+:mod:`eigenspace.plot`       plots (needs matplotlib)
+===========================  ==============================================================
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ._incremental import IncrementalPCA
 
 _ESTIMATORS = {"IncrementalPCA": "._incremental", "PCA": "._batch"}
-"""Where the estimators are. They are scikit-learn's, whose import takes a while: it waits until one is asked for."""
+"""Modules of the estimators, imported on first use because importing scikit-learn is slow."""
 
 __all__ = [
     "PCA",

@@ -1,4 +1,4 @@
-"""Batch PCA, by scikit-learn's conventions."""
+"""Batch PCA with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -15,49 +15,53 @@ from ._interrupt import decomposition, interruptibly
 from ._minka import dimension
 from ._model import EigenspaceModel, settings
 from ._rows import is_sparse, pieces_of, weights_of
-from ._seen import Seen
+from ._seen import StreamState
 from ._view import View
 
 WIDE = 1024
-"""Features from which a decomposition costs more than looking at the rows."""
+"""With more features than this, a decomposition costs more than a pass over the rows."""
 
 MLE = "mle"
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
-"""scikit-learn's words for the way to the answer."""
+"""scikit-learn's names of its solvers."""
 
 
 class PCA(Estimator):
-    """PCA of rows that are all there.
+    """Batch PCA with scikit-learn's interface.
 
     Parameters
     ----------
     n_components : int, float, 'mle' or None
-        Components to show: a number, a share of the variance such as 0.95, the number with the largest evidence by
-        Minka's method ('mle', for at least as many rows as features), or all.
+        Number of components, explained variance ratio to reach (such as 0.95), or None for all.
+        'mle' chooses the number with the largest evidence by Minka's method and needs at least as
+        many rows as features.
     whiten : bool
-        Whether coordinates are divided by their standard deviation.
+        Divide scores by their standard deviation.
     copy : bool
-        For scikit-learn's sake: the rows are never written to.
+        Accepted for compatibility with scikit-learn. The rows are never modified.
     method : str
-        'auto', 'svd' (thin singular value decomposition), 'covariance' (eigenproblem of the features), or
-        'gram' (eigenproblem of the rows, for fewer rows than features). All give the same answer, and none is random.
+        'auto', 'svd' (thin singular value decomposition), 'covariance' (eigendecomposition of the
+        feature covariance), or 'gram' (eigendecomposition of the inner products of the rows, for
+        fewer rows than features). All give the same result, and none is random.
     standardize : bool
-        Whether features are divided by their standard deviation (correlation PCA).
+        Divide features by their standard deviation (correlation PCA).
     weight_kind : str
-        What ``sample_weight`` means: 'frequency', a weight of 3 is three equal rows, or 'reliability', how much a row
-        is to be trusted beside the others (also for weights that sum to one).
+        Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
+        'reliability': a weight says how much to trust a row relative to the others (also for
+        weights that sum to one).
     svd_solver : str
-        For scikit-learn's sake, any of its words: the answer is always that of a full decomposition. The way it is
-        found is ``method``.
+        Any of scikit-learn's values, accepted for compatibility. The result is always that of a
+        full decomposition; ``method`` selects the algorithm.
     tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
-        For scikit-learn's sake: settings of solvers that approximate or are random, and none here is.
+        Accepted for compatibility with scikit-learn and ignored: they configure approximate or
+        random solvers, and there are none here.
 
     Attributes
     ----------
     components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_,
-    n_components_, n_samples_, n_features_in_ : as scikit-learn has them
+    n_components_, n_samples_, n_features_in_ : as in scikit-learn
     model_ : EigenspaceModel
-        All directions of the rows; it can be added to, merged, split and saved.
+        The fitted model with all directions; it can be updated, merged, split and saved.
 
     Examples
     --------
@@ -96,10 +100,10 @@ class PCA(Estimator):
         self.weight_kind = weight_kind
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> PCA:
-        """Fits to these rows."""
+        """Fit the model to these rows."""
         if self.svd_solver not in SOLVERS:
             words = f"invalid svd_solver {self.svd_solver!r}: expected one of {', '.join(SOLVERS)}"
-            raise refusal(words, "leave it out: it has no effect on the answer")
+            raise refusal(words, "omit svd_solver: it has no effect on the result")
         with self._all_or_nothing():
             X = self._checked(X, reset=True, least=1)
             rows, features = X.shape
@@ -126,11 +130,11 @@ class PCA(Estimator):
         return super()._components(features)
 
     def _likeliest(self, model: Model) -> int:
-        """The number of components with the largest evidence."""
+        """Return the number of components with the largest evidence."""
         rows, features = model.count, model.features
         if rows < features:
             words = f"n_components='mle' is only supported if n_samples >= n_features: {rows} rows, {features} features"
-            raise refusal(words, "pass a number, or a share of the variance such as 0.95")
+            raise refusal(words, "pass a number, or an explained variance ratio such as 0.95")
         if model.weight <= 1:
             return 1
         if self.standardize:
@@ -140,7 +144,7 @@ class PCA(Estimator):
         return dimension(variances, model.weight)
 
     def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:
-        """The view of few wide rows: they are held as they are until somebody asks for all of their directions."""
+        """Return the view of a few wide rows, which are kept as they are until all directions are needed."""
         chosen = settings(shown, "all", engine="factor", weight_kind=self.weight_kind) | {
             "block_rows": max(X.shape[0], 1)
         }
@@ -152,7 +156,7 @@ class PCA(Estimator):
             interruptibly(partial(stream.update, piece, part, start), decomposition(end - start, features))
         if stream.count == 0:
             raise nothing_to_fit(rows)
-        return Seen(stream, features, chosen, narrow=X.dtype == np.float32).view(standardize=False)
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32).view(standardize=False)
 
     def _view(self) -> View:
         view: View | None = getattr(self, "_fitted", None)

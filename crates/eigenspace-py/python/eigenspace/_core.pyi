@@ -1,4 +1,4 @@
-"""The native part of eigenspace: one class for each type of the library, arrays in, arrays out."""
+"""The native module of eigenspace: one class for each type of the Rust library."""
 
 from typing import Any, final
 
@@ -37,9 +37,10 @@ class InternalError(RuntimeError):
 
 @final
 class Certificate:
-    """How far a model can be from the batch model of the same rows.
+    """Bounds on the difference between a model and the batch model of the same rows.
 
-    Eigenvalues and bounds are those of the scatter, a sum over rows; divide by ``weight - ddof`` for variances.
+    Eigenvalues and bounds are those of the scatter matrix, a sum over rows. Divide them by
+    ``weight - ddof`` to get variances.
     """
 
     @property

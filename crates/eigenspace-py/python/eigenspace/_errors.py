@@ -1,4 +1,4 @@
-"""Exceptions of the Python part, with advice as those of the native part have it."""
+"""Exceptions raised by the Python code, with hints like those of the native code."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Kind = TypeVar("Kind", bound=Exception)
 
 
 def refusal(words: str, hint: str) -> EigenspaceError:
-    """The exception for what is refused: `hint` says what to do, to programs and under the traceback."""
+    """Return an exception whose hint is both an attribute and a note under the traceback."""
     return with_hint(EigenspaceError(words), hint)
 
 
 def with_hint(error: Kind, hint: str) -> Kind:
-    """The same exception with advice."""
+    """Add a hint to an exception and return it."""
     error.hint = hint  # type: ignore[attr-defined]
     error.add_note(f"hint: {hint}")
     return error

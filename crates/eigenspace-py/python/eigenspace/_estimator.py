@@ -1,4 +1,4 @@
-"""What both estimators have in common: attributes, coordinates, and the way back."""
+"""Base class of both estimators: attributes, projection and reconstruction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Attributes are computed when they are asked for, from what has been seen so far."""
+    """Computes attributes when they are read, from the rows absorbed so far."""
 
     n_components: int | float | str | None
     whiten: bool
@@ -41,11 +41,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _not_fitted(self) -> NotFittedError:
         name = type(self).__name__
-        return NotFittedError(f"This {name} instance is not fitted yet: it has not seen a row. Call `fit` first.")
+        return NotFittedError(f"This {name} instance is not fitted yet: it has no rows. Call `fit` first.")
 
     @property
     def components_(self) -> NDArray[Any]:
-        """Directions of largest variance, one per row; float32 if all rows were."""
+        """The components, one per row of the array; float32 if all rows were float32."""
         return self._view().components
 
     @property
@@ -55,7 +55,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def explained_variance_ratio_(self) -> Floats:
-        """The share of the total variance along each component; the total is exact whatever was truncated."""
+        """The share of the total variance along each component. The total is exact even after truncation."""
         return self._view().explained_variance_ratio
 
     @property
@@ -75,29 +75,29 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def scale_(self) -> Floats:
-        """What each feature is divided by: its standard deviation when standardized, otherwise 1."""
+        """The divisor of each feature: its standard deviation if standardized, otherwise 1."""
         return self._view().scale
 
     @property
     def noise_variance_(self) -> float:
-        """The average variance along the directions that are not shown."""
+        """The average variance along the directions that are not components."""
         return self._view().noise_variance
 
     @property
     def n_components_(self) -> int:
-        """The number of components shown."""
+        """The number of components."""
         return self._view().shown
 
     @property
     def model_(self) -> EigenspaceModel:
-        """All that is remembered of the rows, in their own units: it can be merged, split and saved."""
+        """The model of the rows in their original units. It can be updated, merged, split and saved."""
         view = self._view()
         names = getattr(self, "feature_names_in_", None)
         return EigenspaceModel._of(view.remembered, note_of(names, standardize=view.scaled is not None))
 
     @property
     def certificate_(self) -> Certificate:
-        """How exact the components are."""
+        """Bounds on the error of the components; exact if nothing was dropped."""
         return self._view().whole.certificate()
 
     @property
@@ -105,85 +105,87 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.n_components_
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """The coordinates of rows: (n, n_components_)."""
+        """Return the scores of rows, an array of shape (n, n_components_)."""
         view = self._view()
         X = self._checked(X, reset=False)
         return view.project(X, whiten=self.whiten, missing=self.missing)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """The rows that have these coordinates: (n, n_features)."""
+        """Reconstruct rows from their scores: an array of shape (n, n_features)."""
         view = self._view()
-        Z = array_of(X, "the coordinates")
+        Z = array_of(X, "the array of scores")
         if Z.shape[1] != view.shown:
-            words = f"the coordinates have {Z.shape[1]} columns, there are {view.shown} components"
-            raise refusal(words, "pass coordinates as transform gives them")
+            words = (
+                f"cannot reconstruct rows: the scores have {Z.shape[1]} columns, the model has {view.shown} components"
+            )
+            raise refusal(words, "pass scores as returned by transform")
         return view.reconstruct(Z, whiten=self.whiten)
 
     def get_covariance(self) -> Floats:
-        """The covariance of the features as the model knows it (of standardized rows, when standardized)."""
+        """Return the model's covariance of the features (of standardized rows if standardized)."""
         return self._view().covariance()
 
     def get_precision(self) -> Floats:
-        """The inverse of the covariance."""
+        """Return the inverse of the covariance."""
         return self._view().precision()
 
     def score_samples(self, X: Any) -> Floats:
-        """The log-likelihood of each row under probabilistic PCA."""
+        """Return the log-likelihood of each row under probabilistic PCA."""
         view = self._view()
         X = self._checked(X, reset=False, least=1)
         return view.log_likelihood(X, self.missing)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The average log-likelihood of the rows, for choosing the number of components."""
-        return float(np.nanmean(self.score_samples(X)))  # rows that are skipped have none
+        """Return the average log-likelihood of the rows, for choosing the number of components."""
+        return float(np.nanmean(self.score_samples(X)))  # skipped rows have NaN
 
     def hotelling(self, X: Any) -> Floats:
-        """T² of each row: how unusual it is inside the subspace (of standardized rows, when standardized)."""
+        """Return T² of each row: how unusual it is inside the subspace (standardized if the estimator is)."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[0]
 
     def squared_distance(self, X: Any) -> Floats:
-        """Q of each row: its squared distance to the subspace (of standardized rows, when standardized)."""
+        """Return Q of each row: its squared distance to the subspace (standardized if the estimator is)."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """The limits of T² and Q that this share of good rows stays below."""
+        """Return the limits of T² and Q; this share of good rows stays below each of them."""
         return self._view().whole.limits(confidence)
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
-        """A checked array of rows."""
+        """Validate rows and return them as an array."""
         plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32) and len(X) >= least
         if plain and not reset and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
-            return X  # nothing that could be found wrong here
+            return X  # the slow checks would find nothing to reject
         return array_of(validated(self, unmasked(X), reset=reset, least=least))
 
     def _warn_if_fewer(self, view: View) -> None:
-        """Says once of a view that it has fewer components than were asked for, and why."""
+        """Warn once per view if it has fewer components than requested, and give the reason."""
         asked = view.n_components
-        if view.told or not isinstance(asked, int) or view.real >= asked:
+        if view.warned or not isinstance(asked, int) or view.real >= asked:
             return
-        view.told = True
+        view.warned = True
         rows = view.raw.count
         if rows <= asked:
             why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
         elif view.raw.certificate().is_exact:
-            why = f"above rounding, the {rows} rows vary in no more directions"
+            why = f"the {rows} rows vary in no more directions, apart from rounding"
         else:
-            why = "no more directions were kept; certificate_ bounds what the others can hold"
+            why = "no more directions were kept; certificate_ bounds the variance along the others"
         rest = view.shown - view.real
-        others = f" The last {rest} of components_ have a variance of 0." if rest else ""
-        warn(f"{asked} components were asked for and {view.real} came out: {why}.{others}")
+        others = f" The last {rest} of components_ {'have' if rest > 1 else 'has'} a variance of 0." if rest else ""
+        warn(f"requested {asked} components, found only {view.real}: {why}.{others}")
 
     def _components(self, features: int) -> int | float | None:
-        """The setting, once it is found good."""
+        """Return the setting of n_components after checking it."""
         n_components = components_of(self.n_components)
         if isinstance(n_components, int) and n_components > features:
-            words = f"n_components={n_components} is more than the {features} features of the rows"
+            words = f"invalid n_components={n_components}: the rows have only {features} features"
             raise refusal(words, f"pass {features} or fewer, or None for all")
         return n_components
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """One thread at a time; whatever goes wrong inside, an interruption included, nothing has changed."""
+        """Lock the estimator, and restore its state if the body raises, also after an interruption."""
         with lock_of(self):
             before = dict(self.__dict__)
             try:
@@ -210,6 +212,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 def nothing_to_fit(n: int) -> EigenspaceError:
-    """For rows none of which takes part."""
-    words = f"none of the {n} rows takes part: each has a weight of zero, or a missing cell"
-    return refusal(words, "pass rows with a positive weight and without missing cells, or missing='impute'")
+    """Return the exception for a fit in which every row was skipped."""
+    words = f"cannot fit {n} rows: each has a weight of zero or a missing cell"
+    return refusal(words, "pass rows with a positive weight and without missing cells, or set missing='impute'")

@@ -1,4 +1,4 @@
-"""A model in a notebook: what it holds, and its spectrum."""
+"""HTML representation of a model for notebooks: a table and a scree plot."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def of(model: EigenspaceModel) -> str:
     cells = {
         "rows": f"{model.count:,}",
         "features": f"{model.n_features:,}",
-        "rank kept": f"{model.rank:,}",
-        "components shown": f"{model.n_components:,}",
+        "directions kept": f"{model.rank:,}",
+        "components": f"{model.n_components:,}",
     }
     if model.count != model.weight:
         cells["weight"] = f"{model.weight:,.6g}"
     if model.count > 0:
-        cells["variance shown"] = f"{float(model.explained_variance_ratio().sum()):.2%}"
+        cells["explained variance"] = f"{float(model.explained_variance_ratio().sum()):.2%}"
         exact = certificate.is_exact
         cells["certificate"] = (
-            "exact" if exact else f"off by at most {certificate.relative_error_bound:.1e} of the largest"
+            "exact" if exact else f"error at most {certificate.relative_error_bound:.1e} of the largest eigenvalue"
         )
     rows = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:right">{escape(value)}</td></tr>'
@@ -36,7 +36,7 @@ def of(model: EigenspaceModel) -> str:
 
 
 def _scree(model: EigenspaceModel) -> str:
-    """Bars of the first shares of variance."""
+    """Draw bars of the leading explained variance ratios."""
     shares = model.explained_variance_ratio()[:BARS]
     if len(shares) == 0 or shares[0] <= 0:
         return ""
@@ -47,6 +47,5 @@ def _scree(model: EigenspaceModel) -> str:
         for height in [max(0.5, HEIGHT * share / shares[0])]
     )
     width = WIDTH * len(shares)
-    return (
-        f'<svg width="{width}" height="{HEIGHT}" fill="#4c78a8" role="img" aria-label="shares of variance">{bars}</svg>'
-    )
+    label = 'role="img" aria-label="explained variance ratios"'
+    return f'<svg width="{width}" height="{HEIGHT}" fill="#4c78a8" {label}>{bars}</svg>'

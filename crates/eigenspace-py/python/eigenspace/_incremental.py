@@ -1,4 +1,4 @@
-"""Incremental PCA, by scikit-learn's conventions."""
+"""Incremental PCA with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -16,58 +16,67 @@ from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
 from ._note import is_standardized
 from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole_of
-from ._seen import Seen
+from ._seen import StreamState
 from ._view import View
 from ._warn import warn
 
 
 class IncrementalPCA(Estimator):
-    """PCA of rows that keep coming, in blocks of any size.
+    """Incremental PCA with scikit-learn's interface, for blocks of any size.
 
-    A drop-in for scikit-learn's class of the same name. Until more rows have come than fit the budget (``max_rank``)
-    nothing is dropped and the result equals batch PCA to rounding, however the rows were cut; after that
-    ``certificate_`` says how far off it can be. With up to 1,024 features nothing is ever dropped (see ``engine``).
+    A drop-in replacement for scikit-learn's class of the same name. While all rows fit the budget
+    (``max_rank``), nothing is dropped and the result equals batch PCA up to rounding, however the
+    rows are divided into blocks. After that, ``certificate_`` bounds the error. With up to 1,024
+    features nothing is ever dropped (see ``engine``).
 
     Parameters
     ----------
     n_components : int, float or None
-        Components to show: a number, a share of the variance such as 0.95, or all. It can be changed between two calls
-        of ``partial_fit``, and is seen from the next one on.
+        Number of components, explained variance ratio to reach (such as 0.95), or None for all. A
+        change takes effect at the next call of ``partial_fit``.
     whiten : bool
-        Whether coordinates are divided by their standard deviation.
+        Divide scores by their standard deviation.
     copy : bool
-        For scikit-learn's sake: the rows are never written to.
+        Accepted for compatibility with scikit-learn. The rows are never modified.
     batch_size : int or None
-        Rows taken at a time by ``fit``. It makes no difference to the result, unless blocks are forgotten.
+        Number of rows in each block of ``fit``. It affects the result only if ``forgetting`` is per
+        block.
     max_rank : int, 'all' or None
-        Directions kept from block to block; by default 2 n_components + 32. ``max_rank=n_components`` is the cheapest.
-        It is for the factor engine; a warning says when it has no effect.
+        Number of directions to keep between blocks; by default 2 n_components + 32.
+        ``max_rank=n_components`` is the cheapest. It applies only to the factor engine; a warning
+        is raised if it has no effect.
     truncation : str
-        Which directions are dropped: 'none', 'rank:100', 'energy:0.99', 'tolerance:1e-6' or 'fd:100'
-        (Frequent Directions, with a guarantee on any input). For the factor engine, as ``max_rank``.
+        Which directions to drop: 'none', 'rank:100', 'energy:0.99', 'tolerance:1e-6' or 'fd:100'
+        (Frequent Directions, with a guarantee on any input). Like ``max_rank``, it applies only to
+        the factor engine.
     standardize : bool
-        Whether features are divided by their standard deviation (correlation PCA). The deviations follow the rows.
+        Divide features by their standard deviation (correlation PCA). The standard deviations are
+        updated with every block.
     forgetting : float, str or None
-        How old rows lose weight: 0.99 for each row after them, 'block:0.9' for each block, 'half-life:500' rows.
+        How earlier rows lose weight. 0.99: by this factor with each new row. 'block:0.9': by this
+        factor with each new block. 'half-life:500': by half every 500 rows.
     missing : str
-        What is done with cells that are not a number: 'refuse', 'skip' their rows, or 'impute' from the model.
+        What to do with cells that are NaN: 'refuse' raises an error, 'skip' skips their rows,
+        'impute' fills them with the model's estimates.
     engine : str
-        What is kept between blocks: 'scatter' (the matrix of all products of two features: nothing is ever dropped),
-        'factor' (at most ``max_rank`` directions), or 'auto' (scatter for up to 1,024 features, otherwise factor).
+        What is kept between blocks: 'scatter' (the products of all pairs of features, so nothing is
+        ever dropped), 'factor' (at most ``max_rank`` directions), or 'auto' (scatter for up to
+        1,024 features, otherwise factor).
     weight_kind : str
-        What ``sample_weight`` means: 'frequency', a weight of 3 is three equal rows, or 'reliability', how much a row
-        is to be trusted beside the others (also for weights that sum to one).
+        Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
+        'reliability': a weight says how much to trust a row relative to the others (also for
+        weights that sum to one).
 
     Attributes
     ----------
     components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, var_, noise_variance_,
-    n_components_, n_samples_seen_, batch_size_, n_features_in_ : as scikit-learn has them
+    n_components_, n_samples_seen_, batch_size_, n_features_in_ : as in scikit-learn
     model_ : EigenspaceModel
-        All that is remembered of the rows; it can be merged, split and saved.
+        The model of the rows; it can be updated, merged, split and saved.
     certificate_ : Certificate
-        How exact the components are.
+        Bounds on the error of the components.
     scale_ : array
-        What features are divided by.
+        The divisor of each feature.
 
     Examples
     --------
@@ -112,9 +121,10 @@ class IncrementalPCA(Estimator):
 
     @classmethod
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
-        """An estimator that goes on from a model, for example a saved one.
+        """Create an estimator that continues from a model, for example a saved one.
 
-        It shows as many components as the model, and is standardized if the command that wrote the model was told so.
+        By default it has as many components as the model, and it is standardized if the command
+        that wrote the model was run with standardization.
 
         >>> import numpy as np
         >>> from eigenspace import EigenspaceModel, IncrementalPCA
@@ -134,25 +144,26 @@ class IncrementalPCA(Estimator):
             lambda: Stream.resume(model._core, chosen), decomposition(model._core.rank, model.n_features)
         )
         estimator._warn_if_ignored(stream, model.n_features)
-        estimator._seen = Seen(stream, model.n_features, chosen, narrow=False)
+        estimator._seen = StreamState(stream, model.n_features, chosen, narrow=False)
         return estimator
 
     @property
     def n_samples_seen_(self) -> int:
         """Rows absorbed so far."""
-        seen: Seen | None = getattr(self, "_seen", None)
+        seen: StreamState | None = getattr(self, "_seen", None)
         if seen is None:
             raise self._not_fitted()
         return seen.stream.count
 
     @n_samples_seen_.setter
     def n_samples_seen_(self, count: float) -> None:
-        """For programs that set what scikit-learn keeps there: the rows are counted, not set."""
+        """Ignore the value. Programs written for scikit-learn set it; here the rows are counted."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> IncrementalPCA:
-        """Fits to these rows alone; what was seen before is forgotten.
+        """Fit the model to these rows alone; rows of earlier calls are discarded.
 
-        X is an array of any layout, a memory-mapped one, a data frame, or a sparse matrix, which is not made dense.
+        X is an array of any layout, a memory-mapped array, a data frame, or a sparse matrix, which
+        is not made dense.
         """
         with self._all_or_nothing():
             X = self._checked(X, reset=True, least=1)
@@ -164,15 +175,17 @@ class IncrementalPCA(Estimator):
     def partial_fit(
         self, X: Any, y: Any = None, check_input: bool = True, sample_weight: ArrayLike | None = None
     ) -> IncrementalPCA:
-        """Adds rows: any number, from the first call on."""
+        """Add any number of rows to the model."""
         with self._all_or_nothing():
-            seen: Seen | None = getattr(self, "_seen", None)
+            seen: StreamState | None = getattr(self, "_seen", None)
             X = self._checked(X, reset=seen is None) if check_input or seen is None else array_of(X)
             self._seen = self._absorbed(seen, X, sample_weight, whole=True)
             return self
 
-    def _absorbed(self, seen: Seen | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool) -> Seen:
-        """What was seen and checked rows, all or none; they are one block if they are the whole of a call."""
+    def _absorbed(
+        self, seen: StreamState | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool
+    ) -> StreamState:
+        """Absorb checked rows, all or none. If ``whole``, the rows of the call are one block."""
         n, features = X.shape
         weights = weights_of(sample_weight, n)
         chosen = self._settings(features)
@@ -190,16 +203,16 @@ class IncrementalPCA(Estimator):
             stream = interruptibly(lambda: seen.stream.with_settings(chosen), held)
             self._warn_if_ignored(stream, features)
         elif n > size or cost >= LONG:
-            stream = seen.stream.copy()  # so that an interruption leaves the other as it is
+            stream = seen.stream.copy()  # an interruption must leave the original unchanged
         else:
             stream = seen.stream
         for start, end, rows in pieces_of(X, size):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, rows, part, start), cost)
-        return Seen(stream, features, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
 
     def _view(self) -> View:
-        seen: Seen | None = getattr(self, "_seen", None)
+        seen: StreamState | None = getattr(self, "_seen", None)
         if seen is None or seen.stream.count == 0:
             raise self._not_fitted()
         view = seen.view(self.standardize)
@@ -207,7 +220,7 @@ class IncrementalPCA(Estimator):
         return view
 
     def _warn_if_ignored(self, stream: Stream, features: int) -> None:
-        """The scatter engine drops nothing, so settings of what to drop have no effect."""
+        """Warn about settings that the scatter engine ignores because it drops nothing."""
         if stream.engine != "scatter":
             return
         rank = rank_of(self.max_rank)
@@ -217,7 +230,7 @@ class IncrementalPCA(Estimator):
         if ignored:
             have = "have" if len(ignored) > 1 else "has"
             warn(
-                f"{' and '.join(ignored)} {have} no effect: the scatter engine, which 'auto' takes for up to 1,024 "
+                f"{' and '.join(ignored)} {have} no effect: the scatter engine, which 'auto' selects for up to 1,024 "
                 "features, never drops a direction. Pass engine='factor' to limit the rank."
             )
 
@@ -225,8 +238,8 @@ class IncrementalPCA(Estimator):
         n_components = self._components(features)
         max_rank = rank_of(self.max_rank)
         if isinstance(n_components, int) and max_rank is not None and max_rank < n_components:
-            words = f"max_rank={self.max_rank} keeps fewer directions than n_components={n_components}"
-            raise refusal(words, f"pass max_rank={n_components} or more, or fewer components")
+            words = f"invalid max_rank={self.max_rank}: expected at least n_components={n_components}"
+            raise refusal(words, f"pass max_rank={n_components} or more, or a smaller n_components")
         return settings(
             n_components,
             self.max_rank,
@@ -244,11 +257,11 @@ class IncrementalPCA(Estimator):
         return whole_of(self.batch_size, "batch_size")
 
     def __copy__(self) -> IncrementalPCA:
-        """A copy that goes its own way."""
+        """Return an independent copy."""
         with lock_of(self):
             twin = type(self).__new__(type(self))
             twin.__dict__.update(self.__dict__)
             if hasattr(self, "_seen"):
                 seen = self._seen
-                twin._seen = Seen(seen.stream.copy(), seen.features, seen.settings, seen.narrow)
+                twin._seen = StreamState(seen.stream.copy(), seen.features, seen.settings, seen.narrow)
             return twin

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of one long computation."""
+"""Handling of Ctrl-C during long native computations."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 LONG = 1 << 27
-"""Multiplications from which a computation can be interrupted: a tenth of a second where they are slow."""
+"""Computations with at least this many multiplications (0.1 s on a slow machine) can be interrupted."""
 
 READ_AT_MOST = 1024
-"""Rows and directions, more or less, that a stream of many features holds."""
+"""Approximate number of rows and directions that a stream of many features holds."""
 
 
 def decomposition(rows: int, features: int) -> int:
-    """Multiplications of a decomposition."""
+    """Return the number of multiplications of a decomposition."""
     return rows * features * min(rows, features)
 
 
 def writing(cells: int) -> int:
-    """What turning numbers into bytes with a checksum costs, or the reverse, in multiplications."""
+    """Return the cost, in multiplications, of serializing or reading this many cells with a checksum."""
     return 32 * cells
 
 
 def interruptibly(work: Callable[[], Result], cost: int) -> Result:
-    """The result of a call that costs about so many multiplications, and can be interrupted by hand.
+    """Run a call so that Ctrl-C can interrupt it; ``cost`` is its approximate number of multiplications.
 
-    Signals are heard by the main thread alone, and only between two steps of Python. So the work goes on in another
-    thread while this one waits. When it is interrupted the exception comes at once; what was begun ends by itself and
-    is forgotten. It must therefore change nothing that somebody else can see.
+    Python handles signals only in the main thread, and only between two bytecode instructions. A
+    long call therefore runs in another thread while the main thread waits. On Ctrl-C the exception
+    is raised at once; the call finishes in the background and its result is discarded. The call
+    must therefore not change anything that is visible elsewhere.
     """
     if cost < LONG or threading.current_thread() is not threading.main_thread():
         return work()
@@ -45,10 +46,10 @@ def interruptibly(work: Callable[[], Result], cost: int) -> Result:
     thread = threading.Thread(target=run, daemon=True, name="eigenspace")
     try:
         thread.start()
-    except RuntimeError:  # the system has no thread to give
+    except RuntimeError:  # the system cannot start another thread
         return work()
     while not outcome:
-        thread.join(0.1)  # in steps: not every system lets a signal end the wait
+        thread.join(0.1)  # in steps, because on some systems a signal does not end the wait
     result, error = outcome[0]
     if error is not None:
         raise error

@@ -1,7 +1,7 @@
-"""One lock for each estimator, so that threads that share one change it in turn.
+"""One lock for each estimator, so that threads that share an estimator change it in turn.
 
-Locks are kept here and not in the estimator: they cannot be pickled or copied, and an estimator's attributes are its
-parameters and what it has learned.
+The locks are stored here rather than in the estimator because they cannot be pickled or copied, and
+because the attributes of an estimator should be its parameters and its results only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _making = threading.Lock()
 
 
 def lock_of(estimator: Any) -> Any:
-    """The lock of an estimator, which the thread that holds it may take again."""
+    """Return the reentrant lock of an estimator."""
     lock = _locks.get(estimator)
     if lock is None:
         with _making:
@@ -24,11 +24,11 @@ def lock_of(estimator: Any) -> Any:
     return lock
 
 
-def _begin_anew() -> None:
-    """In a forked child: locks that other threads of the parent held would never be released."""
+def _reset_in_child() -> None:
+    """Replace all locks in a forked child: those held by other threads would never be released."""
     global _locks, _making
     _locks, _making = WeakKeyDictionary(), threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_reset_in_child)

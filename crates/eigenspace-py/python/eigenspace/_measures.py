@@ -1,4 +1,4 @@
-"""How far apart: subspaces by their angles, rows by their reconstruction."""
+"""Angles between subspaces, and reconstruction errors of rows."""
 
 from __future__ import annotations
 
@@ -15,44 +15,46 @@ from ._rows import array_of, is_sparse, pieces_of, rows_of
 
 
 def principal_angles(A: Any, B: Any) -> NDArray[np.float64]:
-    """The principal angles between two subspaces in radians, smallest first.
+    """Return the principal angles between two subspaces in radians, smallest first.
 
-    A and B are matrices whose rows span the subspaces, or fitted estimators, or models.
+    A and B are matrices whose rows span the subspaces, fitted estimators, or models.
     """
     a, b = _directions(A, "A"), _directions(B, "B")
     return interruptibly(lambda: _core.principal_angles(a, b), decomposition(len(a) + len(b), a.shape[1]))
 
 
 def subspace_distance(A: Any, B: Any) -> float:
-    """The sine of the largest principal angle: 0 for equal subspaces, 1 when one has a direction far from the other.
+    """Return the sine of the largest principal angle between two subspaces.
 
-    A and B are matrices whose rows span the subspaces, or fitted estimators, or models.
+    It is 0 for equal subspaces, and 1 if one subspace has a direction orthogonal to the other.
+    A and B are matrices whose rows span the subspaces, fitted estimators, or models.
     """
     a, b = _directions(A, "A"), _directions(B, "B")
     return interruptibly(lambda: _core.subspace_distance(a, b), decomposition(len(a) + len(b), a.shape[1]))
 
 
 def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> float:
-    """What is lost between rows and their reconstruction.
+    """Return the error of a reconstruction of rows.
 
     Parameters
     ----------
     X : the rows
-    other : their reconstruction, or the fitted estimator or model that makes it
+    other : their reconstruction, or the fitted estimator or model that computes it
     kind : 'frobenius' for the root of the sum of squares, 'rmse' for the root of their mean
     """
     if kind not in ("frobenius", "rmse"):
         words = f"invalid kind of error `{kind}`: expected 'frobenius' or 'rmse'"
-        raise refusal(words, "leave kind out for the root of the sum of squares")
+        raise refusal(words, "omit kind for the root of the sum of squares")
     if hasattr(X, "inverse_transform"):
-        error = TypeError("the rows come first, and the model that reconstructs them second")
+        error = TypeError("invalid X: expected rows first, and the model that reconstructs them second")
         raise with_hint(error, "swap the two arguments")
     X = array_of(X)
     if not hasattr(other, "inverse_transform"):
         other = array_of(other, "the reconstruction")
         if other.shape != X.shape:
-            hint = "pass the reconstruction of these rows, or the model that makes it"
-            raise refusal(f"the rows have shape {X.shape}, the reconstruction has {other.shape}", hint)
+            hint = "pass the reconstruction of these rows, or the model that computes it"
+            words = f"cannot compare rows of shape {X.shape} with a reconstruction of shape {other.shape}"
+            raise refusal(words, hint)
     total, largest = 0.0, 0.0
     for start, end, _ in pieces_of(X):
         rows = X[start:end].toarray() if is_sparse(X) else np.asarray(X[start:end])
@@ -68,10 +70,10 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
                 row, column = bad[0]
                 value = table[row, column]
                 words = f"row {start + row}, column {column} of {name}: the value is {value}, expected a finite number"
-                raise refusal(words, "leave out such rows, or fill their cells with model.fill_missing")
+                raise refusal(words, "remove such rows, or fill their cells with model.fill_missing")
         lost = np.abs(rows - again)
         most = float(lost.max(initial=0.0))
-        if most > largest:  # squares are taken of what is at most 1, so that they do not overflow
+        if most > largest:  # errors are scaled to at most 1 before squaring, to avoid overflow
             total *= (largest / most) ** 2
             largest = most
         if largest > 0:

@@ -1,4 +1,4 @@
-"""The eigenspace model: everything that is remembered of a set of rows."""
+"""The eigenspace model: count, mean, directions, singular values and error bound of a set of rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from ._warn import warn
 Floats = NDArray[np.float64]
 
 TALL_CELLS = 1 << 26
-"""Cells from which rows that are more than their features are added up in pieces instead of being copied."""
+"""Above this many cells, tall arrays are processed in pieces instead of being copied."""
 
 
 class EigenspaceModel:
-    """A PCA model that can absorb rows, merge, split, and say how exact it is.
+    """A PCA model that can be updated, merged and split, and that bounds its own error.
 
-    A model is a value: its operations return a new one and change nothing. It keeps ``rank`` directions and shows
-    ``n_components`` of them; coordinates and pictures use those that are shown, merging and splitting all.
+    A model is immutable: its operations return a new model. It keeps ``rank`` directions and
+    reports ``n_components`` of them as components. Scores and plots use the components; merging
+    and splitting use all directions.
 
     >>> import numpy as np
     >>> from eigenspace import EigenspaceModel
@@ -54,7 +55,7 @@ class EigenspaceModel:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, n_features: int) -> None:
-        """The model of no rows, the neutral element of ``merge``; ``from_rows`` makes others."""
+        """Create the model of no rows, the neutral element of ``merge``. See also ``from_rows``."""
         self._core = Model.empty(n_features)
         self._note = ""
 
@@ -68,12 +69,12 @@ class EigenspaceModel:
     def from_rows(
         cls, X: Any, max_rank: int | None = None, weights: Any = None, *, method: str = "auto"
     ) -> EigenspaceModel:
-        """Batch PCA of rows that are all there.
+        """Compute the model of these rows by batch PCA.
 
         Parameters
         ----------
         X : array-like or sparse matrix, one observation per row
-        max_rank : directions to keep; all by default
+        max_rank : number of directions to keep; all by default
         weights : a number >= 0 for each row
         method : 'auto', 'svd', 'covariance' or 'gram'
         """
@@ -82,7 +83,7 @@ class EigenspaceModel:
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
         cells = X.shape[0] * X.shape[1]
-        # Sparse rows, and many more rows than features, go into the scatter matrix in pieces.
+        # Sparse rows and large tall arrays are added to the scatter matrix in pieces.
         fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
         if method == "auto" and fits and (is_sparse(X) or cells > TALL_CELLS):
             stream = Stream(X.shape[1], settings(engine="scatter"))
@@ -97,17 +98,17 @@ class EigenspaceModel:
 
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
-        """The model of the rows of all, merged as a balanced tree."""
+        """Merge all models, as a balanced tree, and return the model of all their rows."""
         models = [model_of(model, "a model to merge") for model in models]
         for model in models[1:]:
             check_same_columns(models[0]._note, model._note, model.n_features)
         cores, rule = [model._core for model in models], _rule(max_rank)
         cost = len(cores) * max((_cost(core.rank * 2, core) for core in cores), default=0)
         core = interruptibly(lambda: Model.merge_all(cores, rule), cost)
-        return cls._of(core, models[0]._note)  # an empty list was refused
+        return cls._of(core, models[0]._note)  # an empty list has raised an error above
 
     def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
-        """The model of the rows before and these. For many small blocks use :class:`IncrementalPCA`."""
+        """Add rows and return the new model. For many small blocks use :class:`IncrementalPCA`."""
         X = self._rows(X)
         weights = weights_of(weights, X.shape[0])
         rows, rule = rows_of(X), _rule(max_rank)
@@ -115,19 +116,19 @@ class EigenspaceModel:
         return self._with(interruptibly(lambda: self._core.update(rows, weights, rule), cost))
 
     def merge(self, other: EigenspaceModel, max_rank: int | None = None) -> EigenspaceModel:
-        """The model of the rows of both."""
+        """Return the model of the rows of both models."""
         check_same_columns(self._note, model_of(other, "other")._note, self.n_features)
         rule, cost = _rule(max_rank), _cost(self.rank + other.rank, self._core)
         return self._with(interruptibly(lambda: self._core.merge(other._core, rule), cost))
 
     def split(self, part: EigenspaceModel) -> EigenspaceModel:
-        """The model of the rows that are not in the part, which must have been in this one."""
+        """Return the model of the rows that are not in ``part``, whose rows must all be in this model."""
         check_same_columns(self._note, model_of(part, "part")._note, self.n_features)
         cost = _cost(self.rank + part.rank, self._core)
         return self._with(interruptibly(lambda: self._core.split(part._core), cost))
 
     def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
-        """The model of the rows before without these."""
+        """Remove rows that were added before and return the new model."""
         X = self._rows(X)
         weights = weights_of(weights, X.shape[0])
         n = X.shape[0] if weights is None else int(np.count_nonzero(weights))
@@ -138,25 +139,25 @@ class EigenspaceModel:
         return self._with(interruptibly(lambda: self._core.remove(rows, weights), cost))
 
     def truncate(self, max_rank: int | str) -> EigenspaceModel:
-        """The same model with fewer directions: a number, or a rule such as 'energy:0.99'."""
+        """Drop directions: keep at most this many, or follow a rule such as 'energy:0.99'."""
         rule = max_rank if isinstance(max_rank, str) else _rule(max_rank)
         return self._with(interruptibly(lambda: self._core.truncate(rule), self.rank * self.n_features))
 
     def forget(self, factor: float) -> EigenspaceModel:
-        """The same model in which every row so far weighs this factor as much."""
+        """Multiply the weight of all rows so far by this factor."""
         return self._with(interruptibly(lambda: self._core.forget(factor), self.rank * self.n_features))
 
     def with_components(self, n_components: int | float | None) -> EigenspaceModel:
-        """The same model showing another number of components: a number, a share such as 0.95, or all (None)."""
+        """Change the number of components: a number, an explained variance ratio such as 0.95, or None for all."""
         asked = components_of(n_components)
         model = self._with(interruptibly(lambda: self._core.with_components(asked), self.rank * self.n_features))
         if isinstance(asked, int) and model.n_components < asked and self.count > 0:
             kept = "the model keeps no more directions"
-            warn(f"{asked} components were asked for and {model.n_components} came out: {kept}.")
+            warn(f"requested {asked} components, found only {model.n_components}: {kept}.")
         return model
 
     def _rows(self, X: Any) -> Any:
-        """A checked array of rows, whose columns are the model's if both have names."""
+        """Validate rows and return them as an array; compare column names if both have them."""
         check_names(self._note, X, self.n_features)
         return array_of(X)
 
@@ -167,7 +168,7 @@ class EigenspaceModel:
         return self.merge(other) if isinstance(other, EigenspaceModel) else NotImplemented
 
     def __radd__(self, other: object) -> EigenspaceModel:
-        # sum() begins with 0, the number of rows of no model.
+        # sum() starts with 0.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, part: object) -> EigenspaceModel:
@@ -178,27 +179,27 @@ class EigenspaceModel:
 
     @property
     def count(self) -> int:
-        """Rows ever absorbed."""
+        """The number of rows absorbed."""
         return self._core.count
 
     @property
     def weight(self) -> float:
-        """The effective number of rows: the count, unless rows were weighted or forgotten."""
+        """The total weight of the rows; equal to the count unless rows are weighted or forgotten."""
         return self._core.weight
 
     @property
     def n_features(self) -> int:
-        """Columns of the rows."""
+        """The number of features."""
         return self._core.features
 
     @property
     def rank(self) -> int:
-        """Directions kept."""
+        """The number of directions kept."""
         return self._core.rank
 
     @property
     def n_components(self) -> int:
-        """Directions shown."""
+        """The number of components, the directions that are reported."""
         return self._core.n_components
 
     @property
@@ -208,126 +209,124 @@ class EigenspaceModel:
 
     @property
     def components(self) -> Floats:
-        """The directions shown, one per row, orthonormal; in each the entry of largest magnitude is positive."""
+        """The components, one per row of the array, orthonormal. The largest entry of each is positive."""
         return self._core.basis()[: self.n_components]
 
     @property
     def basis(self) -> Floats:
-        """All directions kept."""
+        """All directions kept, one per row of the array."""
         return self._core.basis()
 
     @property
     def singular_values(self) -> Floats:
-        """The singular values of the centered rows along the directions shown."""
+        """The singular values of the centered rows along the components."""
         return self._core.singular_values()[: self.n_components]
 
     @property
     def feature_scatter(self) -> Floats:
-        """The sum of squared deviations of each feature, exact whatever was truncated."""
+        """The sum of squared deviations of each feature; exact even after truncation."""
         return self._core.feature_scatter()
 
     @property
     def total_variance(self) -> float:
-        """The variance of all features together (ddof = 1), exact whatever was truncated."""
+        """The sum of the variances of all features (ddof = 1); exact even after truncation."""
         return self._core.total_variance(1.0)
 
     @property
     def noise_variance(self) -> float:
-        """The average variance along the directions that are not shown."""
+        """The average variance along the directions that are not components."""
         return self._core.noise_variance()
 
     @property
     def is_centered(self) -> bool:
-        """False for a model about the origin, whose mean is zero."""
+        """False for a model without centering, whose mean is zero."""
         return self._core.is_centered
 
     @property
     def imputed(self) -> int:
-        """Missing cells that were filled by estimates."""
+        """The number of missing cells that were filled with estimates."""
         return self._core.imputed
 
     @property
     def feature_names(self) -> list[str] | None:
-        """The names of the columns, if they are known: from a data frame, or from a table that the command read."""
+        """The column names, from a data frame or from a table that the command read, or None."""
         return columns_of(self._note, self.n_features)
 
     @property
     def note(self) -> str:
-        """The text kept with the model in its file; the command keeps the names of columns there."""
+        """The text stored with the model in its file; the command stores the column names there."""
         return self._note
 
     def explained_variance(self, ddof: float = 1) -> Floats:
-        """The variance of each component shown."""
+        """Return the variance along each component."""
         return self._core.explained_variance(ddof)
 
     def explained_variance_ratio(self) -> Floats:
-        """The share of the total variance of each component shown."""
+        """Return the share of the total variance along each component."""
         return self._core.explained_variance_ratio()
 
     def feature_variance(self, ddof: float = 1) -> Floats:
-        """The variance of each feature, exact whatever was truncated."""
+        """Return the variance of each feature; exact even after truncation."""
         return self._core.feature_variance(ddof)
 
     def variance_along(self, direction: Any, ddof: float = 1) -> float:
-        """The variance of the rows along a direction of any length."""
+        """Return the variance of the rows along a direction, whose length does not matter."""
         direction = numbers_of(np.asarray(direction), "the direction")
         if direction.ndim != 1:
-            words = f"the direction has {direction.ndim} dimensions, expected a number for each feature"
+            words = f"the direction has {direction.ndim} dimensions, expected one number for each feature"
             raise refusal(words, "pass one row, such as model.components[0]")
         return self._core.variance_along(np.array(direction, dtype=np.float64), ddof)
 
     def covariance(self) -> Floats:
-        """The covariance of the features as the model knows it, with noise along what is not shown."""
+        """Return the model's covariance of the features: components plus noise along all other directions."""
         return interruptibly(self._core.covariance, self.n_features**2 * self.n_components)
 
     def precision(self) -> Floats:
-        """The inverse of the covariance."""
+        """Return the inverse of the covariance."""
         return interruptibly(self._core.precision, self.n_features**2 * self.n_components)
 
     def certificate(self) -> Certificate:
-        """How exact the model is."""
+        """Return bounds on the error of the model; exact if nothing was dropped."""
         return self._core.certificate()
 
     def orthogonality_loss(self) -> float:
-        """The largest entry of ``abs(V @ V.T - I)``."""
+        """Return the largest entry of ``abs(V @ V.T - I)``, where V holds the directions."""
         return interruptibly(self._core.orthogonality_loss, self.rank**2 * self.n_features)
 
     def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
-        """The coordinates of rows, in the precision of the rows."""
+        """Return the scores of rows, in the precision of the rows."""
         X = self._rows(X)
-        coordinates = np.empty(
-            (X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64
-        )
+        scores = np.empty((X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         for start, end, rows in pieces_of(X):
             cost = (end - start) * self.n_features * self.n_components
-            coordinates[start:end] = interruptibly(partial(self._core.project, rows, start), cost)
+            scores[start:end] = interruptibly(partial(self._core.project, rows, start), cost)
         if whiten:
-            coordinates /= np.sqrt(self.explained_variance()).astype(coordinates.dtype)
-        return coordinates
+            scores /= np.sqrt(self.explained_variance()).astype(scores.dtype)
+        return scores
 
     def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
-        """The rows that have these coordinates; fewer columns than components are taken as the first ones."""
-        Z = array_of(coordinates, "the coordinates")
+        """Reconstruct rows from their scores. Fewer columns than components are the leading ones."""
+        Z = array_of(coordinates, "the array of scores")
         if not whiten:
             return reconstructed(self._core.reconstruct, Z, self.n_features)
         if Z.shape[1] > self.n_components:
-            words = f"the coordinates have {Z.shape[1]} columns, there are {self.n_components} components"
-            raise refusal(words, "pass coordinates as transform gives them")
+            have = f"the scores have {Z.shape[1]} columns, the model has {self.n_components} components"
+            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
         deviation = np.sqrt(self.explained_variance())[: Z.shape[1]]
         return reconstructed(lambda Z: self._core.reconstruct(Z * deviation.astype(Z.dtype)), Z, self.n_features)
 
     def hotelling(self, X: Any) -> Floats:
-        """T² of each row: how unusual it is inside the subspace."""
+        """Return T² of each row: how unusual it is inside the subspace."""
         return self._of_each_row(self._core.hotelling, X)
 
     def squared_distance(self, X: Any) -> Floats:
-        """Q of each row: its squared distance to the subspace."""
+        """Return Q of each row: its squared distance to the subspace."""
         return self._of_each_row(self._core.squared_distance, X)
 
     def _of_each_row(self, measure: Callable[[Floats], Floats], X: Any) -> Floats:
         X = self._rows(X)
         if X.shape[0] == 0:
-            measure(np.empty(X.shape))  # the width is looked at all the same
+            measure(np.empty(X.shape))  # check the number of columns even without rows
         values = np.empty(X.shape[0])
         for start, end, rows in dense_pieces_of(X):
             cost = (end - start) * self.n_features * self.n_components
@@ -335,11 +334,11 @@ class EigenspaceModel:
         return values
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """The limits of T² and Q that this share of good rows stays below."""
+        """Return the limits of T² and Q; this share of good rows stays below each of them."""
         return self._core.limits(confidence)
 
     def fill_missing(self, X: Any) -> Floats:
-        """A copy of the rows in which cells that are not a number hold the model's estimate."""
+        """Return a copy of the rows in which NaN cells are replaced by the model's estimates."""
         X = self._rows(X)
         if X.shape[0] == 0:
             return self._core.fill_missing(np.empty(X.shape))
@@ -350,27 +349,27 @@ class EigenspaceModel:
         return filled
 
     def to_bytes(self) -> bytes:
-        """The bytes of the model file."""
+        """Return the bytes of the model file."""
         return interruptibly(lambda: self._core.to_bytes(self._note), writing(self.rank * self.n_features))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> EigenspaceModel:
-        """The model of these bytes."""
+        """Read a model from the bytes of a model file."""
         copy = bytes(memoryview(data))
         return cls._of(*interruptibly(lambda: Model.from_bytes(copy), writing(len(copy) // 8)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (safetensors), whole or not at all. Ctrl-C is heard when it is written."""
+        """Write the model file (safetensors), completely or not at all. Ctrl-C acts after the write."""
         self._core.save(os.fspath(path), self._note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EigenspaceModel:
-        """The model of a file."""
+        """Read a model from a file."""
         path = os.fspath(path)
         try:
             size = os.path.getsize(path)
         except (OSError, TypeError, ValueError):
-            size = 0  # the native part says what is wrong
+            size = 0  # Model.load reports the error
         return cls._of(*interruptibly(lambda: Model.load(path), writing(size // 8)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -386,11 +385,11 @@ class EigenspaceModel:
         if self.count == 0:
             return f"EigenspaceModel(no rows, {self.n_features} features)"
         exact = "exact" if self.certificate().is_exact else f"error bound {self.certificate().relative_error_bound:.1e}"
-        exact += f" for {self.imputed} cells as they were filled" if self.imputed else ""
+        exact += f", {self.imputed} cells imputed" if self.imputed else ""
         share = float(self.explained_variance_ratio().sum())
         return (
             f"EigenspaceModel({self.count} rows, {self.n_features} features, rank {self.rank}, "
-            f"{self.n_components} components hold {share:.2%}, {exact})"
+            f"{self.n_components} components explain {share:.2%}, {exact})"
         )
 
     def _repr_html_(self) -> str:
@@ -398,22 +397,22 @@ class EigenspaceModel:
 
 
 def reconstructed(reconstruct: Callable[[NDArray[Any]], NDArray[Any]], Z: Any, features: int) -> NDArray[Any]:
-    """The rows of coordinates, in the precision of the coordinates."""
+    """Reconstruct rows from their scores, in the precision of the scores."""
     Z = Z.toarray() if is_sparse(Z) else Z
     return interruptibly(lambda: reconstruct(rows_of(Z)), Z.shape[0] * Z.shape[1] * features)
 
 
 def model_of(model: Any, name: str) -> EigenspaceModel:
-    """A model, or the estimator's where one was passed in its place."""
+    """Return the model, or raise an error if it is something else."""
     if not isinstance(model, EigenspaceModel):
-        error = TypeError(f"{name} must be an EigenspaceModel, and this is {type(model).__name__}")
+        error = TypeError(f"invalid {name}: expected an EigenspaceModel, found {type(model).__name__}")
         ours = hasattr(model, "model_")
-        raise with_hint(error, "pass its model_" if ours else "make one with EigenspaceModel.from_rows")
+        raise with_hint(error, "pass its model_" if ours else "create one with EigenspaceModel.from_rows")
     return model
 
 
 def _cost(rows: int, core: Model) -> int:
-    """Multiplications of a decomposition of rows as wide as the model's."""
+    """Return the number of multiplications of a decomposition of rows as wide as the model's."""
     return decomposition(rows, core.features)
 
 
@@ -422,7 +421,7 @@ def _rule(max_rank: int | None) -> str:
 
 
 def components_of(n_components: Any) -> int | float | None:
-    """The setting as the native part takes it; 1 and 1.0 are different things."""
+    """Convert the setting for the native code; 1 is a number of components, 1.0 a ratio."""
     if n_components is None:
         return None
     if isinstance(n_components, (float, np.floating)):
@@ -430,10 +429,11 @@ def components_of(n_components: Any) -> int | float | None:
     try:
         return whole_of(n_components, "n_components")
     except TypeError:
-        what = "a whole number, a share of variance such as 0.95, or None"
-        error = TypeError(f"n_components={n_components!r} must be {what}")
+        what = "an integer, an explained variance ratio such as 0.95, or None"
+        error = TypeError(f"invalid n_components={n_components!r}: expected {what}")
         mle = isinstance(n_components, str) and n_components == "mle"
-        raise with_hint(error, "'mle' is for eigenspace.PCA" if mle else "pass None for all components") from None
+        hint = "use eigenspace.PCA, which supports 'mle'" if mle else "pass None for all components"
+        raise with_hint(error, hint) from None
 
 
 def settings(
@@ -446,7 +446,7 @@ def settings(
     standardize: bool = False,
     weight_kind: str = "frequency",
 ) -> dict[str, Any]:
-    """The settings of a stream, in the words of the native part."""
+    """Return the settings of a stream in the form that the native code expects."""
     return {
         "components": components,
         "max_rank": rank_of(max_rank),
@@ -462,12 +462,13 @@ def settings(
 
 
 def rank_of(max_rank: Any) -> int | None:
-    """A rank to keep as the native part takes it: the largest number means all."""
+    """Convert max_rank for the native code, where the largest integer means all."""
     if max_rank is None:
         return None
     most = (1 << 64) - 1
     if isinstance(max_rank, str):
         if max_rank == "all":
             return most
-        raise refusal(f"max_rank={max_rank!r} must be a whole number, 'all' or None", "pass 'all' to drop nothing")
+        words = f"invalid max_rank={max_rank!r}: expected an integer, 'all' or None"
+        raise refusal(words, "pass 'all' to drop nothing")
     return min(whole_of(max_rank, "max_rank"), most)

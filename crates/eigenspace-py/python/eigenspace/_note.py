@@ -1,4 +1,4 @@
-"""What a model file remembers beside the model, in the words of the command: its columns, and how it is looked at."""
+"""The note in a model file: column names and standardization, in the format of the command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._errors import refusal
 
 
 def note_of(columns: Sequence[str] | None, *, standardize: bool) -> str:
-    """The note for a model; none if there is nothing to say."""
+    """Return the note of a model; empty if there is nothing to record."""
     if columns is None and not standardize:
         return ""
     names = None if columns is None else [str(column) for column in columns]
@@ -18,7 +18,7 @@ def note_of(columns: Sequence[str] | None, *, standardize: bool) -> str:
 
 
 def columns_of(note: str, features: int) -> list[str] | None:
-    """The names of the columns, if the note has them all."""
+    """Return the column names, or None if the note does not have one for each feature."""
     columns = _read(note).get("columns")
     if not isinstance(columns, list) or len(columns) != features:
         return None
@@ -26,22 +26,22 @@ def columns_of(note: str, features: int) -> list[str] | None:
 
 
 def is_standardized(note: str) -> bool:
-    """Whether the model is looked at standardized; the model itself is always raw."""
+    """Return whether the model is read standardized; the stored model is always in original units."""
     return _read(note).get("standardize") is True
 
 
 def check_same_columns(left: str, right: str, features: int) -> None:
-    """Refuses models that were fitted on other columns, or on the same in another order."""
+    """Raise an error if two models have different columns, or the same columns in a different order."""
     one, two = columns_of(left, features), columns_of(right, features)
     if one is None or two is None or one == two:
         return
     j = next(j for j in range(features) if one[j] != two[j])
     hint = "reorder or select the columns so that both are the same"
-    raise refusal(f"column {j} is `{one[j]}` in one and `{two[j]}` in the other", hint)
+    raise refusal(f"the columns differ: column {j} is `{one[j]}` in one and `{two[j]}` in the other", hint)
 
 
 def names_of(X: Any) -> list[str] | None:
-    """The names of the columns of a data frame, if all of them are names."""
+    """Return the column names of a data frame, or None if not all of them are strings."""
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(column, str) for column in columns):
         return None
@@ -49,14 +49,14 @@ def names_of(X: Any) -> list[str] | None:
 
 
 def check_names(note: str, X: Any, features: int) -> None:
-    """Refuses a data frame with other columns than the model's, or with the same in another order."""
+    """Raise an error if the columns of a data frame differ from the model's, in name or in order."""
     names = names_of(X)
     if names is not None and len(names) == features:
         check_same_columns(note, note_of(names, standardize=False), features)
 
 
 def _read(note: str) -> dict[str, Any]:
-    """A note of somebody else's is no reason to refuse a model."""
+    """Parse a note; one that is not in this format is treated as empty."""
     try:
         read = json.loads(note)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an incremental estimator has seen: the stream, and the view of it that was last asked for."""
+"""The state of a fitted incremental estimator: its stream, and a cache of the last view of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._view import View
 
 
-class Seen:
-    """A stream with its settings. Pickling keeps all of its state: whoever goes on from it ends with the same bytes."""
+class StreamState:
+    """A stream with its settings. A pickled copy that continues gives the same bytes as the original."""
 
     def __init__(self, stream: Stream, features: int, settings: dict[str, Any], narrow: bool) -> None:
         self.stream = stream
@@ -20,7 +20,7 @@ class Seen:
         self._views: dict[bool, View] = {}
 
     def view(self, standardize: bool) -> View:
-        """The numbers of the model, computed once."""
+        """Return the view of the model, computed once for each number of rows."""
         count = self.stream.count
         view = self._views.get(standardize)
         if view is None or view.raw.count != count:
@@ -36,7 +36,7 @@ class Seen:
 
     @property
     def held(self) -> int:
-        """About as many rows as a decomposition of the stream has."""
+        """Approximate number of rows in a decomposition of the stream."""
         return max(READ_AT_MOST, self.settings["block_rows"] or 0)
 
     def __getstate__(self) -> dict[str, Any]:

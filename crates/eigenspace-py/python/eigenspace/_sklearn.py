@@ -1,4 +1,4 @@
-"""scikit-learn's conventions, where it is installed."""
+"""scikit-learn's base classes and validation, or replacements if it is not installed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ except ImportError:
 
 
 def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
-    """A checked array of rows; names and number of features are remembered, or compared with those remembered.
+    """Validate rows and return them as an array.
 
-    Numbers are left as they are: whether they are finite is seen when they are read.
+    Record the names and number of the features if ``reset``, otherwise compare them with those
+    recorded. Values are not checked here: the native code checks whether they are finite.
     """
     if validate_data is not None:
         try:
@@ -28,20 +29,20 @@ def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
                 estimator, X, reset=reset, accept_sparse="csr", ensure_all_finite=False, ensure_min_samples=least
             )
         except OverflowError as error:
-            raise refusal(f"X holds something that is not a number: {error}", NUMBERS) from None
+            raise refusal(f"X contains a value that is not a number: {error}", NUMBERS) from None
     names = [name for name in getattr(X, "columns", []) if isinstance(name, str)]
     X = array_of(X)
     if X.shape[0] < least:
-        raise refusal(f"there are {X.shape[0]} rows, expected at least {least}", "pass more rows")
+        raise refusal(f"X has {X.shape[0]} rows, expected at least {least}", "pass more rows")
     if reset:
         if X.shape[1] == 0:
-            raise refusal("the rows have no columns", "pass at least one feature")
+            raise refusal("X has no columns, expected at least 1", "pass at least one feature")
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
         if len(names) == X.shape[1]:
             estimator.feature_names_in_ = names
     elif X.shape[1] != estimator.n_features_in_:
-        words = f"the rows have {X.shape[1]} columns, the model has {estimator.n_features_in_} features"
+        words = f"X has {X.shape[1]} columns, the model has {estimator.n_features_in_} features"
         raise refusal(words, "pass the columns that the estimator was fitted on")
     return X
 

@@ -1,4 +1,4 @@
-"""What stands in for scikit-learn's base classes where it is not installed."""
+"""Minimal replacements for scikit-learn's base classes, used if it is not installed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import numpy as np
 
 
 class NotFittedError(ValueError, AttributeError):
-    """The estimator has not seen a row."""
+    """The estimator has not been fitted."""
 
 
 class BaseEstimator:
-    """Parameters by their names in the constructor."""
+    """Access to the parameters of the constructor by name."""
 
     @classmethod
     def _names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters of the constructor."""
+        """Return the parameters of the constructor."""
         return {name: getattr(self, name) for name in self._names()}
 
     def set_params(self, **params: Any) -> BaseEstimator:
-        """Changes parameters by name."""
+        """Set parameters by name."""
         for name, value in params.items():
             if name not in self._names():
-                raise ValueError(f"`{name}` is no parameter of {type(self).__name__}: expected {self._names()}")
+                words = f"invalid parameter `{name}` of {type(self).__name__}: expected one of {self._names()}"
+                raise ValueError(words)
             setattr(self, name, value)
         return self
 
@@ -43,16 +44,16 @@ class TransformerMixin:
     fit: Any
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fits to X and returns its coordinates."""
+        """Fit to X and return its scores."""
         return self.fit(X, y, **fit_params).transform(X)
 
 
 class ClassNamePrefixFeaturesOutMixin:
-    """Names of the coordinates."""
+    """Names of the scores."""
 
     _n_features_out: int
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The name of the class and a number."""
+        """Return the class name in lower case followed by a number, for each component."""
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{i}" for i in range(self._n_features_out)], dtype=object)

@@ -1,10 +1,10 @@
-"""What an estimator shows of its model: scikit-learn's numbers.
+"""The attributes of an estimator, computed from its model.
 
     z = ((x - mean_) / scale_) components_ᵀ          scale_ is 1 unless standardized
 
-scikit-learn's estimators have as many components as were asked for, also when the rows vary in fewer directions.
-Here the missing ones are directions orthogonal to the others along which nothing has varied: their singular values
-are 0, and their whitened coordinates too.
+scikit-learn's estimators always have as many components as requested, even if the rows vary in
+fewer directions. Here the extra components are orthogonal to the others and have no variance: their
+singular values and their whitened scores are 0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Floats = NDArray[np.float64]
 
 
 def fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that cannot be written to: what is changed in it would not be changed in the model."""
+    """Make an array read-only, because changing it would not change the model."""
     array.flags.writeable = False
     return array
 
 
 class View:
-    """The numbers of a model, each computed when it is first asked for."""
+    """The attributes of a model, each computed when it is first read."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class View:
         self._whole = whole
         self.n_components = n_components
         self.narrow = narrow
-        self.told = False
+        self.warned = False
         cost = decomposition(raw.rank, raw.features)
         self.scaled = interruptibly(raw.standardize, cost) if standardize else None
         self.model = raw if self.scaled is None else self.scaled.model()
@@ -55,7 +55,7 @@ class View:
         if isinstance(n_components, float):
             self.shown = max(self.real, 1)
         else:
-            rows = max(raw.count, int(raw.weight))  # a row of weight 2 is two
+            rows = max(raw.count, int(raw.weight))  # a row of weight 2 counts as two rows
             self.shown = min(rows if n_components is None else n_components, self.features)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -73,14 +73,14 @@ class View:
 
     @cached_property
     def remembered(self) -> Model:
-        """The model with all directions, of which `raw` may have only those that are shown."""
+        """The model with all directions; `raw` may have only the components."""
         if self._whole is None:
             return self.raw
         return interruptibly(self._whole, decomposition(min(self.raw.count, READ_AT_MOST), self.features))
 
     @property
     def whole(self) -> Model:
-        """The same in the units that are looked at."""
+        """The model with all directions, standardized if the estimator is."""
         return self.model if self.scaled is not None else self.remembered
 
     @cached_property
@@ -97,7 +97,7 @@ class View:
 
     @cached_property
     def idle(self) -> Floats:
-        """Directions along which nothing has varied, orthogonal to those that are known."""
+        """Directions without variance, orthogonal to the others."""
         return completion(self.model.basis()[: self.real], self.shown - self.real)
 
     @cached_property
@@ -111,7 +111,7 @@ class View:
 
     @cached_property
     def explained_variance(self) -> Floats:
-        # One row has no variance; several that weigh too little for one are refused.
+        # A single row has no variance. Several rows of too little total weight raise an error.
         return self._padded(self.model.explained_variance(1.0) if self.raw.count > 1 else np.zeros(self.real))
 
     @cached_property
@@ -132,9 +132,9 @@ class View:
         return fixed(np.concatenate([values, np.zeros(self.shown - self.real)]))
 
     def project(self, X: Any, *, whiten: bool, missing: str) -> NDArray[Any]:
-        """The coordinates of the rows of a checked array, in their precision.
+        """Return the scores of the rows of a checked array, in their precision.
 
-        Of rows with missing cells they are those of the filled rows, or missing too, by the policy for them.
+        Rows with missing cells are filled first, or get NaN scores, depending on ``missing``.
         """
         engine = self.model if self.scaled is None else self.scaled
         narrow = X.dtype == np.float32
@@ -156,7 +156,7 @@ class View:
         return Z
 
     def filled(self, rows: NDArray[Any], missing: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Rows without missing cells, and which of them are to be skipped."""
+        """Return rows without missing cells, and a mask of those to skip."""
         holes = np.isnan(rows).any(axis=1)
         if not holes.any():
             return rows, holes
@@ -165,7 +165,7 @@ class View:
         return whole.astype(rows.dtype), holes & (missing == "skip")
 
     def readings(self, X: Any, missing: str) -> tuple[Floats, Floats]:
-        """T² and Q of each row of a checked array, in the units of the model as it is looked at."""
+        """Return T² and Q of each row of a checked array, standardized if the estimator is."""
         hotelling, distance = np.empty(X.shape[0]), np.empty(X.shape[0])
         for start, end, rows in dense_pieces_of(X):
             skipped = np.zeros(len(rows), dtype=bool)
@@ -179,7 +179,7 @@ class View:
         return hotelling, distance
 
     def reconstruct(self, Z: Any, *, whiten: bool) -> NDArray[Any]:
-        """The rows that have these coordinates, in their precision."""
+        """Reconstruct rows from their scores, in the precision of the scores."""
         engine = self.model if self.scaled is None else self.scaled
 
         def reconstruct(Z: NDArray[Any]) -> NDArray[Any]:
@@ -205,10 +205,10 @@ class View:
         return interruptibly(self.model.precision, self.features**2 * self.shown)
 
     def log_likelihood(self, X: Any, missing: str) -> Floats:
-        """Of each row, normal with the covariance of the model (probabilistic PCA)."""
+        """Return the log-likelihood of each row under a normal distribution (probabilistic PCA)."""
         hidden, noise = self.features - self.real, self.noise_variance
         if hidden and noise <= 0:
-            self.precision()  # says why there is none
+            self.precision()  # raises an error that gives the reason
         ranges, distance = self.readings(X, missing)
         logarithms = np.log(self.explained_variance[: self.real]).sum()
         if hidden:
@@ -219,7 +219,7 @@ class View:
 
 
 def completion(basis: Floats, number: int) -> Floats:
-    """Orthonormal rows orthogonal to those of a basis, each as close to one feature as it can be."""
+    """Return orthonormal rows orthogonal to a basis, each as close as possible to one feature axis."""
     features = basis.shape[1]
     found = np.empty((number, features))
     outside = 1.0 - np.square(basis).sum(axis=0)
@@ -227,7 +227,7 @@ def completion(basis: Floats, number: int) -> Floats:
         feature = int(np.argmax(outside))
         row = np.zeros(features)
         row[feature] = 1.0
-        for _ in range(2):  # the second time takes out what rounding left
+        for _ in range(2):  # the second pass removes rounding error
             row -= basis.T @ (basis @ row)
             row -= found[:i].T @ (found[:i] @ row)
         found[i] = row / np.linalg.norm(row)

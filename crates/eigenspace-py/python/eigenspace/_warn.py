@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the user's program."""
+"""Warnings that point to the line of the user's program."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 import warnings
 
 INSIDE = {__package__, "sklearn"}
-"""Packages whose lines are not the user's: scikit-learn wraps some of our methods."""
+"""Packages to skip when looking for the user's line: scikit-learn wraps some of our methods."""
 
 
 def warn(words: str) -> None:
-    """A `UserWarning` at the nearest caller who is the user."""
+    """Issue a `UserWarning` for the nearest caller outside these packages."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]

@@ -1,17 +1,18 @@
-"""Pictures of a model, and of rows in it.
+"""Plots of a model and of rows.
 
 =======================  ==================================================================
-:func:`scree`            shares of variance, one by one and together
-:func:`scatter`          coordinates, colored by label; in space with three components
-:func:`components`       the mean and the components as pictures (eigenfaces)
-:func:`reconstructions`  rows as pictures: original, reconstructions and their residuals
-:func:`biplot`           coordinates, and the columns as arrows
-:func:`circle`           correlations of the columns with two components
+:func:`scree`            explained variance ratios and their cumulative sum
+:func:`scatter`          scores, colored by label; in 3-d with three components
+:func:`components`       the mean and the components as images (eigenfaces)
+:func:`reconstructions`  rows as images: original, reconstructions and their residuals
+:func:`biplot`           scores, with the features as arrows
+:func:`circle`           correlations of the features with two components
 :func:`monitor`          T² against Q, with their limits
 =======================  ==================================================================
 
-Each takes a fitted estimator or an :class:`~eigenspace.EigenspaceModel` first, draws into the axes that it is given
-or into a new figure, and returns the axes. Nothing is shown and no setting of matplotlib's is changed.
+The first argument of each function is a fitted estimator or an
+:class:`~eigenspace.EigenspaceModel`. Each draws into the given axes or into a new figure, and
+returns the axes. None of them calls ``show`` or changes a matplotlib setting.
 
 >>> import numpy as np
 >>> from eigenspace import PCA, plot

@@ -1,7 +1,8 @@
-"""Columns as arrows: over the rows, and inside the circle of correlations.
+"""Features as arrows: the biplot, and the circle of correlations.
 
-The arrow of feature j has the coordinates √λᵢ Vᵢⱼ, its covariance with component i of unit variance. Divided by the
-feature's own deviation they are correlations, and no arrow leaves the unit circle.
+The arrow of feature j has the coordinates √λᵢ Vᵢⱼ, its covariance with the scores along component i
+scaled to unit variance. Divided by the standard deviation of the feature they are correlations, so
+no arrow leaves the unit circle.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .._core import EigenspaceError
 from ._classes import cloud, labels_of
 from ._figure import BLUE, RULE, axes, checked, equal, remark, settled, zero_lines
 from ._names import Names
-from ._subject import Drawable, Subject, at_least_one
+from ._subject import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
@@ -35,30 +36,31 @@ def biplot(
     ax: Axes | None = None,
     n: int | None = None,
 ) -> Axes:
-    """Coordinates of rows, and the columns as arrows.
+    """Draw the scores of rows, with the features as arrows.
 
-    The arrows are stretched together until they reach as far as the points; the factor stands below the axes.
+    All arrows are scaled by the same factor to fit the points; the factor is printed below the axes.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
-    X : the rows; without them there are only arrows
-    names : of the features; by default those of the data frame that was fitted, or of the model file
-    labels : one for each row, as in :func:`scatter`
-    components : which two are the axes, counted from 0
+    X : the rows; without them only arrows are drawn
+    names : names of the features; by default those of the fitted data frame, or of the model file
+    labels : one label for each row, as in :func:`scatter`
+    components : the two components to use as axes, counted from 0
     ax : the axes to draw into; a new figure by default
-    n : arrows to draw, the longest; by default all; of more than 24 only the 12 longest are named
+    n : draw only the n longest arrows; by default all. If more than 24 are drawn by default, only
+        the 12 longest are named
 
     Returns
     -------
     The axes.
     """
-    subject, ax, n = Subject(model), checked(ax), at_least_one(n, "n")
-    chosen = subject.chosen(components, (2,))
-    called, arrows = subject.names(names), _loadings(subject, chosen)
-    points = np.empty((0, 2)) if X is None else subject.coordinates(X)[:, chosen].astype(np.float64)
+    source, ax, n = PlotSource(model), checked(ax), at_least_one(n, "n")
+    chosen = source.chosen(components, (2,))
+    called, arrows = source.names(names), _loadings(source, chosen)
+    points = np.empty((0, 2)) if X is None else source.coordinates(X)[:, chosen].astype(np.float64)
     if X is None and labels is not None:
-        raise EigenspaceError("labels are for rows: give X as well")
+        raise EigenspaceError("cannot draw labels without rows: pass X as well")
     classes = labels_of(labels, len(points))
 
     factor = 1.0 if X is None else _stretch(points, arrows)
@@ -70,7 +72,7 @@ def biplot(
     reach = np.vstack([1.15 * factor * arrows, np.zeros((1, 2))])
     ax.update_datalim(reach)
     ax.autoscale_view()
-    _name_axes(ax, subject, chosen)
+    _name_axes(ax, source, chosen)
     equal(ax)
     zero_lines(ax)
     settled(ax, own=own)
@@ -85,24 +87,25 @@ def circle(
     ax: Axes | None = None,
     n: int | None = None,
 ) -> Axes:
-    """Correlations of the columns with two components.
+    """Draw the correlations of the features with two components.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
-    names : of the features; by default those of the data frame that was fitted, or of the model file
-    components : which two are the axes, counted from 0
+    names : names of the features; by default those of the fitted data frame, or of the model file
+    components : the two components to use as axes, counted from 0
     ax : the axes to draw into; a new figure by default
-    n : arrows to draw, the longest; by default all; of more than 40 only the 20 longest are named
+    n : draw only the n longest arrows; by default all. If more than 40 are drawn by default, only
+        the 20 longest are named
 
     Returns
     -------
     The axes.
     """
-    subject, ax, n = Subject(model), checked(ax), at_least_one(n, "n")
-    chosen = subject.chosen(components, (2,))
-    called, arrows = subject.names(names), _loadings(subject, chosen)
-    deviations = np.sqrt(subject.core.feature_variance(0.0))[:, None]
+    source, ax, n = PlotSource(model), checked(ax), at_least_one(n, "n")
+    chosen = source.chosen(components, (2,))
+    called, arrows = source.names(names), _loadings(source, chosen)
+    deviations = np.sqrt(source.core.feature_variance(0.0))[:, None]
     arrows = np.divide(arrows, deviations, out=np.zeros_like(arrows), where=deviations > 0)
 
     own = ax is None
@@ -112,37 +115,37 @@ def circle(
     ax.set(xticks=ticks, yticks=ticks)
     zero_lines(ax)
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, edgecolor=RULE, linewidth=1.2))
-    _name_axes(ax, subject, chosen)
+    _name_axes(ax, source, chosen)
     settled(ax, own=own)
     _draw(ax, arrows, called, BLUE, n, 20, np.empty((0, 2)))
     return ax
 
 
-def _loadings(subject: Subject, chosen: list[int]) -> Floats:
-    """What each feature has to do with the components: one row per feature."""
-    variances = np.zeros(subject.shown)
-    real = subject.core.explained_variance(0.0)
+def _loadings(source: PlotSource, chosen: list[int]) -> Floats:
+    """Return the loadings of the features on the components, one row per feature."""
+    variances = np.zeros(source.shown)
+    real = source.core.explained_variance(0.0)
     variances[: len(real)] = real
-    directions = np.asarray(subject.directions[chosen], dtype=np.float64)
+    directions = np.asarray(source.directions[chosen], dtype=np.float64)
     loadings: Floats = (np.sqrt(variances[chosen])[:, None] * directions).T
     return loadings
 
 
 def _stretch(points: Floats, arrows: Floats) -> float:
-    """The factor with which the arrows fill four fifths of the room that the points take."""
+    """Return the factor that makes the arrows fill four fifths of the range of the points."""
     room = np.nanmax(np.abs(points), axis=0, initial=0.0)
     reach = np.abs(arrows).max(axis=0)
     fits = (room > 0) & (reach > 0) & np.isfinite(room)
     return float(np.min(0.8 * room[fits] / reach[fits])) if fits.any() else 1.0
 
 
-def _name_axes(ax: Axes, subject: Subject, chosen: list[int]) -> None:
-    ax.set_xlabel(subject.title(chosen[0]))
-    ax.set_ylabel(subject.title(chosen[1]))
+def _name_axes(ax: Axes, source: PlotSource, chosen: list[int]) -> None:
+    ax.set_xlabel(source.title(chosen[0]))
+    ax.set_ylabel(source.title(chosen[1]))
 
 
 def _draw(ax: Axes, tips: Floats, called: list[str], color: str, n: int | None, named: int, points: Floats) -> None:
-    """Arrows from the origin, the longest with names; where there are many, the others are pale and lie below."""
+    """Draw arrows from the origin and name the longest; if there are many, the others are pale."""
     order = np.argsort(-np.hypot(*tips.T), kind="stable")[:n]
     named = len(order) if n is not None else named
     many = len(order) > 2 * named

@@ -1,4 +1,4 @@
-"""Labels of points: which classes there are, and the look of each."""
+"""Labels of points: the classes, and the color and marker of each."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ from .._core import EigenspaceError
 from ._figure import BLUE, NEUTRAL, VERMILION, remark
 
 LISTED = 20
-"""At most this many classes get a look of their own, the largest."""
+"""At most this many classes, the largest, get their own color and marker."""
 CELLS = 20_000
-"""More points than this are drawn as cells."""
+"""More points than this are drawn as the cells of a 2-d histogram."""
 
-# The colors of Okabe and Ito, which people with any kind of color vision tell apart. Their yellow is a little darker
-# here, to be seen on white, and black is a dark gray.
+# The colors of Okabe and Ito, which can be distinguished with any kind of color vision. Yellow is
+# slightly darker here, to be visible on white, and black is a dark gray.
 COLORS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#404040", "#e3d62b")
-# Three forms and eight colors have no common divisor: classes that share a color differ in form, neighbors in both.
+# 3 markers and 8 colors have no common divisor: classes of the same color differ in marker, and
+# consecutive classes differ in both.
 FORMS = ("o", "^", "s")
 
 
 @dataclass
 class Labels:
-    """A class for each point (-1 for none), or a number for each, or neither."""
+    """A class for each point (-1 for none), a number for each point, or neither."""
 
     names: list[str]
     of: NDArray[np.intp]
     values: NDArray[np.float64] | None = None
     title: str | None = None
     others: int = 0
-    """Classes beyond those that are distinguished."""
+    """Number of classes drawn in gray, beyond the largest."""
 
     def look(self, number: int) -> tuple[str, str]:
-        """Color and form of a class."""
+        """Return the color and marker of a class."""
         if number < 0:
             return NEUTRAL, "o"
         form = FORMS[number % len(FORMS)] if len(self.names) > len(COLORS) else "o"
@@ -49,9 +50,10 @@ class Labels:
 
 
 def labels_of(labels: Any, n: int) -> Labels:
-    """Labels of n points.
+    """Return the labels of n points.
 
-    Numbers are a continuous scale, unless they are whole and of at most 20 values; everything else is a class.
+    Numbers are a continuous scale, unless they are integers with at most 20 different values.
+    Everything else is a class.
     """
     if labels is None:
         return Labels([""], np.zeros(n, dtype=np.intp))
@@ -61,7 +63,7 @@ def labels_of(labels: Any, n: int) -> Labels:
     if array.ndim != 1:
         raise EigenspaceError(f"the labels have {array.ndim} dimensions, expected one label for each row")
     if len(array) != n:
-        raise EigenspaceError(f"there are {len(array)} labels for {n} rows")
+        raise EigenspaceError(f"there are {len(array)} labels for {n} rows, expected one label for each row")
     values = _numbers(array)
     if values is not None:
         present = np.unique(values[np.isfinite(values)])
@@ -79,7 +81,7 @@ def labels_of(labels: Any, n: int) -> Labels:
 
 
 def cloud(ax: Axes, points: NDArray[Any], labels: Labels, *, own: bool) -> None:
-    """The points, class after class, those without a label lowest."""
+    """Draw the points class by class, those without a label first."""
     n = len(points)
     size, opacity = next((s, a) for most, s, a in WEIGHTS if n <= most)
     style: dict[str, Any] = {"s": size, "alpha": opacity, "rasterized": n > 20_000}
@@ -111,13 +113,13 @@ def cloud(ax: Axes, points: NDArray[Any], labels: Labels, *, own: bool) -> None:
             ax.scatter(*mine.T, color=color, marker=form, label=name or "_rows", **style)
     if labels.others:
         count = len(labels.names)
-        remark(ax, f"{count + labels.others} classes: the {count} largest are distinguished, the others are gray")
+        remark(ax, f"{count + labels.others} classes: the {count} largest are colored, the others are gray")
     if labels.names != [""] and labels.names:
         legend(ax, labels.title, own=own)
 
 
 def density(ax: Axes, points: NDArray[Any], labels: Labels) -> None:
-    """Very many points as small cells, each in the color of its most frequent class, the darker the more it holds."""
+    """Draw a 2-d histogram: each cell has the color of its most frequent class, darker if it has more points."""
     finite = np.isfinite(points).all(axis=1)
     logs = [scale == "log" for scale in (ax.get_xscale(), ax.get_yscale())]
     places = [np.log10(points[finite, i]) if logs[i] else points[finite, i] for i in range(2)]
@@ -134,38 +136,38 @@ def density(ax: Axes, points: NDArray[Any], labels: Labels) -> None:
             shades = LinearSegmentedColormap.from_list("cells", _shades(labels.look(number)[0]))
             norm = LogNorm(1, max(float(total.max()), 2.0))
             ax.pcolormesh(*bounds, mine.T, cmap=shades, norm=norm, rasterized=True, zorder=1)
-    remark(ax, f"{len(points):,} points in cells: the darkest hold {int(total.max()):,}, the palest one")
+    remark(ax, f"{len(points):,} points in cells: {int(total.max()):,} in the darkest, 1 in the palest")
 
 
 def _shades(color: str) -> list[tuple[float, ...]]:
-    """From a pale tint over the color itself to a dark shade of it."""
+    """Return a pale tint of a color, the color itself, and a dark shade of it."""
     rgb = np.array(to_rgb(color))
     return [tuple(shade) for shade in (1.0 - 0.35 * (1.0 - rgb), rgb, 0.6 * rgb)]
 
 
 WEIGHTS = ((60, 48.0, 0.9), (500, 32.0, 0.8), (3000, 16.0, 0.65), (np.inf, 7.0, 0.45))
-"""Up to how many points, which area and which opacity."""
+"""(maximal number of points, marker area, opacity)"""
 
 
 def legend(ax: Axes, title: str | None = None, *, own: bool) -> None:
-    """Beside a picture of its own, inside axes that were given."""
+    """Add a legend: beside the plot in a new figure, inside the axes if they were given."""
     handles, names = ax.get_legend_handles_labels()
     if names and (names[0] == "no label" or names[0].endswith(" other classes")):
         handles, names = handles[1:] + handles[:1], names[1:] + names[:1]
     place: dict[str, Any] = {"loc": "best"}
     if own:
-        # The corners of a picture in space are empty.
+        # The corners of a 3-d plot are empty.
         place = {"loc": "upper left", "frameon": False}
         place |= {} if ax.name == "3d" else {"bbox_to_anchor": (1.01, 1.0)}
     key = ax.legend(handles, names, title=title, **place)
     for handle in key.legend_handles:
-        if isinstance(handle, PathCollection):  # as large and strong as those of a few points
+        if isinstance(handle, PathCollection):  # large and opaque, however many points there are
             handle.set_sizes([36.0])
             handle.set_alpha(1.0)
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Labels that are numbers, with gaps as NaN; truth values are classes."""
+    """Return numeric labels, with NaN for missing ones, or None; booleans are classes."""
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
     values = array.tolist()
@@ -182,11 +184,11 @@ def _missing(value: Any) -> bool:
         return True
     try:
         return bool(value != value)
-    except TypeError:  # pandas.NA has no truth
+    except TypeError:  # pandas.NA has no truth value
         return True
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
-    """As a person would sort: s2 before s10."""
+    """Return a key for natural sorting: s2 before s10."""
     runs = re.findall(r"[0-9]+|[^0-9]+", text)
     return [(0, int(run), "") if run[0] in "0123456789" else (1, 0, run) for run in runs]

@@ -1,4 +1,4 @@
-"""Where a picture is drawn: axes that were given, or a figure of its own."""
+"""Axes and figures: those that were given, or new ones."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ BLUE, VERMILION, NEUTRAL = "#0072b2", "#d55e00", "#a6a6a6"
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white", alpha=0.85)]
 
 SIZE = (7.2, 5.0)
-"""Inches of a chart."""
+"""Size of a plot in inches."""
 
 
 def checked(ax: Axes | None, *, space: bool = False) -> Axes | None:
-    """The axes, if they are of the kind that is needed."""
+    """Return the axes, or raise an error if they have the wrong number of dimensions."""
     if ax is None:
         return None
     if not isinstance(ax, Axes):
-        raise EigenspaceError(f"ax is a {type(ax).__name__}, expected the Axes to draw into")
+        raise EigenspaceError(f"invalid ax: expected the Axes to draw into, found {type(ax).__name__}")
     if space and ax.name != "3d":
-        raise EigenspaceError("three components need axes in space: make them with projection='3d'")
+        raise EigenspaceError("cannot draw three components into 2-d axes: create them with projection='3d'")
     if not space and ax.name == "3d":
-        raise EigenspaceError("these axes are in space: give three components, or axes in the plane")
+        raise EigenspaceError("cannot draw into 3-d axes: pass three components, or 2-d axes")
     return ax
 
 
 def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, space: bool = False) -> Axes:
-    """The axes given, or those of a new figure without the two lines that bear no numbers."""
+    """Return the given axes, or those of a new figure without the top and right lines."""
     if ax is not None:
         return ax
     settings: dict[str, Any] = {"projection": "3d"} if space else {}
@@ -44,16 +44,17 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, space: bool = Fal
 
 
 def gallery(figure: Figure | SubFigure | None, size: tuple[float, float]) -> Figure | SubFigure:
-    """The figure given, or a new one."""
+    """Return the given figure, or a new one."""
     if figure is None:
         return plt.figure(figsize=size, layout="constrained")
     if not isinstance(figure, Figure | SubFigure):
-        raise EigenspaceError(f"figure is a {type(figure).__name__}, expected the Figure or SubFigure to draw into")
+        found = type(figure).__name__
+        raise EigenspaceError(f"invalid figure: expected the Figure or SubFigure to draw into, found {found}")
     return figure
 
 
 def zero_lines(ax: Axes) -> None:
-    """Faint lines through the origin, where it is in the picture."""
+    """Draw faint lines through the origin if it is inside the axes."""
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     if left < 0 < right:
         ax.axvline(0.0, color=PALE, linewidth=0.8, zorder=0)
@@ -62,20 +63,20 @@ def zero_lines(ax: Axes) -> None:
 
 
 def settled(ax: Axes, *, own: bool) -> None:
-    """Brings the axes to their final place, so that what is written can be measured."""
+    """Compute the final layout of the axes, so that texts can be measured."""
     ax.apply_aspect()
     if own and isinstance(ax.figure, Figure):
         ax.figure.draw_without_rendering()
 
 
 def equal(ax: Axes) -> None:
-    """One unit is as long across as upwards: coordinates can be compared."""
+    """Use the same scale on both axes, so that scores can be compared."""
     shared = any(len(axes.get_siblings(ax)) > 1 for axes in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
 def remark(ax: Axes, text: str) -> None:
-    """A few words below the axes, after those that stand there."""
+    """Add a remark below the axes, after any earlier one."""
     for note in ax.texts:
         if note.get_gid() == "remark":
             note.set_text(f"{note.get_text()} · {text}")

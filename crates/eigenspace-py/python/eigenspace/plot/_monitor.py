@@ -1,4 +1,4 @@
-"""Which rows do not fit a model: the distance inside its subspace (T²) against the distance to it (Q)."""
+"""Monitoring of rows: the distance inside the subspace (T²) against the distance to it (Q)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .._core import EigenspaceError
 from ._classes import Labels, cloud, labels_of, legend
 from ._figure import FADED, HALO, INK, VERMILION, axes, checked, settled
 from ._names import Names
-from ._subject import Drawable, Subject
+from ._subject import Drawable, PlotSource
 
 Floats = NDArray[np.float64]
 
 NAMED = 8
-"""Only this many of the rows beyond a limit are named."""
+"""At most this many of the rows beyond a limit are named."""
 RIMMED = 60
-"""Up to this many rows beyond a limit all have a dark rim; of more, only those that are named."""
+"""Up to this many rows beyond a limit, all get a dark outline; otherwise only the named ones."""
 WIDE = 100.0
-"""A larger ratio of the values asks for a logarithmic axis."""
+"""The axis is logarithmic if the ratio of the largest to the smallest value is larger than this."""
 DECADES = 6.0
-"""Rounding next to nothing is drawn at the low end of such an axis, this many decades down."""
+"""A logarithmic axis has at most this many decades; smaller values are drawn at its low end."""
 
 
 def monitor(
@@ -37,31 +37,31 @@ def monitor(
     labels: Any = None,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """T² against Q, with their limits; rows beyond a limit are marked, the furthest by name.
+    """Draw T² against Q, with their limits; mark rows beyond a limit and name the furthest.
 
-    Of a standardized estimator both are those of the standardized rows.
+    For a standardized estimator, T² and Q are those of the standardized rows.
 
     Parameters
     ----------
-    model : a fitted estimator, or a model, that does not show all directions
+    model : a fitted estimator, or a model, with fewer components than directions
     X : the rows
     confidence : the share of good rows that stay below each limit
     ax : the axes to draw into; a new figure by default
-    labels : one for each row, as in :func:`scatter`
-    names : one for each row; by default rows are counted from 0
+    labels : one label for each row, as in :func:`scatter`
+    names : one name for each row; by default the row number, counted from 0
 
     Returns
     -------
     The axes.
     """
-    subject, ax = Subject(model), checked(ax)
-    readings = np.column_stack(subject.readings(X))
-    limits = np.array(subject.core.limits(confidence))
+    source, ax = PlotSource(model), checked(ax)
+    readings = np.column_stack(source.readings(X))
+    limits = np.array(source.core.limits(confidence))
     classes = labels_of(labels, len(readings))
     if names is not None and len(names) != len(readings):
-        raise EigenspaceError(f"there are {len(names)} names for {len(readings)} rows")
-    if subject.core.n_components == subject.core.rank and subject.core.certificate().is_exact:
-        text = "every direction is shown, so Q is nothing but rounding: show fewer with n_components"
+        raise EigenspaceError(f"there are {len(names)} names for {len(readings)} rows, expected one for each row")
+    if source.core.n_components == source.core.rank and source.core.certificate().is_exact:
+        text = "every direction is a component, so Q is only rounding error: pass a smaller n_components"
         warnings.warn(text, UserWarning, stacklevel=2)
 
     own = ax is None
@@ -89,7 +89,7 @@ def monitor(
 
 
 def _scale(ax: Axes, which: str, values: Floats, limit: float) -> None:
-    """A plain axis from 0, or a logarithmic one where the values differ widely."""
+    """Set up a linear axis from 0, or a logarithmic axis if the values differ widely."""
     values = np.append(values[np.isfinite(values)], limit)
     positive = values[values > 0]
     high = float(positive.max(initial=0.0)) or 1.0
@@ -101,7 +101,7 @@ def _scale(ax: Axes, which: str, values: Floats, limit: float) -> None:
 
 
 def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
-    """Dashed lines, named at their ends, where the named rows are not."""
+    """Draw the limits as dashed lines, labeled at the ends away from the named rows."""
     style: dict[str, Any] = {"color": FADED, "linestyle": "--", "linewidth": 1.0, "zorder": 1}
     text: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "color": FADED, "path_effects": HALO}
     level = f"limit {100 * confidence:g} %"
@@ -113,7 +113,7 @@ def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
 
 
 def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n: int, *, own: bool) -> None:
-    """The rows beyond, again, with a dark rim; of thousands only the worst, lest the rims be a black blot."""
+    """Outline the rows beyond a limit; if there are many, only the furthest, to keep them visible."""
     labeled = classes.values is not None or classes.names != [""]
     fill = "none" if labeled else VERMILION
     size = 26.0 if n > 500 else 44.0

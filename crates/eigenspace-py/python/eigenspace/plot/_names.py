@@ -1,8 +1,8 @@
-"""Names beside points and arrows: over no mark, no arrow and no other name, inside the axes.
+"""Placement of names next to points and arrows, inside the axes and without overlaps.
 
-Names are placed one after another, the most important first. Each takes the cheapest free place around its point; one
-that had to move, or that stands as near to another mark, gets a line to its own. A name without a place is left out
-and counted.
+Names are placed one after another, the most important first. Each takes the free place of lowest
+cost around its point. A name that is far from its point, or as close to another point, is connected
+to its point by a line. Names without a free place are omitted and counted.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ Floats = NDArray[np.float64]
 
 TURNS = np.radians(np.arange(0, 360, 7.5))
 GAPS = np.array([3.0, 6.0, 10.0, 15.0, 21.0, 28.0, 36.0, 46.0, 58.0, 72.0, 90.0, 115.0, 150.0])
-"""Points between a mark and its name, nearest first."""
-BESIDE = 6.0
-"""A name further away than this gets a line."""
+"""Distances between a marker and its name in typographic points, nearest first."""
+LINE_DISTANCE = 6.0
+"""A name further away than this is connected by a line."""
 TRIES = (0.0, 0.0, 0.0, 15.0, 28.0, 46.0)
-"""The least distances of one try after another; names that found no place come first in the next."""
+"""The minimal distance in each attempt; names without a place come first in the next attempt."""
 
 
 class Names:
-    """What names stay off, in pixels of the figure."""
+    """The areas of the axes that names must not cover, in pixels of the figure."""
 
     def __init__(self, ax: Axes, radius: float = 3.0) -> None:
         self.ax = ax
         self.unit = ax.figure.dpi / 72.0
         self.radius = radius * self.unit
-        """The radius of marks."""
+        """The radius of markers."""
         self.frame = np.array([ax.bbox.x0, ax.bbox.y0, ax.bbox.x1, ax.bbox.y1])
         size = np.maximum(np.ceil((self.frame[2:] - self.frame[:2]) / self.unit), 1).astype(int)
         self.marks, self.covered = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
 
     def keep_clear(self, places: Floats) -> None:
-        """Marks, in the units of the data."""
+        """Keep names off markers at these places, in data coordinates."""
         self._paint(places, self.marks, self.covered)
 
     def keep_clear_line(self, start: Floats, end: Floats) -> None:
-        """A line, such as an arrow."""
+        """Keep names off a line, such as an arrow."""
         self._paint(start + np.linspace(0.0, 1.0, 200)[:, None] * (end - start), self.covered)
 
     def keep_clear_texts(self) -> None:
-        """What is written already."""
+        """Keep names off the texts that are already in the axes."""
         for text in self.ax.texts:
             box = text.get_window_extent()
             low = np.floor((np.array([box.x0, box.y0]) - self.frame[:2]) / self.unit)
@@ -64,7 +64,7 @@ class Names:
             grid[x, y] = 1
 
     def write(self, texts: Sequence[str], places: Floats, toward: Floats, color: str) -> None:
-        """Writes names near places of the data, each in a direction on the screen if that is free."""
+        """Write names near places in data coordinates, each in its preferred screen direction if free."""
         self.sums = [np.pad(grid.cumsum(0).cumsum(1), ((1, 0), (1, 0))) for grid in (self.marks, self.covered)]
         notes = [
             self.ax.annotate(
@@ -100,12 +100,12 @@ class Names:
                 )  # fmt: skip
             note.set_position(tuple(offset))
         if left := len(notes) - len(best):
-            remark(self.ax, f"{left} name{'s' * (left > 1)} left out for lack of room")
+            remark(self.ax, f"{left} name{'s' * (left > 1)} omitted for lack of space")
 
     def _place_all(
         self, order: list[int], points: Floats, halves: list[Floats], toward: Floats, least: float
     ) -> dict[int, tuple[Floats, bool]]:
-        """The middle of each name that finds a place, and whether it needs a line."""
+        """Return the center of each name that finds a place, and whether it needs a line."""
         found: dict[int, tuple[Floats, bool]] = {}
         boxes, lines = np.empty((0, 4)), np.empty((0, 4))
         for i in order:
@@ -123,7 +123,7 @@ class Names:
             around = _grown(box, np.maximum(away, 0.0) + self.radius)
             own = np.concatenate([point - 1.5 * self.unit, point + 1.5 * self.unit])
             own = np.hstack([np.maximum(around[:, :2], own[:2]), np.minimum(around[:, 2:], own[2:])])
-            line = (away > BESIDE * self.unit) | (self._count(0, around) > self._count(0, own))
+            line = (away > LINE_DISTANCE * self.unit) | (self._count(0, around) > self._count(0, own))
             free &= ~line | (away >= 4.0 * self.unit)
             for other in boxes:
                 grown = _grown(other[None], 2.0)[0]
@@ -142,7 +142,7 @@ class Names:
         return found
 
     def _count(self, which: int, box: Floats) -> NDArray[np.int64]:
-        """Covered cells in each box."""
+        """Count the covered cells in each box."""
         sums = self.sums[which]
         cells = (box - np.tile(self.frame[:2], 2)) / self.unit
         most = np.array(sums.shape) - 1
@@ -160,7 +160,7 @@ def _grown(box: Floats, by: float | Floats) -> Floats:
 
 
 def _crossed(box: Floats, start: Floats, end: Floats) -> NDArray[np.bool_]:
-    """Whether the lines from one point to many pass through the boxes."""
+    """Return whether the lines from one point to many others pass through the boxes."""
     along = np.where(end == start, 1e-9, end - start)
     a, b = (box[:, :2] - start) / along, (box[:, 2:] - start) / along
     enter, leave = np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)

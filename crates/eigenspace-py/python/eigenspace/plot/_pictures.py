@@ -1,4 +1,4 @@
-"""Rows and components as pictures: the gallery of eigenfaces, and strips of reconstructions."""
+"""Rows and components as images: eigenfaces and reconstructions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._core import EigenspaceError
 from .._rows import array_of, is_sparse
 from ._figure import FADED, gallery
-from ._subject import Drawable, Subject, at_least_one
+from ._subject import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ SIGNED = "RdBu_r"
 """Blue below zero, red above it."""
 COLUMNS = 8
 STRIPS = 20
-"""More strips than this nobody looks at."""
+"""Maximal number of rows in a plot of reconstructions."""
 
 
 def components(
@@ -32,25 +32,26 @@ def components(
     columns: int | None = None,
     figure: Figure | SubFigure | None = None,
 ) -> NDArray[Any]:
-    """The mean and the components as pictures (eigenfaces).
+    """Draw the mean and the components as images (eigenfaces).
 
-    The mean is gray; components are blue below zero and red above it, each up to its own largest entry.
+    The mean is gray. Components are blue below zero and red above it; the color scale of each ends
+    at its largest entry.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
-    shape : (height, width) of a picture; with three times as many features the pictures are in color
-    n : pictures, the mean included, at most one for each component
-    columns : pictures side by side; at most 8 by default
-    figure : the figure, or part of one, to draw into; a new one by default
+    shape : (height, width) of an image; with three times as many features the images are in color
+    n : number of images including the mean; at most one for the mean and one for each component
+    columns : number of images side by side; at most 8 by default
+    figure : the figure or subfigure to draw into; a new one by default
 
     Returns
     -------
-    An array of axes, the mean's first.
+    An array of axes; the first is the mean.
     """
-    subject = Subject(model)
-    form = _form(shape, subject.features)
-    tiles = min(at_least_one(n, "n") or 1, subject.shown + 1)
+    source = PlotSource(model)
+    form = _form(shape, source.features)
+    tiles = min(at_least_one(n, "n") or 1, source.shown + 1)
     across = min(at_least_one(columns, "columns") or COLUMNS, tiles)
     down = -(-tiles // across)
 
@@ -60,11 +61,11 @@ def components(
     drawn = [figure.add_subplot(grid[divmod(i, across)]) for i in range(tiles)]
     for i, ax in enumerate(drawn):
         if i == 0:
-            _gray(ax, subject.mean, form)
+            _gray(ax, source.mean, form)
             caption = "mean"
         else:
-            _signed(ax, subject.directions[i - 1], form)
-            caption = f"{i} ({100 * subject.shares[i - 1]:.1f} %)"
+            _signed(ax, source.directions[i - 1], form)
+            caption = f"{i} ({100 * source.shares[i - 1]:.1f} %)"
         ax.set_xlabel(caption, fontsize="small", color=FADED, labelpad=3)
     return np.array(drawn, dtype=object)
 
@@ -76,31 +77,31 @@ def reconstructions(
     k: Sequence[int] | int = (5, 10, 20, 50),
     figure: Figure | SubFigure | None = None,
 ) -> NDArray[Any]:
-    """Rows as pictures: original, reconstructions from the first k components, and what is left.
+    """Draw rows as images: original, reconstructions from the first k components, and residuals.
 
-    Under each reconstruction stands its error, the root of the mean of the squared residuals.
+    The error below each reconstruction is the root mean square of its residuals.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
     X : the rows, at most 20
-    shape : (height, width) of a picture; with three times as many features the pictures are in color
-    k : numbers of components; a number larger than those that are shown stands for all of them
-    figure : the figure, or part of one, to draw into; a new one by default
+    shape : (height, width) of an image; with three times as many features the images are in color
+    k : numbers of components; a number larger than the model's stands for all components
+    figure : the figure or subfigure to draw into; a new one by default
 
     Returns
     -------
-    An array of axes: [row, 0, 0] is the original, [row, 0, j] the reconstruction from the j-th number of components,
-    [row, 1, j] its residual, and [row, 1, 0] the scale of the residuals' colors.
+    An array of axes: [row, 0, 0] is the original, [row, 0, j] the reconstruction from the j-th
+    number of components, [row, 1, j] its residual, and [row, 1, 0] the color scale of the residuals.
     """
-    subject = Subject(model)
-    form, steps = _form(shape, subject.features), _steps(k, subject.shown)
-    rows = array_of(subject.rows(X))
+    source = PlotSource(model)
+    form, steps = _form(shape, source.features), _steps(k, source.shown)
+    rows = array_of(source.rows(X))
     if rows.shape[0] > STRIPS:
-        raise EigenspaceError(f"X has {rows.shape[0]} rows, at most {STRIPS} are drawn: choose some, such as X[:3]")
+        raise EigenspaceError(f"X has {rows.shape[0]} rows, expected at most {STRIPS}: pass a selection such as X[:3]")
     rows = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
-    coordinates = subject.coordinates(X)
-    again = [_first(subject, coordinates, step) for step in steps]
+    coordinates = source.coordinates(X)
+    again = [_first(source, coordinates, step) for step in steps]
 
     width, height = _inches(form, 1.3)
     lines = 2 * len(rows)
@@ -125,43 +126,43 @@ def reconstructions(
     return drawn
 
 
-def _first(subject: Subject, coordinates: NDArray[Any], k: int) -> Floats:
-    """The rows with these coordinates, those after the first k taken as 0: the estimator knows scale and whitening."""
+def _first(source: PlotSource, coordinates: NDArray[Any], k: int) -> Floats:
+    """Reconstruct rows from their first k scores, with the scaling and whitening of the estimator."""
     kept = coordinates.copy()
     kept[:, k:] = 0.0
-    return np.asarray(subject.of.inverse_transform(kept), dtype=np.float64)
+    return np.asarray(source.of.inverse_transform(kept), dtype=np.float64)
 
 
 def _steps(k: Sequence[int] | int, shown: int) -> list[int]:
     try:
         wanted = [operator.index(step) for step in (k if isinstance(k, Iterable) else [k])]
     except TypeError:
-        raise EigenspaceError(f"k={k!r} must be numbers of components, such as (5, 10, 20)") from None
+        raise EigenspaceError(f"invalid k={k!r}: expected numbers of components, such as (5, 10, 20)") from None
     if not wanted or min(wanted) < 0:
-        raise EigenspaceError(f"k={k!r} must be numbers of components from 0 on, such as (5, 10, 20)")
+        raise EigenspaceError(f"invalid k={k!r}: expected numbers of components >= 0, such as (5, 10, 20)")
     return list(dict.fromkeys(min(step, shown) for step in wanted))
 
 
 def _form(shape: tuple[int, ...], features: int) -> tuple[int, ...]:
-    """(height, width), with 3 behind it for color."""
+    """Return (height, width), or (height, width, 3) for color images."""
     try:
         form = tuple(operator.index(side) for side in shape)
     except TypeError:
-        raise EigenspaceError(f"shape={shape!r} must be (height, width)") from None
+        raise EigenspaceError(f"invalid shape={shape!r}: expected (height, width)") from None
     if len(form) == 2 and form[0] * form[1] * 3 == features:
         form = (*form, 3)
     good = len(form) == 2 or (len(form) == 3 and form[2] in (1, 3))
     if not good or min(form) < 1 or np.prod(form, dtype=object) != features:
         sides = " × ".join(str(side) for side in form)
         raise EigenspaceError(
-            f"the model has {features} features, and pictures of {sides} do not: shape is (height, width), "
-            "with as many pixels as features, or a third of them in color"
+            f"invalid shape of {sides}: expected (height, width) with as many pixels as the model has features "
+            f"({features}), or a third of that for color images"
         )
     return form if form[-1] == 3 and len(form) == 3 else form[:2]
 
 
 def _inches(form: tuple[int, ...], longest: float) -> tuple[float, float]:
-    """A tile whose longer side has this length, and that is wide enough for its caption."""
+    """Return the size of a tile with this longer side, but wide enough for its caption."""
     height, width = form[:2]
     factor = longest / max(height, width)
     return max(width * factor, 0.85), max(height * factor, 0.2)
@@ -175,7 +176,7 @@ def _bare(ax: Axes) -> None:
 def _gray(
     ax: Axes, row: NDArray[Any], form: tuple[int, ...], low: float | None = None, high: float | None = None
 ) -> None:
-    """Black for the lowest number, white for the highest."""
+    """Draw an image from black for the lowest value to white for the highest."""
     low, high = float(row.min()) if low is None else low, float(row.max()) if high is None else high
     picture = row.reshape(form)
     if len(form) == 3:
@@ -185,7 +186,7 @@ def _gray(
 
 
 def _signed(ax: Axes, row: NDArray[Any], form: tuple[int, ...], size: float | None = None) -> None:
-    """Symmetric about zero: from blue over white to red, or about middle gray in color."""
+    """Draw a signed image: blue, white at zero, red; color images are mid-gray at zero."""
     size = (float(np.abs(row).max()) if size is None else size) or 1.0
     picture = row.reshape(form)
     if len(form) == 3:
@@ -195,7 +196,7 @@ def _signed(ax: Axes, row: NDArray[Any], form: tuple[int, ...], size: float | No
 
 
 def _color_scale(ax: Axes, size: float, *, colored: bool) -> None:
-    """What the colors of residuals mean: a bar with its two ends and zero."""
+    """Draw the color scale of the residuals: a bar labeled at zero and at both ends."""
     _bare(ax)
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.text(0.5, 0.64, "residual", ha="center", va="bottom")

@@ -1,4 +1,4 @@
-"""How much of the variance each component explains: bars, and the running sum above them."""
+"""Scree plot: the explained variance ratio of each component as bars, and their cumulative sum."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from ._figure import BLUE, INK, RULE, VERMILION, axes, checked
-from ._subject import Drawable, Subject, at_least_one
+from ._subject import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
 BARS = 50
-"""Components drawn, if more are kept."""
+"""Number of components drawn by default if more are kept."""
 SINGLE_BARS = 300
-"""More than this are drawn as one outline: single bars would be thinner than a line."""
+"""More bars than this are drawn as one outline: single bars would be thinner than a line."""
 
 
 VALUES = 14
-"""Up to this many bars bear their values: more would not fit side by side."""
+"""Up to this many bars are labeled with their values: more would not fit side by side."""
 
 
 def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes:
-    """Shares of variance, one by one and together.
+    """Draw the explained variance ratios and their cumulative sum.
 
-    Of a model that is not exact, the certificate's interval is drawn around each share.
+    If the model is not exact, the interval of the certificate is drawn around each ratio.
 
     Parameters
     ----------
     model : a fitted estimator, or a model
     ax : the axes to draw into; a new figure by default
-    n : components to draw, at most those that are kept; by default all of them up to 50, with a line behind
-        those that are shown
+    n : number of directions to draw, at most those that are kept; by default up to 50. A line
+        separates the components from the other directions
 
     Returns
     -------
     The axes.
     """
-    subject, n, ax = Subject(model), at_least_one(n, "n"), checked(ax)
-    core = subject.core
+    source, n, ax = PlotSource(model), at_least_one(n, "n"), checked(ax)
+    core = source.core
     shown = core.n_components
     bars = min(core.rank, max(BARS, shown) if n is None else n)
     shares = core.with_components(bars).explained_variance_ratio()
@@ -57,7 +57,7 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
     reach = np.zeros((2, bars))
     if not certificate.is_exact:
         bounds = np.clip(certificate.eigenvalue_bounds()[:bars] / core.feature_scatter().sum(), 0.0, 1.0)
-        reach = np.maximum([shares - bounds[:, 0], bounds[:, 1] - shares], 0.0)  # rounding may put a share just outside
+        reach = np.maximum([shares - bounds[:, 0], bounds[:, 1] - shares], 0.0)  # rounding may put a ratio just outside
         name = "bounds of the certificate (not exact)"
         cap = float(np.clip(80 / bars, 0, 4))
         ax.errorbar(numbers, shares, yerr=reach, fmt="none", ecolor=INK, elinewidth=1.1, capsize=cap, label=name)
@@ -75,7 +75,7 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
     if bars <= VALUES:
         _write_values(ax, shares, sums, reach)
     middle = bars // 2
-    if sums[middle] - shares[middle] > 0.4:  # room between the bars and the curve
+    if sums[middle] - shares[middle] > 0.4:  # there is space between the bars and the curve
         ax.legend(loc="center right", bbox_to_anchor=(1.0, float(sums[middle] + shares[middle]) / 2))
     else:
         ax.legend(loc="best")
@@ -83,7 +83,7 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
 
 
 def _write_values(ax: Axes, shares: Floats, sums: Floats, reach: Floats) -> None:
-    """The share of each component above its bar, or in it where the curve is in the way."""
+    """Write the ratio of each component above its bar, or inside it if the curve is in the way."""
     style: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
     for i, share in enumerate(shares):
         text, above, below = f"{100 * share:.1f} %", share + reach[1][i], share - reach[0][i]
