@@ -15,7 +15,7 @@ fn table(printed: &str) -> Vec<Vec<String>> {
 fn check(folder: &Folder, printed: &str) {
     let counts: Vec<u64> = table(printed).iter().map(|cells| cells[0].parse().unwrap()).collect();
     assert_eq!(counts, (1..=20).map(|batch| 20 * batch).collect::<Vec<_>>(), "{printed}");
-    for word in ["Merging", "Splitting", "Recognizing", "Forgetting", "Pictures", "Done in", "Try next"] {
+    for word in ["Merging", "Splitting", "Recognizing", "Forgetting", "Plots", "Done in", "Try next"] {
         assert!(printed.contains(word), "{word}:\n{printed}");
     }
     for name in ["eigenfaces", "scree", "strip", "scatter", "error", "monitor", "time", "recognized"] {

@@ -387,7 +387,7 @@ fn of_the_best(read: &People, best: &Found) -> String {
     };
     let rows: Vec<Vec<String>> = open.rejections(&read.people, &REJECTED).iter().map(row).collect();
     text += "\nWith other thresholds (--unknown):\n\n";
-    text += &table(&["known rejected", "threshold", "accuracy of the rest", "strangers accepted"], &rows);
+    text += &table(&["known rejected", "threshold", "accuracy of the others", "strangers accepted"], &rows);
     text += "\n";
     text
 }
