@@ -158,7 +158,7 @@ impl Names {
         }
         let share = named.radius / distance;
         let start = (named.at.0 + share * away.0, named.at.1 + share * away.1);
-        if gap < LEADER || before().any(|other| other.area.grown(1.0).crossed_by(start, near)) {
+        if gap < MIN_LEADER_LENGTH || before().any(|other| other.area.grown(1.0).crossed_by(start, near)) {
             return None;
         }
         let crossed = leaders().filter(|other| segments_meet((start, near), *other)).count();
