@@ -197,8 +197,8 @@ fn a_negative_number_reaches_its_option() {
     let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
     folder.done("fit t.csv -o m -q");
     for (line, about) in [
-        ("fit t.csv -o n -k -1", "`-1` is no number of components"),
-        ("fit t.csv -o n --max-rank -3", "`-3` is no number of directions"),
+        ("fit t.csv -o n -k -1", "invalid number of components `-1`"),
+        ("fit t.csv -o n --max-rank -3", "invalid rank `-3`"),
         ("fit t.csv -o n --forgetting -0.5", "this is -0.5"),
         ("compare m m --within -1", "'-1' for '--within"),
         ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),

@@ -212,7 +212,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
     let said = folder.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
-    assert!(said.err.contains("2 rows were left out"), "{}", said.err);
+    assert!(said.err.contains("left out 2 rows"), "{}", said.err);
 }
 
 #[test]

@@ -210,5 +210,5 @@ fn pictures_in_color_are_gray_unless_told_otherwise() {
     let features =
         |options: &str| folder.json(&format!("fit p {options} -o m.safetensors --json -q"))["features"].clone();
     assert_eq!((features(""), features("--resize 2x2"), features("--color")), (6.into(), 4.into(), 18.into()));
-    assert!(folder.done("inspect m.safetensors").contains("features     18, pictures of 3x2 in color\n"));
+    assert!(folder.done("inspect m.safetensors").contains("features     18, images of 3x2 in color\n"));
 }

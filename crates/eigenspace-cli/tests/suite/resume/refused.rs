@@ -163,7 +163,7 @@ fn bytes_that_are_no_checkpoint() {
     assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
     exit: 2
     ----- stderr -----
-    error: `t.csv` is to be read and cannot be written at the same time
+    error: `t.csv` the same command reads it
 
     hint: name another file with -o; nothing was changed
     ");
