@@ -135,7 +135,7 @@ fn what_cannot_be_drawn_says_why() {
     );
     assert_eq!(
         hint("plot gallery m --shape 3x2 -o x.svg"),
-        "error: the shape 3x2 does not make 4 features\n\nhint: width times height (times 3 for colors) must be the number of features\n"
+        "error: invalid shape 3x2: it does not match the 4 features of the model\n\nhint: choose a width and height whose product (times 3 for color) is the number of features\n"
     );
     assert_eq!(
         hint("plot scatter m -o x.svg"),

@@ -12,7 +12,7 @@ pub(super) fn text(read: &People, results: &[Found]) -> String {
     let Some(first) = results.iter().find_map(|result| result.open.as_ref()) else { return String::new() };
     let (enrolled, outside) = sizes(read, &first.trials[0].split);
     let mut text = format!(
-        "\nWith strangers: {enrolled} people enrolled, {outside} strangers, {} trials; 95 % intervals over people.\n\n",
+        "\nWith strangers: {enrolled} people enrolled, {outside} left out, {} trials; 95 % intervals over people.\n\n",
         first.trials.len()
     );
     let row = |result: &Found| {

@@ -53,8 +53,8 @@ fn models_of_other_columns_are_not_mixed() {
     let folder = fitted();
     folder.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
     folder.done("fit u.csv -o n --quiet");
-    let said = "error: `m` and `n` have other columns: `a` stands where `b` does\n\nhint: fit both on the same columns \
-                in the same order; --columns gives the order\n";
+    let said = "error: cannot combine `m` with `n`: their columns differ, `a` in the first where the second has `b`\n\nhint: fit both models on the same \
+                columns in the same order; set the order with --columns\n";
     for line in ["merge m n -o x", "split m n -o x", "compare m n"] {
         assert_eq!(folder.refused(line).err, said, "{line}");
     }

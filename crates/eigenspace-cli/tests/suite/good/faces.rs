@@ -27,9 +27,9 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
     ----- stdout -----
     recognizer   r.safetensors
     people       4
-    pictures     16 of 9x8
-    components   5 shown, 15 kept
-    captured     95.69 % of the variance
+    images       16 of 9x8
+    components   5 reported, 15 directions kept
+    explained    95.69 % of the variance
     certificate  exact: nothing was dropped
     classifier   svm, cosine distance, raw pixels
     unknown      beyond 0.145047 from the nearest person, learned
@@ -42,16 +42,16 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
     }
     assert_eq!(verdicts(&found).len(), 8);
     assert_snapshot!(folder.done("faces recognize r.safetensors new/ada/5.pgm known/ben/2.pgm --unknown none --not-a-face none"), @"
-            picture  person    score   distance  to face space                closest matches
+              image  person    score   distance  to face space                closest matches
       new/ada/5.pgm     ada  3.25184  0.0942226        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
     known/ben/2.pgm     ben  3.25232  0.0283962        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
     ");
     assert_snapshot!(folder.done("faces list r.safetensors --pictures"), @"
-    person  pictures                    names
-       ada         4  1.pgm 2.pgm 3.pgm 4.pgm
-       ben         4  1.pgm 2.pgm 3.pgm 4.pgm
-      cleo         4  1.pgm 2.pgm 3.pgm 4.pgm
-       dov         4  1.pgm 2.pgm 3.pgm 4.pgm
+    person  images                    names
+       ada       4  1.pgm 2.pgm 3.pgm 4.pgm
+       ben       4  1.pgm 2.pgm 3.pgm 4.pgm
+      cleo       4  1.pgm 2.pgm 3.pgm 4.pgm
+       dov       4  1.pgm 2.pgm 3.pgm 4.pgm
     ");
 }
 
@@ -129,7 +129,7 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     ----- stderr -----
     error: cannot write a model to `r.safetensors`: it is a recognizer, and its people would be lost
 
-    hint: add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o
+    hint: add images with `eigenspace faces enroll`, or write the model to another file with -o
     ");
     assert_snapshot!(folder.refused("faces list model.safetensors"), @"
     exit: 2
@@ -213,7 +213,7 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
     );
     for word in [
         "first-3: 12 training images, 12 test images",
-        "With strangers: 3 people enrolled, 1 strangers, 4 trials",
+        "With strangers: 3 people enrolled, 1 left out, 4 trials",
         "strangers accepted",
         "incremental-3",
         "compression",
