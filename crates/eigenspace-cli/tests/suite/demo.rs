@@ -1,4 +1,4 @@
-//! The demo: the main job of the README.
+//! The demo.
 
 use crate::support::{Folder, finish};
 

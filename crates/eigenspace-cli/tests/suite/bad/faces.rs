@@ -1,4 +1,4 @@
-//! What recognizers refuse, with every file left as it was.
+//! Errors of recognizers, which leave all files unchanged.
 
 use insta::assert_snapshot;
 

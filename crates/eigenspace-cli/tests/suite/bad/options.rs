@@ -1,4 +1,4 @@
-//! Options that mean nothing.
+//! Invalid options.
 
 use insta::assert_snapshot;
 

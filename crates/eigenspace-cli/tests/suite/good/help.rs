@@ -1,10 +1,10 @@
-//! What the command says about itself.
+//! Help texts, completions and manual pages.
 
 use insta::assert_snapshot;
 
 use crate::support::Folder;
 
-/// Every command but those of pictures, and the options that it must explain.
+/// Every command, and the options that its help must explain.
 const OPTIONS: [(&str, &str); 19] = [
     ("fit", "--components --output --standardize --uncentered --weight-kind --checkpoint --every --json"),
     ("update", "--components --output --json"),
