@@ -1,4 +1,4 @@
-//! The benchmark against other libraries, in an environment that has them all.
+//! The benchmark against other libraries, in a virtual environment that has all of them.
 //!
 //! ```text
 //! bench/requirements.txt ─► target/venv-bench ◄─ release wheel
@@ -15,7 +15,7 @@ use crate::{orl, output, python, rust};
 
 const FOLDER: &str = "bench";
 
-/// All workloads, or those that are named: `cargo xtask bench -- W1 W5 --quick`; `render` only draws again.
+/// Runs all workloads, or those named: `cargo xtask bench -- W1 W5 --quick`. `render` only draws the plots again.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     let python = python::environment(runner, "venv-bench", &format!("{FOLDER}/requirements.txt"))?;
     let entry = Step::new("bench", &python).with([format!("{FOLDER}/run.py")]).with(runner.arguments.clone());
@@ -26,7 +26,7 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     python::install(runner, &python, &wheel)?;
     let entry = match peers(runner, &python) {
         Ok(()) => entry,
-        // The others can still be measured; the results say who is missing.
+        // The other libraries can still be measured; the results list those that are missing.
         Err(error) => {
             output::report(&error);
             entry.variable("RUST_PEERS_FAILED", error.to_string())
@@ -36,16 +36,16 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     runner.run(entry.variable("EIGENSPACE_ORL", faces))
 }
 
-/// The check that README shows the numbers of the kept results.
+/// The check that README shows the numbers of the stored results.
 pub(crate) fn table(python: &Path) -> Step {
     let step = Step::new("measured table", python).with([format!("{FOLDER}/readme.py")]);
-    step.advice("`cargo xtask bench` measures; `python bench/readme.py --write` writes what was measured into README")
+    step.advice("run `cargo xtask bench` to measure, or `python bench/readme.py --write` to copy the stored results into README")
 }
 
-/// Builds the Rust libraries that ours is compared with, on the OpenBLAS that SciPy brought into the environment.
+/// Builds the Rust libraries to compare with, using the OpenBLAS that SciPy installed in the environment.
 fn peers(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     let (manifest, target) = (format!("{FOLDER}/rust-peers/Cargo.toml"), runner.target().join("rust-peers"));
-    // One that an earlier run has left must not stand in for one that cannot be built now.
+    // A program from an earlier run must not be used if the build fails now.
     let _ = fs::remove_file(target.join("release/rust-peers"));
     let build = rust::cargo("Rust peers", &["build", "--release", "--locked", "--quiet", "--manifest-path", &manifest]);
     let build = build.with(["--target-dir"]).with([target]);
@@ -59,7 +59,7 @@ fn openblas(python: &Path) -> Result<PathBuf, Error> {
     only(&packages, "libscipy_openblas")
 }
 
-/// The entry of a folder whose name begins so.
+/// The entry of a directory whose name has this beginning.
 fn only(folder: &Path, beginning: &str) -> Result<PathBuf, Error> {
     let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
     let mut paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));

@@ -1,5 +1,4 @@
-//! `cargo deny`: licenses, sources and duplicate versions of everything that enters the build, by the rules in
-//! `deny.toml`.
+//! `cargo deny`: checks licenses, sources and duplicate versions of all dependencies by the rules in `deny.toml`.
 
 use std::ffi::OsString;
 
@@ -7,8 +6,8 @@ use crate::error::Error;
 use crate::rust::cargo;
 use crate::step::{Runner, Step, answers};
 
-/// Runs the checks that are named, or those that need no network. Installs the tool first where it is missing, without
-/// optimization: it runs for a second and would take minutes to build otherwise.
+/// Runs the named checks, or those that need no network. Installs cargo-deny first if it is missing. It is built without
+/// optimization, because it runs only for a second and an optimized build would take minutes.
 pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     if !answers("cargo", &["deny", "--version"]) {
         runner.run(cargo("install cargo-deny", &["install", "cargo-deny", "--locked", "--debug"]))?;
@@ -21,5 +20,5 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
 }
 
 fn step() -> Step {
-    cargo("deny", &["deny", "check"]).advice("the rules are in deny.toml; `advisories` needs a network")
+    cargo("deny", &["deny", "check"]).advice("check the rules in deny.toml; `advisories` needs a network")
 }

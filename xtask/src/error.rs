@@ -1,11 +1,11 @@
-//! Why a chore stopped, and what the reader can do about it.
+//! Errors of the tasks, each with a hint where one helps.
 
 use std::fmt;
 use std::path::PathBuf;
 
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// A step ran and said no.
+    /// A step failed.
     Failed {
         step: &'static str,
         code: Option<i32>,
@@ -22,15 +22,15 @@ pub(crate) enum Error {
         word: String,
         available: Vec<String>,
     },
-    /// Nothing to run where something must be: an empty step would pass in silence.
+    /// No examples were found; an empty step would pass silently.
     NoExamples {
         folder: PathBuf,
     },
-    /// A build of the wheel that left none.
+    /// The build of the wheel produced no wheel.
     NoWheel {
         folder: PathBuf,
     },
-    /// A folder without an entry that must be there.
+    /// A directory lacks a required entry.
     Missing {
         folder: PathBuf,
         beginning: String,
@@ -51,13 +51,13 @@ impl Error {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Failed { rerun, advice, .. } => {
-                let alone = format!("run it alone, from the workspace root, with\n  {rerun}");
+                let alone = format!("to run this step alone, from the workspace root:\n  {rerun}");
                 Some(match advice {
                     Some(advice) => format!("{advice}; {alone}"),
                     None => alone,
                 })
             }
-            Self::NoTarget { available, .. } => Some(format!("there are: {}", available.join(", "))),
+            Self::NoTarget { available, .. } => Some(format!("choose one of: {}", available.join(", "))),
             Self::MissingTool { install, .. } => Some(format!("install it with `{install}`")),
             _ => None,
         }
@@ -68,15 +68,15 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed { step, code: Some(code), .. } => write!(f, "step `{step}` failed with exit code {code}"),
-            Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was ended by a signal"),
-            Self::MissingTool { tool, .. } => write!(f, "{tool} is not installed"),
-            Self::NoTarget { word, .. } => write!(f, "there is no fuzz target `{word}`"),
-            Self::NoExamples { folder } => write!(f, "no examples in `{}`", folder.display()),
-            Self::NoWheel { folder } => write!(f, "no wheel in `{}`", folder.display()),
+            Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was terminated by a signal"),
+            Self::MissingTool { tool, .. } => write!(f, "cannot find {tool}: it is not installed"),
+            Self::NoTarget { word, .. } => write!(f, "invalid fuzz target `{word}`"),
+            Self::NoExamples { folder } => write!(f, "cannot find examples in `{}`", folder.display()),
+            Self::NoWheel { folder } => write!(f, "cannot find a wheel in `{}`", folder.display()),
             Self::Missing { folder, beginning } => {
-                write!(f, "nothing in `{}` is called `{beginning}…`", folder.display())
+                write!(f, "cannot find `{beginning}…` in `{}`", folder.display())
             }
-            Self::Io { doing, path, .. } => write!(f, "could not {doing} `{}`", path.display()),
+            Self::Io { doing, path, .. } => write!(f, "cannot {doing} `{}`", path.display()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Made-up bytes for every reader of bytes, until one fails.
+//! Fuzzes every reader.
 //!
 //! ```text
 //! fuzz/seeds/TARGET ─► cargo fuzz run TARGET ─► target/fuzz/corpus/TARGET     cases that reach new code
@@ -12,12 +12,12 @@ use crate::rust;
 use crate::step::{Runner, Step};
 
 const FOLDER: &str = "fuzz";
-/// How long each target runs where nothing is said.
+/// Default duration for each target.
 const SECONDS: u64 = 60;
 /// Limits of one case: seconds, megabytes of memory, and bytes of input.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=2048", "-max_len=16384"];
 
-/// All targets, or the one that is named, each for a minute or as many seconds as are said: `cargo xtask fuzz csv 600`.
+/// Runs all targets, or the one named, each for a minute or the given number of seconds: `cargo xtask fuzz csv 600`.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     rust::needs("fuzz", "cargo-fuzz", "cargo install cargo-fuzz --locked")?;
     let available = targets(runner)?;
@@ -39,7 +39,7 @@ fn step(runner: &Runner, target: &str, seconds: u64) -> Result<Step, Error> {
     let place = runner.target().join(FOLDER);
     let (corpus, found) = (place.join("corpus").join(target), place.join("found"));
     for folder in [&corpus, &found] {
-        fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     }
     let prefix = format!("-artifact_prefix={}/{target}-", found.display());
     let step = rust::cargo("fuzz", &["fuzz", "run", "--sanitizer", "none", "--fuzz-dir", FOLDER, "--target-dir"]);
@@ -50,11 +50,11 @@ fn step(runner: &Runner, target: &str, seconds: u64) -> Result<Step, Error> {
     let step = step.with(["--".to_owned(), prefix]);
     let step = step.with(LIMITS).with([format!("-max_total_time={seconds}"), "-print_final_stats=1".into()]);
     let advice =
-        "a case failed, and lies in target/fuzz/found; mend its reader and keep it in fuzz/seeds for the tests";
+        "see the failing case in target/fuzz/found; fix the reader and add the case to fuzz/seeds for the tests";
     Ok(step.variable("EIGENSPACE_SEEDS", corpus).advice(advice))
 }
 
-/// The targets there are.
+/// The existing targets.
 fn targets(runner: &Runner) -> Result<Vec<String>, Error> {
     let names = rust::names(&runner.root.join(FOLDER).join("targets"))?;
     Ok(names.iter().map(|name| name.to_string_lossy().into_owned()).collect())

@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask test` is everything that must hold before a merge.
+//! The development tasks of this repository. `cargo xtask test` runs everything that must pass before a merge.
 #![forbid(unsafe_code)]
 
 mod bench;
@@ -18,10 +18,10 @@ use std::process::ExitCode;
 use error::Error;
 use step::Runner;
 
-/// A chore: its name on the command line, what it does, and the function that does it.
+/// A task: its name on the command line, its description, and its function.
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
-/// The chores that take arguments.
+/// The tasks that take arguments.
 const WITH_ARGUMENTS: [&str; 5] = [BENCH, DENY, SOAK, FUZZ, KILL];
 const BENCH: &str = "bench";
 const DENY: &str = "deny";
@@ -30,24 +30,28 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 
 const COMMANDS: [Command; 14] = [
-    ("test", "everything below except report, bench, rates, soak, fuzz, kill and memory: the gate for a merge", test),
-    ("lint", "formatting, clippy and documentation, warnings are errors", lint),
-    ("rust", "the Rust tests and examples, with the ORL faces", rust),
-    ("python", "the Python package built, installed and tested, in virtual environments of its own", python::check),
-    ("orl", "make the ORL faces available and print their folder", orl),
+    ("test", "run all checks: everything below except report, bench, rates, soak, fuzz, kill and memory", test),
+    ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
+    ("rust", "run the Rust tests and examples, with the ORL faces", rust),
+    ("python", "build, install and test the Python package, in separate virtual environments", python::check),
+    ("orl", "find or fetch the ORL faces and print their directory", orl),
     (
         DENY,
-        "licenses, sources and versions by cargo-deny, installed if missing; `-- advisories` needs a network",
+        "check licenses, sources and versions with cargo-deny, installed if missing; `-- advisories` needs a network",
         deny::check,
     ),
-    ("report", "the report from its beginning: experiments, figures and PDF; some minutes", report::all),
-    ("report --kept", "the report's figures and PDF, from the results that are kept", report::kept),
-    (BENCH, "ours against other libraries; `-- W1 W5 --quick` chooses, `-- render` draws again", bench::run),
-    ("rates", "times of single operations in Rust, and their share of the product rate", rust::rates),
-    (SOAK, "the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
-    (FUZZ, "made-up bytes for every reader, or for one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
-    (KILL, "commands killed at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
-    ("memory", "the command on files of gigabytes, within 256 MiB; takes 4 GB of disk", rust::memory),
+    ("report", "generate the complete report: experiments, figures and PDF; some minutes", report::all),
+    ("report --kept", "generate the figures and PDF of the report from the stored results", report::kept),
+    (
+        BENCH,
+        "compare with other libraries; `-- W1 W5 --quick` selects workloads, `-- render` only draws plots",
+        bench::run,
+    ),
+    ("rates", "measure single operations in Rust, relative to the rate of matrix products", rust::rates),
+    (SOAK, "run the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
+    (FUZZ, "fuzz every reader, or one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
+    (KILL, "kill commands at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
+    ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];
 
 fn main() -> ExitCode {
@@ -63,7 +67,7 @@ fn main() -> ExitCode {
     let mut runner = Runner::new(rest);
     match command(&mut runner) {
         Ok(()) => {
-            output::talk(&format!("{name}: {}", runner.summary()));
+            output::message(&format!("{name}: {}", runner.summary()));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -74,9 +78,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() {
-    output::talk("usage: cargo xtask COMMAND\n");
+    output::message("usage: cargo xtask COMMAND\n");
     for (name, purpose, _) in COMMANDS {
-        output::talk(&format!("  {name:<15}{purpose}"));
+        output::message(&format!("  {name:<15}{purpose}"));
     }
 }
 

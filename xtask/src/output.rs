@@ -1,6 +1,6 @@
-//! stdout is data, stderr is talk: the only file that writes to either.
+//! The only file that prints: results go to stdout, messages to stderr.
 //!
-//! A closed pipe is the reader's choice and no failure of a chore, so write errors are dropped.
+//! Write errors are ignored: a closed pipe is not a failure of the task.
 
 use std::io::Write;
 
@@ -10,19 +10,19 @@ pub(crate) fn data(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-pub(crate) fn talk(line: &str) {
+pub(crate) fn message(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The error, its causes, and after a blank line what to do about it.
+/// Prints the error, its causes and, after a blank line, its hint.
 pub(crate) fn report(error: &Error) {
-    talk(&format!("\nerror: {error}"));
+    message(&format!("\nerror: {error}"));
     let mut cause = std::error::Error::source(error);
     while let Some(source) = cause {
-        talk(&format!("  cause: {source}"));
+        message(&format!("  cause: {source}"));
         cause = source.source();
     }
     if let Some(hint) = error.hint() {
-        talk(&format!("\nhint: {hint}"));
+        message(&format!("\nhint: {hint}"));
     }
 }

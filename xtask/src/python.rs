@@ -1,12 +1,12 @@
 //! The Python package and the Python tests.
 //!
 //! ```text
-//! crates/eigenspace-py ─► wheel ─► target/venv (newest packages) · target/venv-oldest (the oldest that are promised)
+//! crates/eigenspace-py ─► wheel ─► target/venv (newest packages) · target/venv-oldest (the oldest supported)
 //! ```
 //!
-//! In the first the package is tested, and beside it what a reader without this library sees in a model file, and
-//! the command on files that other software wrote (`tests/python`). In the second scikit-learn's own checks run once
-//! more. An environment is made again whenever its list of packages or the interpreter changes.
+//! The first environment runs the tests of the package, and tests that read model files without this library or run the
+//! command on files written by other software (`tests/python`). The second runs the checks of scikit-learn again. An
+//! environment is created again if its list of packages or the interpreter changes.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,11 +19,11 @@ use crate::{bench, orl, report, rust};
 
 /// Tests of files and of the command, from the workspace root.
 const TESTS: &str = "tests/python";
-/// Scripts that are checked but not run here.
+/// Directories of scripts that are linted but not run here.
 const SCRIPTS: [&str; 2] = ["bench", "report"];
 /// The Python package.
 const PACKAGE: &str = "crates/eigenspace-py";
-/// What of its tests runs with the oldest packages: scikit-learn's own, and what needs no others.
+/// Tests that also run with the oldest packages: those of scikit-learn, and those that need no other packages.
 const WITH_OLDEST: [&str; 2] = ["test_check_estimator.py", "test_sklearn_own.py"];
 
 pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
@@ -35,7 +35,7 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(report::text(&python))?;
     runner.run(bench::table(&python))?;
 
-    // As the Rust tests build the library.
+    // With the same profile as the Rust tests.
     let wheel = wheel(runner, &python, "wheels", &[])?;
     install(runner, &python, &wheel)?;
     let settings = format!("{PACKAGE}/pyproject.toml");
@@ -51,12 +51,12 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(pytest(&oldest, &paths.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-/// Without its cache pytest leaves nothing behind in the source tree.
+/// The cache is disabled, so that pytest writes nothing to the source tree.
 fn pytest(python: &Path, paths: &[&str]) -> Step {
     Step::new("pytest", python).with(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).with(paths)
 }
 
-/// Builds the wheel into a folder of `target` and returns its path.
+/// Builds the wheel into a directory of `target` and returns its path.
 pub(crate) fn wheel(runner: &mut Runner, python: &Path, folder: &str, how: &[&str]) -> Result<PathBuf, Error> {
     let folder = runner.target().join(folder);
     if folder.exists() {
@@ -70,7 +70,7 @@ pub(crate) fn wheel(runner: &mut Runner, python: &Path, folder: &str, how: &[&st
     wheels.into_iter().next().ok_or(Error::NoWheel { folder })
 }
 
-/// Puts the wheel into an environment in the place of the one before.
+/// Installs the wheel in an environment, replacing the previous one.
 pub(crate) fn install(runner: &mut Runner, python: &Path, wheel: &Path) -> Result<(), Error> {
     let install = pip(python, "package").with(["--no-deps", "--force-reinstall"]);
     runner.run(install.with([wheel]))
@@ -78,13 +78,13 @@ pub(crate) fn install(runner: &mut Runner, python: &Path, wheel: &Path) -> Resul
 
 fn pip(python: &Path, name: &'static str) -> Step {
     let step = Step::new(name, python).with(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    step.advice("the packages come from the index that pip is set up with")
+    step.advice("check the network and the package index of pip")
 }
 
-/// The interpreter of a virtual environment, which is made when it is missing or out of date.
+/// The interpreter of a virtual environment, which is created if it is missing or out of date.
 pub(crate) fn environment(runner: &mut Runner, name: &str, requirements: &str) -> Result<PathBuf, Error> {
     needs(&["--version"], "python3", "apt install python3 python3-venv")?;
-    // Debian splits the module: `venv` can be there without the `ensurepip` it needs.
+    // On Debian, `venv` can be installed without `ensurepip`, which it needs.
     needs(&["-c", "import venv, ensurepip"], "Python's venv module", "apt install python3-venv")?;
     let requirements = runner.root.join(requirements);
     let wanted = fs::read_to_string(&requirements).map_err(Error::io("read", requirements.as_path()))?;
@@ -101,7 +101,7 @@ pub(crate) fn environment(runner: &mut Runner, name: &str, requirements: &str) -
     let make = Step::new("python environment", "python3");
     runner.run(make.with(["-m", "venv"]).with([&folder]))?;
     runner.run(pip(&python, "python packages").with(["-r"]).with([OsString::from(&requirements)]))?;
-    // Last, so that an environment that was left half made is made again.
+    // Last, so that an incomplete environment is created again.
     fs::write(&stamp, wanted).map_err(Error::io("write", stamp.as_path()))?;
     Ok(python)
 }
@@ -110,14 +110,14 @@ fn is_current(python: &Path, stamp: &Path, wanted: &str) -> bool {
     python.exists() && fs::read_to_string(stamp).is_ok_and(|made_from| made_from == wanted)
 }
 
-/// As in "Python 3.11.7": packages are installed for one version of the interpreter.
+/// The version, such as "Python 3.11.7": packages are installed for one version of the interpreter.
 fn version() -> Result<String, Error> {
     let output = Command::new("python3").arg("--version").output();
     let output = output.map_err(Error::io("start", "python3"))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Refuses with a hint when `python3` does not run these arguments.
+/// Fails if `python3` cannot run these arguments.
 fn needs(arguments: &[&str], tool: &'static str, install: &'static str) -> Result<(), Error> {
     if answers("python3", arguments) {
         return Ok(());

@@ -4,8 +4,8 @@
 //! experiments ─► report/results/*.json ─► numbers.tex, tables, report/figures/*.pdf ─► report/report.pdf
 //! ```
 //!
-//! The experiments run in an environment of their own, with a wheel that was built for speed. Everything after the
-//! results can be made from the kept ones alone.
+//! The experiments run in a separate environment with a release wheel. Everything after the results can be generated
+//! from the stored results alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use crate::error::Error;
 use crate::step::{Runner, Step, answers};
 use crate::{orl, python, rust};
 
-/// The folder, from the workspace root.
+/// The directory, relative to the workspace root.
 const FOLDER: &str = "report";
-/// What Debian calls the programs and fonts that the text needs.
+/// The Debian packages with the programs and fonts that the text needs.
 const LATEX: &str = "apt install texlive-latex-base texlive-latex-recommended texlive-fonts-recommended lmodern";
-/// The text refers to itself: the last run finds nothing new.
+/// Number of LaTeX runs needed to resolve all references.
 const RUNS: usize = 3;
 
-/// Everything, from the experiments on.
+/// Generates everything, including the experiments.
 pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
-    // Before the experiments, which take minutes.
+    // Checked before the experiments, which take minutes.
     needs_latex()?;
     let faces = orl::available(runner)?;
     let python = environment(runner)?;
@@ -33,7 +33,7 @@ pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
     pdf(runner, &python)
 }
 
-/// Figures and PDF from the kept results. A figure that shows faces is made again only where they are at hand.
+/// Generates figures and PDF from the stored results. Figures with faces are generated only if the faces are available.
 pub(crate) fn kept(runner: &mut Runner) -> Result<(), Error> {
     needs_latex()?;
     let python = environment(runner)?;
@@ -44,10 +44,10 @@ pub(crate) fn kept(runner: &mut Runner) -> Result<(), Error> {
     pdf(runner, &python)
 }
 
-/// The check that the text holds no number of its own.
+/// The check that all numbers in the text come from results.
 pub(crate) fn text(python: &Path) -> Step {
     let step = Step::new("report text", python).with([format!("{FOLDER}/check.py")]);
-    step.advice("numbers come from the experiments, by their keys in report/results/numbers.tex")
+    step.advice("take numbers from the experiments, by their keys in report/results/numbers.tex")
 }
 
 fn build(python: &Path) -> Step {
@@ -58,7 +58,7 @@ fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
     python::environment(runner, "venv-report", &format!("{FOLDER}/requirements.txt"))
 }
 
-/// The package as users have it.
+/// Installs the release build of the package.
 fn package(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     let wheel = python::wheel(runner, python, "wheels-release", &["--release"])?;
     python::install(runner, python, &wheel)
@@ -71,7 +71,7 @@ fn needs_latex() -> Result<(), Error> {
     Err(Error::MissingTool { tool: "pdflatex", install: LATEX })
 }
 
-/// Sets the text, and puts the PDF beside it only when it is whole.
+/// Typesets the text, and copies the PDF next to it only if it is complete.
 fn pdf(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     runner.run(text(python))?;
     let made = runner.target().join(FOLDER);
@@ -79,7 +79,7 @@ fn pdf(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     for _ in 0..RUNS {
         let set = Step::new("pdflatex", "pdflatex").with(["-interaction=nonstopmode", "-halt-on-error"]);
         let set = set.with(["-output-directory"]).with([&made]).with([format!("{FOLDER}/report.tex")]);
-        // The same text gives the same bytes on any day.
+        // Makes the output independent of the date.
         let set = set.variable("SOURCE_DATE_EPOCH", "0").variable("TEXINPUTS", format!("{FOLDER}:"));
         runner.run(set.silent().advice(LATEX_LOG))?;
     }
@@ -88,5 +88,5 @@ fn pdf(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-const LATEX_LOG: &str = "what LaTeX says is in target/report/report.log; a missing .sty or font is in Debian's \
-                         texlive-latex-recommended, texlive-fonts-recommended or lmodern";
+const LATEX_LOG: &str = "see target/report/report.log; for a missing .sty or font, install the Debian packages \
+                         texlive-latex-recommended, texlive-fonts-recommended and lmodern";

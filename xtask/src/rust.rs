@@ -1,4 +1,4 @@
-//! The steps that cargo does.
+//! The steps that run cargo.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ pub(crate) fn format(runner: &mut Runner) -> Result<(), Error> {
 pub(crate) fn clippy(runner: &mut Runner) -> Result<(), Error> {
     needs("clippy", "clippy", "rustup component add clippy")?;
     runner.run(cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    // Each feature of the library alone, and none.
+    // Each feature of the library alone, and no features.
     for features in ["", "csv", "images", "npy", "parquet"] {
         let library = ["clippy", "--quiet", "-p", "eigenspace", "--no-default-features", "--features"];
         runner.run(cargo("features", &library).with([features, "--", "-D", "warnings"]))?;
@@ -27,9 +27,9 @@ pub(crate) fn tests(runner: &mut Runner, faces: &Path) -> Result<(), Error> {
     runner.run(cargo("tests", &["test", "--workspace"]).variable("EIGENSPACE_ORL", faces))
 }
 
-/// One kind of target after the other: the command and the library are both called `eigenspace`, so their pages
-/// have one folder, and written at the same time they take it from each other (cargo issue 6313).
-/// The libraries come last, so that it is theirs in the end.
+/// Documents binaries and libraries one after the other. The command and the library are both called `eigenspace`, so
+/// their pages share a directory and would overwrite each other if written at the same time (cargo issue 6313). The
+/// libraries come last, so that their pages remain.
 pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
     for targets in ["--bins", "--lib"] {
         let step = cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items", targets]);
@@ -38,7 +38,7 @@ pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every example must run to its end: they are listed, not named here, so a new one is never left out.
+/// Runs every example in the directory, so that a new one is never left out.
 pub(crate) fn examples(runner: &mut Runner) -> Result<(), Error> {
     let folder = runner.root.join("crates/eigenspace/examples");
     let names = names(&folder)?;
@@ -52,13 +52,13 @@ pub(crate) fn examples(runner: &mut Runner) -> Result<(), Error> {
     Ok(())
 }
 
-/// Times of single operations and their share of the machine's product rate.
+/// Measures single operations, relative to the rate of matrix products on the machine.
 pub(crate) fn rates(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("rates", &["bench", "-p", "eigenspace"]))
 }
 
-/// The laws again, with forty times as many random cases, then a million trials of the certificate, or as many as
-/// the command line says.
+/// Runs the laws with forty times as many random cases, then a million trials of the certificate, or the number given on
+/// the command line.
 pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     let test = ["test", "-p", "eigenspace", "--test", "suite", "--"];
     let laws =
@@ -69,26 +69,26 @@ pub(crate) fn soak(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("trials", &trials).variable("EIGENSPACE_TRIALS", cases))
 }
 
-/// The command on files far larger than the memory that it may take, one after the other.
+/// Runs the command on files far larger than the memory it may use.
 pub(crate) fn memory(runner: &mut Runner) -> Result<(), Error> {
     let test = ["test", "--release", "-p", "eigenspace-cli", "--test", "suite", "--"];
     runner.run(cargo("memory", &test).with(["memory::", "--ignored", "--test-threads=1", "--nocapture"]))
 }
 
-/// Commands killed at random moments, so many times each, with the counts of what was found afterwards.
+/// Kills commands at random moments, the given number of times each, and counts the states found afterwards.
 pub(crate) fn kill(runner: &mut Runner) -> Result<(), Error> {
     let rounds = runner.arguments.first().cloned().unwrap_or_else(|| "300".into());
     let test = ["test", "--workspace", "--test", "suite", "--", "kill::", "--nocapture", "--test-threads=1"];
     runner.run(cargo("kill", &test).variable("EIGENSPACE_KILLS", rounds))
 }
 
-/// Builds the command, as the tests do: with the features of the whole workspace, so that nothing is built twice.
+/// Builds the command with the features of the whole workspace, as the tests do, so that nothing is built twice.
 pub(crate) fn build_command(runner: &mut Runner) -> Result<PathBuf, Error> {
     runner.run(cargo("command", &["build", "--quiet", "--workspace", "--bin", "eigenspace"]))?;
     Ok(runner.target().join("debug/eigenspace"))
 }
 
-/// The names of the Rust files in a folder, in order, without their ending.
+/// The names of the Rust files in a directory, sorted, without their extension.
 pub(crate) fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
@@ -105,7 +105,7 @@ pub(crate) fn cargo(name: &'static str, arguments: &[&str]) -> Step {
     Step::new(name, program()).with(arguments)
 }
 
-/// From the search path: under rustup that is the toolchain this program was started with.
+/// From the search path: with rustup, this is the toolchain that started this program.
 fn program() -> &'static str {
     "cargo"
 }

@@ -1,6 +1,6 @@
-//! One command of a chore, announced before it runs and repeatable by hand when it fails.
+//! One command of a task. It is printed before it runs, so that it can be repeated by hand if it fails.
 //!
-//! The line that is shown is made from the command that is run, so the two cannot differ.
+//! The printed line is generated from the command itself, so the two cannot differ.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::output;
 /// Runs steps from the workspace root and counts those that passed.
 pub(crate) struct Runner {
     pub(crate) root: PathBuf,
-    /// What follows the name of the chore on the command line.
+    /// The arguments after the name of the task.
     pub(crate) arguments: Vec<OsString>,
     passed: usize,
     started: Instant,
@@ -31,7 +31,7 @@ impl Runner {
 
     pub(crate) fn run(&mut self, step: Step) -> Result<(), Error> {
         let line = step.line(&self.root);
-        output::talk(&format!("==> {}: {line}", step.name));
+        output::message(&format!("==> {}: {line}", step.name));
         let mut command = Command::new(&step.program);
         command.args(&step.arguments).envs(step.variables.clone());
         if step.silent {
@@ -83,25 +83,25 @@ impl Step {
         self
     }
 
-    /// What to think of first when the step fails.
+    /// Sets the hint for a failure of the step.
     pub(crate) fn advice(mut self, advice: &'static str) -> Self {
         self.advice = Some(advice);
         self
     }
 
-    /// Keeps what the step writes to stdout out of what the chore writes there.
+    /// Discards the stdout of the step.
     pub(crate) fn silent(mut self) -> Self {
         self.silent = true;
         self
     }
 
-    /// The step as a shell reads it, paths inside the workspace written from its root.
+    /// The step as a shell command, with paths relative to the workspace root.
     fn line(&self, root: &Path) -> String {
         let from_root = |word: &OsStr| {
             let path = Path::new(word);
             quoted(&path.strip_prefix(root).unwrap_or(path).to_string_lossy())
         };
-        // A variable's value stays whole: the tests that read it run in another folder.
+        // Values of variables stay absolute, because the tests that read them run in another directory.
         let variables =
             self.variables.iter().map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy())));
         let words = std::iter::once(&self.program).chain(&self.arguments);
@@ -110,7 +110,7 @@ impl Step {
     }
 }
 
-/// Whether a quiet trial run succeeds: how a missing tool is told from a failing one.
+/// Whether a program runs successfully with these arguments; used to detect missing tools.
 pub(crate) fn answers(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::null());

@@ -1,4 +1,4 @@
-//! The rooms of the library: a folder uses only folders before it, a file only files before it in its folder.
+//! The layers of the library: a directory uses only directories before it, and a file only files before it in its directory.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// Rooms and their files, in the order of `docs/ARCHITECTURE.md`.
+/// Directories and their files, in the order of `docs/ARCHITECTURE.md`.
 fn rooms() -> Vec<(String, Vec<String>)> {
     let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
     let list = text.split("```text rooms\n").nth(1).unwrap().split("```").next().unwrap();
@@ -65,7 +65,7 @@ fn rooms_and_files_use_only_what_is_before_them() {
     for path in paths.iter().filter(|path| !path.ends_with("lib.rs")) {
         let inside = path.strip_prefix(&source).unwrap();
         let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().replace(".rs", "")).collect();
-        // The errors of the library, and how names are printed in them, stand alone before all rooms.
+        // The errors of the library, and the printing of names in them, come before all directories.
         let (room, file) = if parts.len() == 1 { ("error", &parts[0]) } else { (parts[0].as_str(), &parts[1]) };
         let own = place(room).unwrap_or_else(|| panic!("no room `{room}`"));
         let at = rooms[own].1.iter().position(|name| name == file);

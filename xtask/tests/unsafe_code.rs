@@ -1,10 +1,10 @@
-//! The list of every `unsafe` in our own code.
+//! The list of every `unsafe` in the code of this project.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every line of ours with `unsafe` code. `window.rs` says why its one call is sound.
+/// Every line with `unsafe` code. `window.rs` explains why its one call is sound.
 const UNSAFE: [(&str, &str); 1] = [(
     "crates/eigenspace/src/io/source/window.rs",
     "unsafe { MmapOptions::new().offset(offset).len(length).map(file) }",
@@ -33,7 +33,7 @@ fn all_unsafe_code_is_on_the_list() {
             rust_files(&folder, &mut files);
         }
     }
-    // The word as code has it: a block, a function, a trait, an attribute. This file speaks of it.
+    // Only uses of the keyword: a block, a function, a trait, an attribute. This file mentions it in text.
     let keyword = |line: &str| {
         let code = line.split("//").next().unwrap();
         code.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "unsafe" || word == "no_mangle")

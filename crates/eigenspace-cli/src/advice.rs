@@ -1,4 +1,4 @@
-//! The library's advice in the words of the command: which option to use.
+//! Hints for errors of the library, rewritten to name command line options.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use eigenspace::{Error, faces, io as files};
 
 use crate::shell::{list_option, option};
 
-/// What to do about an error of the library, whichever of its three kinds it is.
+/// The hint for an error of the library, which has three error types.
 pub(crate) fn advice(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let model = || error.downcast_ref().and_then(on_a_model);
     let file = || error.downcast_ref().and_then(on_a_file);
@@ -20,7 +20,7 @@ fn on_a_file(error: &files::Error) -> Option<String> {
         files::Error::Io { source, .. } => on_the_system(source).map(str::to_owned),
         files::Error::Source { source, .. } => on_a_source(source).or_else(|| error.hint()),
         files::Error::Changed { .. } => {
-            Some("nothing was written; run the command again, with the file as it is now".into())
+            Some("run the command again to use the file as it is now; nothing was written".into())
         }
         other => other.hint(),
     }
@@ -31,7 +31,7 @@ fn on_faces(error: &faces::Error) -> Option<String> {
         faces::Error::Model(error) => on_a_model(error),
         faces::Error::File(error) => on_a_file(error),
         faces::Error::Dropped { .. } => Some(
-            "train again on the pictures that stay; without --max-rank nothing is dropped, and everybody can be forgotten"
+            "train again on the remaining images; without --max-rank nothing is dropped, and anybody can be forgotten"
                 .into(),
         ),
         other => other.hint(),
@@ -40,11 +40,11 @@ fn on_faces(error: &faces::Error) -> Option<String> {
 
 fn on_a_model(error: &Error) -> Option<String> {
     match error {
-        Error::CenteringDiffers => Some("fit both with --uncentered, or both without".into()),
+        Error::CenteringDiffers => Some("fit both models with --uncentered, or both without".into()),
         Error::NonFinite { .. } => Some(MISSING.into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
         Error::TooLittleWeight { .. } => {
-            Some("add rows with `eigenspace update`, or show fewer components with -k".into())
+            Some("add rows with `eigenspace update`, or ask for fewer components with -k".into())
         }
         other => other.hint(),
     }
@@ -55,8 +55,8 @@ const MISSING: &str = "fill missing cells with --missing impute, or leave out th
 fn on_a_source(error: &SourceError) -> Option<String> {
     Some(match error {
         SourceError::UnknownFormat => {
-            "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or \
-             .jpg; otherwise name the format with --format"
+            "name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, \
+             .feather, .pgm, .png and .jpg"
                 .into()
         }
         SourceError::ManyArrays { .. } | SourceError::NoArray { .. } => {
@@ -64,21 +64,21 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         }
         SourceError::NotANumber { column, text, .. } if [column, text].iter().any(|text| text.contains([';', '\t'])) => {
             let mark = if column.contains(';') || text.contains(';') { "';'" } else { "tab" };
-            format!("perhaps its cells are separated in another way: try --delimiter {mark}")
+            format!("try --delimiter {mark}: the cells may have another delimiter")
         }
         SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
-            "if the comma is the decimal mark, use --decimal ',' and --delimiter for what stands between the cells".into()
+            "if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter".into()
         }
         SourceError::Width { delimiter: Some(mark), .. } => {
             let mark = if *mark == '\t' { "tab".into() } else { format!("'{mark}'") };
-            format!("its cells seem to be separated in another way: try --delimiter {mark}, and --decimal ',' for decimal commas")
+            format!("try --delimiter {mark}: the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma")
         }
-        SourceError::DecimalMark { .. } => "name another with --delimiter, for example --delimiter ';'".into(),
-        SourceError::Empty => "is it the right file, and complete?".into(),
-        SourceError::NoFiles => "check the spelling of the pattern or the folder; patterns stand in quotation marks".into(),
-        SourceError::Malformed { format: "image", .. } => "is it complete, and of the format that its name tells?".into(),
+        SourceError::DecimalMark { .. } => "choose another delimiter, for example --delimiter ';'".into(),
+        SourceError::Empty => "check that this is the right file and that it is complete".into(),
+        SourceError::NoFiles => "check the spelling of the pattern or the directory, and put patterns in quotation marks".into(),
+        SourceError::Malformed { format: "image", .. } => "check that the file is complete and has the format that its name suggests".into(),
         SourceError::Malformed { .. } => {
-            "is it complete, and of the format that its name tells? Otherwise name the format with --format".into()
+            "check that the file is complete and has the format that its name suggests, or name the format with --format".into()
         }
         SourceError::NotANumber { column, text, .. } if is_mark(text) => {
             let (na, exclude) = (option("--na", text), list_option("--exclude", name_of(column)));
@@ -93,14 +93,14 @@ fn on_a_source(error: &SourceError) -> Option<String> {
             format!("{MISSING}, or the column with {}", list_option("--exclude", name_of(column)))
         }
         SourceError::PictureSize { expected: (width, height), .. } => {
-            format!("bring all pictures to one size with --resize {width}x{height}")
+            format!("resize all images to one size with --resize {width}x{height}")
         }
-        SourceError::ColumnName { .. } => "choose columns by name with --columns, so that their order does not matter".into(),
+        SourceError::ColumnName { .. } => "choose columns by name with --columns; their order then does not matter".into(),
         _ => return None,
     })
 }
 
-/// Whether a cell is a number with a decimal comma.
+/// Whether a cell looks like a number with a decimal comma.
 fn is_decimal_comma(text: &str) -> bool {
     text.contains(',') && !text.contains('.') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
@@ -110,22 +110,22 @@ fn is_mark(text: &str) -> bool {
     text.starts_with('#') || !text.contains(char::is_alphanumeric)
 }
 
-/// The name or the number of a column: names stand in backticks.
+/// The name or the number of a column, without the backticks around a name.
 fn name_of(column: &str) -> &str {
     column.strip_prefix('`').and_then(|name| name.strip_suffix('`')).unwrap_or(column)
 }
 
-/// What to do about an error of the system.
+/// The hint for an error of the operating system.
 pub(crate) fn on_the_system(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
-        io::ErrorKind::NotFound => "check the spelling of the path, and the folder that you are in",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file and of its folder",
-        io::ErrorKind::IsADirectory => "a file is meant here, and this is a folder",
+        io::ErrorKind::NotFound => "check the spelling of the path and the current directory",
+        io::ErrorKind::PermissionDenied => "check the permissions of the file and of its directory",
+        io::ErrorKind::IsADirectory => "name a file instead of a directory",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "make room on the disk, or write elsewhere; nothing was changed"
+            "free disk space, or write to another disk; nothing was changed"
         }
         io::ErrorKind::ReadOnlyFilesystem => "write to another directory; nothing was changed",
-        io::ErrorKind::NotADirectory => "a part of the path is a file; write to a directory that exists",
+        io::ErrorKind::NotADirectory => "write to an existing directory: a part of this path is a file",
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! The command line, as clap reads it.
+//! The command line arguments, declared for clap.
 
 use std::path::{Path, PathBuf};
 
@@ -20,19 +20,21 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// PCA models that you can add rows to, merge, take apart again and trust, without the old data.
+/// Incremental PCA models that you can update, merge and split without the old data, with error bounds.
 #[derive(Parser)]
 #[command(name = "eigenspace", version, styles = STYLES, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 the answer is no (compare --within), 2 error.\nTry it: eigenspace demo")]
+#[command(
+    after_help = "Exit codes: 0 success, 1 the models differ (compare --within), 2 error.\nTo see an example, run: eigenspace demo"
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Threads to compute with; the answer does not depend on it.
+    /// Number of threads; results do not depend on it.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
@@ -55,8 +57,8 @@ pub(crate) enum Command {
     Man(completions::Man),
 }
 
-/// The command line of this process. What it refuses is printed with the words escaped: a name that a pattern put there
-/// may hold anything.
+/// Parses the command line of this process. Errors are printed with arguments escaped, because a shell pattern may have
+/// inserted file names with arbitrary characters.
 pub(crate) fn parse() -> Arguments {
     let found = command().try_get_matches().and_then(|mut found| {
         Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command()))
@@ -68,7 +70,7 @@ fn command() -> clap::Command {
     with_negative_numbers(Arguments::command())
 }
 
-/// Gives `--option -1` to the option, which can say what is wrong with the number.
+/// Passes the -1 of `--option -1` to the option, which can then explain why the number is invalid.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let option = |argument: &clap::Arg| argument.get_action().takes_values() && !argument.is_positional();
     command
@@ -91,7 +93,7 @@ fn escaped(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// A list of columns: `a,b,2-5`, or `"a,b",c` where a name has a comma.
+/// A list of columns: `a,b,2-5`, or `"a,b",c` if a name contains a comma.
 #[derive(Debug, Clone)]
 pub(crate) struct Names(Vec<String>);
 
@@ -103,12 +105,12 @@ impl std::str::FromStr for Names {
     }
 }
 
-/// Rows to read.
+/// How to read the rows.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
-    /// Columns of a table to use, in this order: names, numbers from 0, or ranges such as 2-5. A name that has a comma
-    /// stands in double quotes.
+    /// Columns of a table to use, in this order: names, numbers from 0, or ranges such as 2-5. Put a name that contains
+    /// a comma in double quotes.
     #[arg(long, value_name = "COLUMN,…")]
     pub(crate) columns: Vec<Names>,
 
@@ -116,55 +118,55 @@ pub(crate) struct Input {
     #[arg(long, value_name = "COLUMN,…")]
     pub(crate) exclude: Vec<Names>,
 
-    /// The column of a table that holds labels.
+    /// Column of a table that holds labels.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
 
-    /// The column of a table that holds the weight of each row.
+    /// Column of a table that holds the weight of each row.
     #[arg(long, value_name = "COLUMN", conflicts_with = "weights")]
     pub(crate) weight_column: Option<String>,
 
-    /// A file with the weight of each row.
+    /// File with the weight of each row.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) weights: Option<PathBuf>,
 
-    /// The first line of text holds names, even if they are numbers.
+    /// Read the first line of text as column names, even if they are numbers.
     #[arg(long, conflicts_with = "no_header")]
     pub(crate) header: bool,
 
-    /// The first line of text is a row.
+    /// Read the first line of text as a row.
     #[arg(long)]
     pub(crate) no_header: bool,
 
-    /// What stands between the cells of text: one character, or `tab`.
+    /// Delimiter between the cells of text: one character, or `tab`.
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
 
-    /// The decimal mark of numbers in text; with a comma, cells are separated by semicolons unless --delimiter says otherwise.
+    /// Decimal mark of numbers in text. With a comma, the default delimiter is a semicolon.
     #[arg(long, value_name = "CHAR", value_parser = ["," , "."], hide_possible_values = true)]
     pub(crate) decimal: Option<String>,
 
-    /// Words that stand for a missing value in text, besides an empty cell, NA, N/A, #N/A, NaN, null, None and ?.
+    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, NaN, null, None and ?.
     #[arg(long, value_name = "WORD,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) na: Vec<String>,
 
-    /// Use the index column of a data frame (without a name, or called `Unnamed: 0`) as a feature instead of leaving it out.
+    /// Keep the index column of a data frame (unnamed, or called `Unnamed: 0`) as a feature.
     #[arg(long)]
     pub(crate) keep_index: bool,
 
-    /// The array to read out of .npz files.
+    /// Array to read from .npz files.
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
 
-    /// Bring pictures to this size.
+    /// Resize images to this size.
     #[arg(long, value_name = "WxH")]
     pub(crate) resize: Option<String>,
 
-    /// Keep the colors of pictures instead of turning them gray.
+    /// Keep the colors of images instead of converting them to gray.
     #[arg(long)]
     pub(crate) color: bool,
 
-    /// The format of the input, where names do not tell it.
+    /// Format of the input, if it cannot be inferred from the file name.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<InputFormat>,
 }
@@ -181,12 +183,12 @@ pub(crate) enum InputFormat {
 }
 
 impl Input {
-    /// Refuses a file of weights where they change nothing.
+    /// Rejects a file of weights for a command that does not use them.
     pub(crate) fn refuse_weights(&self, what: &'static str) -> Result<(), Failure> {
         if self.weights.is_some() { Err(Failure::UselessWeights { what }) } else { Ok(()) }
     }
 
-    /// Refuses labels for a file that cannot hold them.
+    /// Rejects labels for an output file that cannot hold them.
     pub(crate) fn refuse_labels(&self, output: &Path) -> Result<(), Failure> {
         let array = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
         if array && self.label.is_some() { Err(Failure::LabelsInArray { path: output.to_owned() }) } else { Ok(()) }
@@ -241,44 +243,44 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
     }
 }
 
-/// How rows become a model.
+/// How to fit the model.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Directions kept from block to block; twice the components and 32 more by default, `all` keeps all.
+    /// Number of directions kept from block to block, or `all`; by default twice the components plus 32.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 
-    /// Which directions are dropped: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
+    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
     #[arg(long, value_name = "RULE", default_value = "none")]
     pub(crate) truncation: String,
 
-    /// What is kept between blocks: the scatter for few columns, a factor for many.
+    /// Engine: `scatter` keeps the scatter matrix, `factor` keeps directions; `auto` chooses by the number of columns.
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: EngineName,
 
-    /// Rows gathered for each compression.
+    /// Number of rows to collect before each update of the model.
     #[arg(long, value_name = "N")]
     pub(crate) block_rows: Option<usize>,
 
-    /// Each row weighs this factor less with every row after it.
+    /// Multiply the weight of all earlier rows by this factor with each new row.
     #[arg(long, value_name = "FACTOR", conflicts_with = "half_life")]
     pub(crate) forgetting: Option<f64>,
 
-    /// Each row weighs half after this many rows.
+    /// Halve the weight of a row after this many later rows.
     #[arg(long, value_name = "ROWS")]
     pub(crate) half_life: Option<f64>,
 
-    /// What happens to missing cells: refuse them, skip their rows, or impute them from the model.
+    /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.
     #[arg(long, value_name = "POLICY", default_value = "refuse")]
     pub(crate) missing: MissingName,
 }
 
-/// What happens to missing cells of rows that are looked at.
+/// How to treat missing cells of rows that are compared with a model.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
-pub(crate) struct Holes {
-    /// What happens to missing cells: refuse them, skip their rows, or impute them from the model.
+pub(crate) struct MissingCells {
+    /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.
     #[arg(long, value_name = "POLICY", default_value = "refuse")]
     pub(crate) missing: MissingName,
 }
@@ -298,7 +300,7 @@ pub(crate) enum MissingName {
 }
 
 impl Settings {
-    /// Whether something is to be dropped.
+    /// Whether these settings ask for directions to be dropped.
     pub(crate) fn drops(&self) -> bool {
         self.truncation != "none" || self.max_rank.as_deref().is_some_and(|rank| rank != "all")
     }

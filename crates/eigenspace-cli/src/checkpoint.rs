@@ -1,8 +1,8 @@
-//! Fits that survive being killed.
+//! Checkpoints, from which an interrupted fit resumes.
 //!
-//! A checkpoint file holds the stream, the rows read so far, and what the input looked like: of each file
-//! its path, length, time of change, and a SHA-256 over samples of its bytes. An input that looks otherwise
-//! is refused.
+//! A checkpoint file holds the stream, the number of rows read so far, and a fingerprint of the input: the path,
+//! length and modification time of each file, and a SHA-256 over samples of its bytes. An input with another
+//! fingerprint is rejected.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,11 +18,11 @@ use crate::args::Input;
 use crate::failure::Failure;
 use crate::rows;
 
-/// Samples taken of a file, spread evenly, and the bytes of each.
+/// Number of samples taken of a file, spread evenly, and the bytes of each.
 const SAMPLES: u64 = 64;
 const SAMPLE: u64 = 4096;
 
-/// Where a fit puts its state, and how often. No other fit can use the file at the same time.
+/// The file to which a fit saves its state, and how often. The file is locked against other fits.
 pub(crate) struct Checkpoint {
     path: PathBuf,
     file: FileEdit,
@@ -33,7 +33,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Looks at the rows and what else was told of them; weights are one more file, and known as such.
+    /// Takes the fingerprint of the input, including a file of weights.
     pub(crate) fn new(path: &Path, every: u64, data: &[PathBuf], input: &Input) -> anyhow::Result<Self> {
         let all: Vec<&PathBuf> = data.iter().chain(&input.weights).collect();
         if all.iter().any(|path| rows::is_standard_input(path)) {
@@ -52,7 +52,7 @@ impl Checkpoint {
         })
     }
 
-    /// The stream and the number of rows read, if an earlier fit has left them.
+    /// The stream and the number of rows read by an earlier fit, if there was one.
     pub(crate) fn resume(&mut self, options: &FitOptions) -> anyhow::Result<Option<(EigenspaceStream, u64)>> {
         let bytes = match std::fs::read(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -61,7 +61,7 @@ impl Checkpoint {
         let (stream, note) = EigenspaceStream::restore(&bytes, options).map_err(|error| match error {
             Error::Format(source) => Failure::BrokenCheckpoint { path: self.path.clone(), source }.into(),
             other => anyhow::Error::from(other)
-                .context(format!("could not take up the checkpoint `{}`", self.path.display())),
+                .context(format!("cannot resume from the checkpoint `{}`", self.path.display())),
         })?;
         let note: Value = serde_json::from_str(&note).unwrap_or_default();
         if let Some(what) = difference(&note["input"], &self.input) {
@@ -72,8 +72,8 @@ impl Checkpoint {
         Ok(Some((stream, rows)))
     }
 
-    /// Writes the state if enough rows have been read since the last time.
-    pub(crate) fn consider(&mut self, stream: &EigenspaceStream, rows: u64) -> Result<(), Error> {
+    /// Saves the state if enough rows have been read since the last time.
+    pub(crate) fn save_if_due(&mut self, stream: &EigenspaceStream, rows: u64) -> Result<(), Error> {
         if rows - self.written < self.every {
             return Ok(());
         }
@@ -83,13 +83,13 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// The fit is complete and saved; its checkpoint has done its work.
+    /// Removes the checkpoint of a fit that is complete and saved.
     pub(crate) fn remove(self) -> Result<(), Error> {
         self.file.remove()
     }
 }
 
-/// The first thing that is not as it was.
+/// The first difference between two fingerprints.
 fn difference(before: &Value, now: &Value) -> Option<String> {
     if before == now {
         return None;
@@ -97,35 +97,35 @@ fn difference(before: &Value, now: &Value) -> Option<String> {
     let empty = Vec::new();
     let (old, new) = (before["files"].as_array().unwrap_or(&empty), now["files"].as_array().unwrap_or(&empty));
     if old.len() != new.len() {
-        return Some(format!("there were {} files and now there are {}", old.len(), new.len()));
+        return Some(format!("it was written for {} input files, and now there are {}", old.len(), new.len()));
     }
     for (old, new) in old.iter().zip(new) {
         let name = |file: &Value| file["path"].as_str().unwrap_or("?").to_owned();
         if old["path"] != new["path"] {
-            return Some(format!("`{}` is now `{}`", name(old), name(new)));
+            return Some(format!("the input was `{}` and is now `{}`", name(old), name(new)));
         }
         if old != new {
-            return Some(format!("`{}` has changed since", name(new)));
+            return Some(format!("`{}` has changed since it was written", name(new)));
         }
     }
-    Some("it is read in another way".into())
+    Some("the options for reading the input have changed".into())
 }
 
-/// What a file, or a folder of pictures, looks like.
+/// The fingerprint of a file, or of a directory of images.
 fn fingerprint(path: &Path) -> Result<Value, Error> {
     let mut sum = Sha256::new();
     let (mut bytes, mut modified) = (0, 0);
-    let look = |file: &Path, sum: &mut Sha256| -> std::io::Result<(u64, u128)> {
+    let visit = |file: &Path, sum: &mut Sha256| -> std::io::Result<(u64, u128)> {
         let found = file.metadata()?;
         let time = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         sample(file, found.len(), sum)?;
         Ok((found.len(), time.map_or(0, |time| time.as_nanos())))
     };
     for file in files_in(path)? {
-        // From the folder on: how the user came there does not matter.
+        // Relative to the directory, so that the way to it does not matter.
         sum.update(file.strip_prefix(path).unwrap_or(&file).to_string_lossy().as_bytes());
         let (length, time) =
-            look(&file, &mut sum).map_err(|source| Error::Io { action: "read", path: file.clone(), source })?;
+            visit(&file, &mut sum).map_err(|source| Error::Io { action: "read", path: file.clone(), source })?;
         bytes += length;
         modified = modified.max(time);
     }
@@ -134,7 +134,7 @@ fn fingerprint(path: &Path) -> Result<Value, Error> {
     Ok(json!({ "path": path.to_string_lossy(), "bytes": bytes, "modified": modified.to_string(), "sample": sum }))
 }
 
-/// The file itself, or every picture below a folder: what else lies there, such as the checkpoint, is not read.
+/// The file itself, or every image below a directory; other files there, such as the checkpoint, are not read.
 fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

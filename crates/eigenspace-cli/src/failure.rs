@@ -1,17 +1,17 @@
-//! What the command itself refuses, and what to do about it.
+//! Errors of the command itself, each with a hint.
 
 use std::path::PathBuf;
 
-/// Refusals that are not the library's.
+/// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    #[error("`{text}` is no number of components")]
+    #[error("invalid number of components `{text}`: expected a whole number, a share of variance or `all`")]
     Components { text: String },
-    #[error("`{text}` is no number of directions")]
+    #[error("invalid rank `{text}`: expected a whole number or `all`")]
     Rank { text: String },
-    #[error("{found} axes were named, and a picture has two or three")]
+    #[error("invalid axes: expected two or three components, found {found}")]
     Axes { found: usize },
-    #[error("invalid axes: component {number} was named twice")]
+    #[error("invalid axes: component {number} is named twice")]
     SameAxes { number: usize },
     #[error("cannot draw a {kind} plot with {option}: {option} is for {kinds} only")]
     OptionOfOtherPlots { option: &'static str, kind: String, kinds: String },
@@ -19,151 +19,167 @@ pub(crate) enum Failure {
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
     UselessWeights { what: &'static str },
-    #[error("`{}` and `{}` have other columns: {left_name} stands where {right_name} does", left.display(), right.display())]
+    #[error("cannot combine `{}` with `{}`: their columns differ, {left_name} in the first where the second has {right_name}", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
     #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
     NotChosen { path: PathBuf, column: String, chosen: Vec<String> },
-    #[error("cannot use the columns of `{}`: `{found}` stands where the model has `{expected}`", path.display())]
+    #[error("cannot use the columns of `{}`: found `{found}` where the model has `{expected}`", path.display())]
     ColumnOrder { path: PathBuf, expected: String, found: String },
-    #[error("cannot tell scores from distances in `{}`: it has {columns} columns without names, two more than the {components} components of the model", path.display())]
+    #[error("cannot tell scores from distances in `{}`: it has {columns} unnamed columns, two more than the {components} components of the model", path.display())]
     MaybeDistances { path: PathBuf, columns: usize, components: usize },
     #[error("cannot read scores from `{}`: column {place} is `{found}`, expected `{expected}`", path.display())]
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
-    #[error("`-` is no file to write a model or a picture to")]
+    #[error("cannot write a model or an image to `-`: expected a file")]
     NoFile,
-    #[error("`{text}` is no size of pictures")]
+    #[error("invalid image size `{text}`: expected WIDTHxHEIGHT in pixels")]
     Size { text: String },
-    #[error("`{text}` is no delimiter")]
+    #[error("invalid delimiter `{text}`: expected one character or `tab`")]
     Delimiter { text: String },
     #[error("out of memory{}", needed(*bytes))]
     OutOfMemory { bytes: Option<u64> },
-    #[error("cannot start threads to compute with")]
+    #[error("cannot start the worker threads")]
     NoThreads { source: rayon::ThreadPoolBuildError },
-    #[error("eigenspace made a mistake at {place}")]
-    Mistake { place: String },
-    #[error("`{}` is to be read and cannot be written at the same time", path.display())]
+    #[error("internal error at {place}; please report this")]
+    Internal { place: String },
+    #[error("cannot write `{}`: the same command reads it", path.display())]
     OverInput { path: PathBuf },
-    #[error("there are no rows in the input")]
+    #[error("cannot fit a model: the input has no rows")]
     NoRows,
-    #[error("the model `{}` holds no variance to show", path.display())]
+    #[error("cannot use the model `{}`: it has no variance", path.display())]
     NoVariance { path: PathBuf },
-    #[error("the checkpoint `{}` belongs to another input: {what}", path.display())]
+    #[error("cannot resume from the checkpoint `{}`: {what}", path.display())]
     OtherInput { path: PathBuf, what: String },
-    #[error("could not take up the checkpoint `{}`", path.display())]
+    #[error("cannot resume from the checkpoint `{}`", path.display())]
     BrokenCheckpoint { path: PathBuf, source: eigenspace::io::FormatError },
-    #[error("standard input cannot be taken up again after an interruption")]
+    #[error("cannot use --checkpoint with standard input: it cannot be read again after an interruption")]
     CheckpointOfInput,
-    #[error("the rows of this model are no pictures")]
+    #[error("cannot show the rows as images: the model does not know their width and height")]
     NoPictures,
-    #[error("the columns of this model have no names")]
+    #[error("cannot draw this plot: the columns of the model have no names")]
     NoNames,
-    #[error("this needs rows to show, beside the model")]
+    #[error("cannot draw this plot: it needs rows as well as a model")]
     NoData,
-    #[error("`{}` holds {faces} pictures, not 40 or more of several people in a folder each", folder.display())]
+    #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", folder.display())]
     FewFaces { folder: PathBuf, faces: usize },
-    #[error("`{}` holds no folder of pictures for each person", folder.display())]
+    #[error("cannot find people in `{}`: expected a directory of images for each person", folder.display())]
     NoPeople { folder: PathBuf },
-    #[error("`{}` lies in nobody's folder", path.display())]
+    #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
     NoPerson { path: PathBuf },
-    #[error("`{}` is a recognizer, and would lose its people", path.display())]
+    #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
     CheckpointInUse { path: PathBuf },
-    #[error("`{}` lies two folders or more below `{}`", path.display(), folder.display())]
+    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), folder.display())]
     Nested { path: PathBuf, folder: PathBuf },
-    #[error("the name of `{}` is not UTF-8", path.display())]
+    #[error("cannot use the name of `{}`: it is not UTF-8", path.display())]
     NotText { path: PathBuf },
-    #[error("no {what} was named")]
+    #[error("invalid list of {what}s: expected at least one")]
     NothingNamed { what: &'static str },
-    #[error("could not write to standard output")]
+    #[error("cannot write to standard output")]
     Output { source: std::io::Error },
-    #[error("{deviation} is no deviation of noise")]
+    #[error("invalid noise deviation {deviation}: expected a number of gray values, 0 or more")]
     Noise { deviation: f64 },
-    #[error("there is no row {row}")]
+    #[error("cannot show row {row}: the input has fewer rows")]
     NoRow { row: u64 },
-    #[error("the file `{}` would have no known format", path.display())]
+    #[error("cannot infer the image format of `{}` from its name", path.display())]
     PictureFormat { path: PathBuf },
-    #[error("component {wanted} is not shown, the model shows {shown}")]
+    #[error("cannot use component {wanted}: the model has {shown}")]
     NoComponent { wanted: usize, shown: usize },
-    #[error("the shape {width}x{height} does not make {features} features")]
+    #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
     Shape { width: usize, height: usize, features: usize },
 }
 
 impl Failure {
-    /// What the user can do about it.
+    /// What the user can do about this error.
     pub(crate) fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Components { .. } => "a whole number such as 50, a share of variance such as 0.95, or `all`",
-            Self::Rank { .. } => "a whole number such as 100, or `all`",
-            Self::Axes { .. } => "for example --axes 1,2; a scatter may have three, and a biplot and a circle two",
+            Self::Components { .. } => "use for example -k 50, -k 0.95 or -k all",
+            Self::Rank { .. } => "use for example --max-rank 100 or --max-rank all",
+            Self::Axes { .. } => "name two components, for example --axes 1,2; only a scatter plot can have three",
             Self::SameAxes { .. } => "name different components, for example --axes 1,2",
-            Self::OptionOfOtherPlots { .. } => "leave the option out, or choose another kind of plot",
+            Self::OptionOfOtherPlots { .. } => "leave out the option, or choose another kind of plot",
             Self::LabelsInArray { .. } => {
                 "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
             }
             Self::UselessWeights { .. } => {
-                "leave out --weights; a column of weights in a table is named with --weight-column"
+                "leave out --weights; if the table has a column of weights, name it with --weight-column"
             }
-            Self::OtherColumns { .. } => "fit both on the same columns in the same order; --columns gives the order",
-            Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by their names",
-            Self::ColumnOrder { .. } => "bring the columns into the order in which the model has them",
+            Self::OtherColumns { .. } => {
+                "fit both models on the same columns in the same order; set the order with --columns"
+            }
+            Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
+            Self::ColumnOrder { .. } => "put the columns into the order of the model",
             Self::MaybeDistances { columns, .. } => {
                 return Some(format!(
-                    "distances are told by their names: write the scores to .csv or .parquet, or without --distances; \
-                     if all {columns} columns are scores, say so with -k {columns}"
+                    "write the scores to .csv or .parquet, where columns have names, or leave out --distances; \
+                     if all {columns} columns are scores, use -k {columns}"
                 ));
             }
             Self::NotScores { .. } => "leave out --columns: scores are found by their names, PC1, PC2, … or W1, W2, …",
             Self::NoFile => "name a file",
-            Self::Size { .. } => "width x height in pixels, such as 92x112",
-            Self::Delimiter { .. } => "one character, such as `;`, or `tab`",
+            Self::Size { .. } => "use for example 92x112",
+            Self::Delimiter { .. } => "use for example --delimiter ';' or --delimiter tab",
             Self::OutOfMemory { .. } => {
-                "nothing was written; keep fewer directions with -k and --max-rank, use --engine factor, or free memory"
+                "keep fewer directions with -k and --max-rank, use --engine factor, or free memory; nothing was written"
             }
-            Self::NoThreads { .. } => "use fewer with --threads, or raise the limits on memory and processes",
-            Self::Mistake { .. } => "please report it, with the command and, if you can, the data",
+            Self::NoThreads { .. } => "use fewer threads with --threads, or raise the limits on memory and processes",
+            Self::Internal { .. } => "include the command in the report and, if you can, the data",
             Self::OverInput { .. } => "name another file with -o; nothing was changed",
-            Self::NoRows => "the files are there, but empty; with `--missing skip` rows with holes are left out too",
-            Self::NoVariance { .. } => "it has no rows, or only equal ones; add others with `eigenspace update`",
-            Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to begin anew",
+            Self::NoRows => {
+                "check that the files are not empty; --missing skip also leaves out rows with missing cells"
+            }
+            Self::NoVariance { .. } => "add rows that differ with `eigenspace update`",
+            Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to start over",
             Self::BrokenCheckpoint { .. } => {
-                "remove it to begin anew; a checkpoint can be taken up only by the version that wrote it"
+                "remove it to start over; only the version that wrote a checkpoint can resume from it"
             }
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
-            Self::NoPictures => "tell the size of the pictures with --shape WIDTHxHEIGHT",
+            Self::NoPictures => "set the size of the images with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
-            Self::FewFaces { .. } => "faces lie as person/picture.pgm; without --faces the ORL faces are fetched",
-            Self::NoPeople { .. } => "pictures lie as person/picture.pgm in it; the folder's name is the person's",
+            Self::FewFaces { .. } => {
+                "arrange the images as person/image.pgm, or leave out --faces to fetch the ORL faces"
+            }
+            Self::NoPeople { .. } => {
+                "arrange the images as person/image.pgm, with each directory named after the person"
+            }
             Self::NoPerson { .. } => {
-                "put it into a folder that is named as the person; `faces enroll` also takes --person"
+                "move it into a directory named after the person, or use `faces enroll` with --person"
             }
             Self::IsRecognizer { .. } => {
-                "add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o"
+                "add images with `eigenspace faces enroll`, or write the model to another file with -o"
             }
-            Self::CheckpointInUse { .. } => "wait until that fit has ended, or name another file with --checkpoint",
-            Self::Nested { .. } => "pictures lie as person/picture.pgm; name the folder above them, or put them there",
-            Self::NotText { .. } => "rename it: people and pictures are kept under the names of folders and files",
-            Self::NothingNamed { .. } => "leave out the option for its default, or see --help for what it may be",
-            Self::Output { .. } => "files that were to be written are written; only what is said of them is lost",
-            Self::Noise { .. } => "a number of gray values, 0 or more, such as 25",
-            Self::NoRow { .. } => "rows are counted from 0",
-            Self::PictureFormat { .. } => "pictures are written to files that end in .svg or .png",
-            Self::NoComponent { .. } => "components are counted from 1; show more with -k",
-            Self::Shape { .. } => "width times height (times 3 for colors) must be the number of features",
+            Self::CheckpointInUse { .. } => {
+                "wait until the other fit has ended, or name another file with --checkpoint"
+            }
+            Self::Nested { .. } => {
+                "arrange the images as person/image.pgm, or name the directory directly above the people"
+            }
+            Self::NotText { .. } => "rename it: people and images are stored under the names of directories and files",
+            Self::NothingNamed { .. } => {
+                "leave out the option to use its default, or see --help for the possible values"
+            }
+            Self::Output { .. } => "check where standard output goes; all output files were written",
+            Self::Noise { .. } => "use for example --denoising 25",
+            Self::NoRow { .. } => "count rows from 0",
+            Self::PictureFormat { .. } => "use a name that ends in .svg or .png",
+            Self::NoComponent { .. } => "count components from 1; ask for more with -k",
+            Self::Shape { .. } => {
+                "choose a width and height whose product (times 3 for color) is the number of features"
+            }
         };
         Some(text.into())
     }
 }
 
-/// Names in a sentence, the first few of many.
+/// Lists names for a message; of many, only the first few.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown}, … ({} in all)", names.len()) } else { shown }
 }
 
-/// How much memory was needed, where that is known.
+/// The amount of memory needed, if known.
 fn needed(bytes: Option<u64>) -> String {
     bytes.map_or_else(String::new, |bytes| format!(": this needs about {} MiB", bytes.div_ceil(1 << 20)))
 }

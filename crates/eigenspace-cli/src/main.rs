@@ -1,10 +1,10 @@
-//! The command: from files to models, pictures and a demo.
+//! The `eigenspace` command: fits models to files, reports on them, and draws plots.
 //!
 //! ```text
-//! arguments ─► commands/<verb>.rs ─► output.rs      0 done · 1 the answer is no · 2 error
+//! arguments ─► commands/<verb>.rs ─► output.rs      exit code 0 success · 1 models differ · 2 error
 //! ```
 //!
-//! Standard output is data, standard error is talk.
+//! Results go to stdout, messages to stderr.
 #![forbid(unsafe_code)]
 
 mod advice;
@@ -32,11 +32,13 @@ use commands::Answer;
 
 fn main() -> ExitCode {
     let arguments = args::parse();
-    // Whoever ends us finds nothing half written; if there is no way to listen, we end as any program does.
+    // An interrupt leaves no partial files. If the handler cannot be installed, the default handling applies.
     let _ = ctrlc::set_handler(|| {
         eigenspace::AtomicFile::abandon_all();
-        output::talk("");
-        output::talk("stopped; nothing was left half written, and a checkpoint can be taken up by the same command");
+        output::message("");
+        output::message(
+            "interrupted; no partial files were written. If you used --checkpoint, run the same command again to resume from it",
+        );
         std::process::exit(130);
     });
     memory::exit_on_abort();

@@ -1,16 +1,16 @@
-//! Memory: asked for before the work, so that too little of it is an error and not an abort.
+//! Checks for enough memory before the work starts, so that a lack of it is an error and not an abort.
 //!
-//! A failed allocation ends a Rust program, so commands that hold much at a time estimate it first, and try whether the
-//! system would give as much. The estimates are of the largest matrices, in numbers of 8 bytes:
+//! A failed allocation aborts a Rust program, so commands that need a lot of memory estimate it first and test whether the
+//! system would grant it. The estimates count the largest matrices, in numbers of 8 bytes:
 //!
 //! | command | numbers |
 //! |---|---|
-//! | any, of a model of rank r | 3 r D, for the file, the tensors and the model |
+//! | any command with a model of rank r | 3 r D, for the file, the tensors and the model |
 //! | fit and update, D × D scatter | 6 D² |
 //! | fit and update, factor of q rows | 4 q D + 5 q² |
 //! | merge and split, q directions in all | 6 q D + 5 q² |
 //!
-//! What they miss still ends the program, but with exit code 2 ([`exit_on_abort`]).
+//! If an estimate is too low, the program still aborts, but with exit code 2 ([`exit_on_abort`]).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use eigenspace::{Engine, Plan};
 
 use crate::failure::Failure;
 
-/// What products set aside in each thread, whatever their size.
+/// Scratch memory that matrix products allocate in each thread, whatever their size.
 const SCRATCH: u64 = 64 << 20;
-/// Below this nothing is set aside.
+/// Products below this many bytes allocate no scratch memory.
 const SMALL: u64 = 1 << 20;
-/// Rows gathered from a source that does not know how many it has.
+/// Number of rows assumed for a source of unknown length.
 const UNKNOWN_ROWS: u64 = 512;
 
-/// Refuses work that needs so many numbers at a time, if memory does not have room for them.
+/// Fails if memory cannot hold this many numbers at a time.
 pub(crate) fn need(numbers: u64) -> Result<(), Failure> {
     let bytes = numbers.saturating_mul(8);
     let scratch = if bytes < SMALL { 0 } else { SCRATCH * (1 + rayon::current_num_threads() as u64) };
@@ -36,14 +36,14 @@ pub(crate) fn need(numbers: u64) -> Result<(), Failure> {
     if fits { Ok(()) } else { Err(Failure::OutOfMemory { bytes: Some(bytes) }) }
 }
 
-/// To read a model file.
+/// Checks the memory for reading a model file.
 pub(crate) fn for_model(path: &Path) -> Result<(), Failure> {
-    // Whatever else is wrong with the file is found by reading it.
+    // Other problems with the file are reported when it is read.
     let bytes = path.metadata().map_or(0, |file| file.len());
     need((bytes / 8).saturating_mul(3))
 }
 
-/// To fit rows, or add them to a model of some rank.
+/// Checks the memory for fitting rows, or for adding them to a model of this rank.
 pub(crate) fn for_stream(plan: &Plan, features: usize, rank: usize, rows: Option<u64>) -> Result<(), Failure> {
     let features = features as u64;
     if plan.engine == Engine::Scatter {
@@ -55,7 +55,7 @@ pub(crate) fn for_stream(plan: &Plan, features: usize, rank: usize, rows: Option
     need(decomposition(rows, features, 4))
 }
 
-/// To merge models, or split them, of so many directions together.
+/// Checks the memory for merging or splitting models with this many directions in total.
 pub(crate) fn for_directions(directions: usize, features: usize) -> Result<(), Failure> {
     need(decomposition(directions as u64 + 2, features as u64, 6))
 }
@@ -66,9 +66,9 @@ fn decomposition(rows: u64, features: u64, copies: u64) -> u64 {
     rows.saturating_add(small.saturating_mul(small).saturating_mul(5))
 }
 
-/// Exit code 2, as for any error, where the program would abort: out of memory in spite of all.
+/// Makes an abort for lack of memory exit with code 2, like any other error.
 pub(crate) fn exit_on_abort() {
     let always = Arc::new(AtomicBool::new(true));
-    // Without it the program ends all the same, with the code of a signal.
+    // If this fails, the program still ends, with the exit code of a signal.
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
 }

@@ -1,21 +1,21 @@
-//! What a model file remembers beside the model: how its rows were read, and how it is looked at.
+//! Metadata that a model file stores with the model: how its rows were read, and whether it is reported standardized.
 
 use eigenspace::faces::Pixels;
 use eigenspace::io::source::{Columns, Picture};
 use serde_json::{Value, json};
 
-/// Kept in the file as JSON, under the file's checksum.
+/// Stored in the file as JSON, covered by the file's checksum.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Note {
-    /// Whether the model is looked at standardized. The model itself is always raw.
+    /// Whether to report the model standardized. The model itself is always raw.
     pub(crate) standardize: bool,
     /// Names of the columns.
     pub(crate) names: Option<Vec<String>>,
-    /// The picture that a row is.
+    /// The size of the image that a row holds.
     pub(crate) picture: Option<Picture>,
-    /// Whether the file is a recognizer of faces. Models that are written of it are none.
+    /// Whether the file is a face recognizer. Models derived from it are not.
     pub(crate) faces: bool,
-    /// What such a recognizer does to the pixels of each picture first.
+    /// How that recognizer transforms the pixels of each image first.
     pub(crate) pixels: Pixels,
 }
 
@@ -32,7 +32,7 @@ impl Note {
         json!({ "standardize": self.standardize, "columns": self.names, "picture": picture }).to_string()
     }
 
-    /// A note of somebody else's is no reason to refuse a model.
+    /// Parses a note. An unknown or malformed note is ignored.
     pub(crate) fn from_text(text: &str, features: usize) -> Self {
         let json: Value = serde_json::from_str(text).unwrap_or_default();
         let names = json["columns"]
@@ -53,7 +53,7 @@ impl Note {
         }
     }
 
-    /// What two models have in common.
+    /// The metadata that two models share.
     pub(crate) fn shared(&self, other: &Self) -> Self {
         Self {
             standardize: self.standardize && other.standardize,

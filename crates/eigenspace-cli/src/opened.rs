@@ -1,4 +1,4 @@
-//! A model out of a file, as its note says to look at it.
+//! A model loaded from a file, standardized if its note says so.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::note::Note;
 
-/// A raw model, and the standardized view of it where the note asks for one.
+/// A raw model, and its standardized view if the note asks for one.
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     pub(crate) raw: EigenspaceModel,
@@ -26,7 +26,7 @@ impl Opened {
         Self::load_with(path, None)
     }
 
-    /// Shows another number of components than the file says, if told.
+    /// Loads a model and, if `components` is given, overrides the number of components that the file reports.
     pub(crate) fn load_with(path: &Path, components: Option<Components>) -> anyhow::Result<Self> {
         memory::for_model(path)?;
         let (mut raw, text) = EigenspaceModel::load_with_note(path)?;
@@ -42,7 +42,7 @@ impl Opened {
         Ok(Self { path: path.to_owned(), raw, note, scaled })
     }
 
-    /// Refuses another model whose columns have other names, or stand in another order.
+    /// Rejects another model whose columns have other names or another order.
     pub(crate) fn same_columns(&self, other: &Self) -> anyhow::Result<()> {
         let (Some(left), Some(right)) = (&self.note.names, &other.note.names) else { return Ok(()) };
         match left.iter().zip(right).find(|(left, right)| left != right) {
@@ -57,22 +57,22 @@ impl Opened {
         }
     }
 
-    /// The model to look at.
+    /// The model to report: the standardized view if there is one, the raw model otherwise.
     pub(crate) fn model(&self) -> &EigenspaceModel {
         self.scaled.as_ref().map_or(&self.raw, Scaled::model)
     }
 
-    /// Rows as the model takes them: a recognizer may do something to the pixels of each picture first.
-    pub(crate) fn taken<'a>(&self, rows: &'a Values) -> Cow<'a, Values> {
+    /// Rows as the model expects them: a recognizer may transform the pixels of each image first.
+    pub(crate) fn preprocessed<'a>(&self, rows: &'a Values) -> Cow<'a, Values> {
         match self.note.pixels {
             Pixels::Raw => Cow::Borrowed(rows),
             pixels => Cow::Owned(Values::F64(pixels.apply(rows.to_f64()))),
         }
     }
 
-    /// Coordinates of rows.
+    /// The scores of rows.
     pub(crate) fn project(&self, rows: &Values, whiten: bool) -> Result<Values, Error> {
-        Ok(match (&*self.taken(rows), &self.scaled) {
+        Ok(match (&*self.preprocessed(rows), &self.scaled) {
             (rows, Some(scaled)) if whiten => Values::F64(scaled.model().whiten(self.scale(rows).view())?),
             (Values::F32(rows), Some(scaled)) => Values::F32(scaled.project(rows.view())?),
             (Values::F64(rows), Some(scaled)) => Values::F64(scaled.project(rows.view())?),
@@ -83,16 +83,16 @@ impl Opened {
         })
     }
 
-    /// Rows that have these coordinates.
-    pub(crate) fn reconstruct(&self, coordinates: &Values, whitened: bool) -> Result<Values, Error> {
+    /// The rows reconstructed from scores.
+    pub(crate) fn reconstruct(&self, scores: &Values, whitened: bool) -> Result<Values, Error> {
         if whitened {
-            let mut rows = self.model().reconstruct_whitened(coordinates.to_f64().view())?;
+            let mut rows = self.model().reconstruct_whitened(scores.to_f64().view())?;
             if let Some(scaled) = &self.scaled {
                 rows /= &scaled.scales();
             }
             return Ok(Values::F64(rows));
         }
-        Ok(match (coordinates, &self.scaled) {
+        Ok(match (scores, &self.scaled) {
             (Values::F32(rows), Some(scaled)) => Values::F32(scaled.reconstruct(rows.view())?),
             (Values::F64(rows), Some(scaled)) => Values::F64(scaled.reconstruct(rows.view())?),
             (Values::F32(rows), None) => Values::F32(self.raw.reconstruct(rows.view())?),
@@ -100,16 +100,16 @@ impl Opened {
         })
     }
 
-    /// T² and Q of rows, against limits.
+    /// T² and Q of rows, compared with limits.
     pub(crate) fn monitor(&self, rows: &Values, limits: Limits) -> Result<Readings, Error> {
-        self.model().monitor(self.scale(&self.taken(rows)).view(), limits)
+        self.model().monitor(self.scale(&self.preprocessed(rows)).view(), limits)
     }
 
-    /// Rows in the units of the model that is looked at.
+    /// Rows in the units of the reported model.
     fn scale(&self, rows: &Values) -> Array2<f64> {
         let mut rows = rows.to_f64();
         if let Some(scaled) = &self.scaled {
-            // A row of another width is refused by whoever looks at it next.
+            // A row of another width is rejected by the caller.
             for mut row in rows.rows_mut() {
                 row.iter_mut().zip(scaled.scales()).for_each(|(x, scale)| *x *= scale);
             }
@@ -117,21 +117,21 @@ impl Opened {
         rows
     }
 
-    /// A block without missing cells, or as it came if they are to be refused.
+    /// A block without missing cells, or unchanged if the policy is to refuse them.
     pub(crate) fn complete<'a>(&self, block: &'a RowBlock, policy: MissingName) -> Result<Cow<'a, RowBlock>, Error> {
         if policy == MissingName::Refuse {
             return Ok(Cow::Borrowed(block));
         }
         let mut rows = block.values.to_f64();
-        let hole = |row: ArrayView1<'_, f64>| row.iter().any(|x| x.is_nan());
-        if !rows.rows().into_iter().any(hole) {
+        let is_incomplete = |row: ArrayView1<'_, f64>| row.iter().any(|x| x.is_nan());
+        if !rows.rows().into_iter().any(is_incomplete) {
             return Ok(Cow::Borrowed(block));
         }
         let mut block = block.clone();
         if policy == MissingName::Impute {
             self.raw.fill_missing(rows.view_mut())?;
         } else {
-            let whole: Vec<usize> = (0..rows.nrows()).filter(|&i| !hole(rows.row(i))).collect();
+            let whole: Vec<usize> = (0..rows.nrows()).filter(|&i| !is_incomplete(rows.row(i))).collect();
             rows = rows.select(Axis(0), &whole);
             let kept = |list: Option<Vec<String>>| list.map(|list| whole.iter().map(|&i| list[i].clone()).collect());
             block.labels = kept(block.labels);
@@ -142,7 +142,7 @@ impl Opened {
         Ok(Cow::Owned(block))
     }
 
-    /// The same showing another number of components.
+    /// The same model with another number of components.
     pub(crate) fn with_components(&self, components: usize) -> anyhow::Result<Self> {
         Self::new(&self.path, self.raw.with_components(components)?, self.note.clone())
     }

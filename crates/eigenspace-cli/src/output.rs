@@ -1,4 +1,5 @@
-//! The only place that prints. Whatever it is given, no name out of a file gives orders to the terminal.
+//! The only module that prints: results go to stdout, messages to stderr. Control characters in names are escaped, so that
+//! text from a file cannot control the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -14,22 +15,22 @@ use crate::failure::Failure;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// No talk but errors from here on.
-pub(crate) fn be_quiet() {
+/// Suppresses all messages except errors.
+pub(crate) fn set_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether talk is wanted.
-pub(crate) fn talks() -> bool {
+/// Whether messages are printed.
+pub(crate) fn is_verbose() -> bool {
     !QUIET.load(Ordering::Relaxed)
 }
 
-/// Whether a person is watching.
-pub(crate) fn is_watched() -> bool {
-    talks() && io::stderr().is_terminal()
+/// Whether messages go to a terminal.
+pub(crate) fn is_interactive() -> bool {
+    is_verbose() && io::stderr().is_terminal()
 }
 
-/// Data, on standard output.
+/// Prints a result on stdout.
 pub(crate) fn data(text: &str) -> anyhow::Result<()> {
     let text = printable_lines(text);
     let mut out = io::stdout().lock();
@@ -40,11 +41,11 @@ pub(crate) fn data(text: &str) -> anyhow::Result<()> {
         }
         out.flush()
     };
-    // A full disk on the other side says nothing of the files that were written before.
+    // Its own error, because a failure here does not affect the files that were written before.
     Ok(write().map_err(|source| Failure::Output { source })?)
 }
 
-/// Text whose lines and tabs are ours: names in it are on one line already, or in JSON.
+/// Escapes control characters other than newlines and tabs. Names in the text are already on one line, or in JSON.
 fn printable_lines(text: &str) -> Cow<'_, str> {
     let ours = |c: char| matches!(c, '\n' | '\t');
     if text.chars().all(|c| ours(c) || is_printable(c)) {
@@ -57,13 +58,13 @@ fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(pieces.collect())
 }
 
-/// Standard output for rows of text: as they are for a file or another program, escaped for a terminal.
+/// Stdout for rows of text: unchanged for a file or another program, escaped for a terminal.
 pub(crate) fn rows() -> Box<dyn Write> {
     let out = io::stdout();
     if out.is_terminal() { Box::new(Escaped { out, line: Vec::new() }) } else { Box::new(io::BufWriter::new(out)) }
 }
 
-/// Passes whole lines on, escaped.
+/// A writer that escapes whole lines.
 struct Escaped<W: Write> {
     out: W,
     line: Vec<u8>,
@@ -87,15 +88,15 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// Talk, on standard error: one line.
-pub(crate) fn talk(text: &str) {
-    if talks() {
-        // Nobody to talk to is no reason to stop.
+/// Prints a message of one line on stderr.
+pub(crate) fn message(text: &str) {
+    if is_verbose() {
+        // A closed stderr is not a reason to stop.
         let _ = writeln!(io::stderr(), "{}", printable(text));
     }
 }
 
-/// `error: …`, `cause: …`, `hint: …`.
+/// Prints an error as `error: …`, `cause: …`, `hint: …`.
 pub(crate) fn report(error: &anyhow::Error) {
     let line = |words: &str| printable(words).into_owned();
     let mut text = format!("error: {}\n", line(&error.to_string()));
@@ -108,7 +109,7 @@ pub(crate) fn report(error: &anyhow::Error) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// What the innermost of our errors advises.
+/// The hint of an error in the chain.
 fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     advice(error)
         .or_else(|| error.downcast_ref::<io::Error>().and_then(on_the_system).map(str::to_owned))
@@ -116,30 +117,30 @@ fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         .or_else(|| error.downcast_ref::<DataError>().and_then(DataError::hint).map(str::to_owned))
 }
 
-/// True if whoever read our output has gone away, which is their right.
+/// Whether the reader of the output has closed the pipe, which is not an error.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe))
 }
 
-/// Runs a command; a mistake of ours is said in one sentence, without a backtrace.
+/// Runs a command and turns a panic into an internal error, without a backtrace.
 pub(crate) fn without_panics<T>(command: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     static PLACE: Mutex<String> = Mutex::new(String::new());
-    // Decoders of broken files may panic and be caught, so a panic alone is nothing to speak of.
+    // Decoders of broken files may panic and be caught, so the hook only records the location.
     std::panic::set_hook(Box::new(|panic| {
         if let (Some(place), Ok(mut last)) = (panic.location(), PLACE.lock()) {
             *last = format!("{}:{}", place.file(), place.line());
         }
     }));
     std::panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|payload| {
-        // Some libraries panic where an allocation is refused.
+        // Some libraries panic if an allocation fails.
         let refused = |text: &String| ["AllocError", "CapacityOverflow"].iter().any(|error| text.contains(error));
         if payload.downcast_ref::<String>().is_some_and(refused) {
             return Err(Failure::OutOfMemory { bytes: None }.into());
         }
         let place = PLACE.lock().map(|place| place.clone()).unwrap_or_default();
-        Err(Failure::Mistake { place }.into())
+        Err(Failure::Internal { place }.into())
     })
 }
 

@@ -1,4 +1,4 @@
-//! From a model, and rows in it, to drawings.
+//! Plots of a model and of rows projected on it.
 
 use std::path::PathBuf;
 
@@ -15,40 +15,38 @@ use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows};
 
-/// Components of a scree plot, if more are kept.
+/// Largest number of components in a scree plot by default.
 const BARS: usize = 50;
 
-/// Rows that were named on the command line.
+/// Rows named on the command line.
 pub(crate) struct Rows<'a> {
     pub(crate) data: &'a [PathBuf],
     pub(crate) input: &'a Input,
     pub(crate) missing: MissingName,
 }
 
-/// Rows as points, and their labels.
+/// The scores of rows, and their labels.
 struct Points {
-    /// One row of coordinates per row.
-    coordinates: Vec<Vec<f64>>,
+    scores: Vec<Vec<f64>>,
     labels: Option<Vec<String>>,
 }
 
 impl Rows<'_> {
-    /// The coordinates of all rows on some components, counted from 0.
+    /// The scores of all rows along some components, counted from 0.
     fn points(&self, opened: &Opened, axes: &[usize]) -> anyhow::Result<Points> {
         let source = rows::open_for(self.data, self.input, &opened.note, opened.raw.features())?;
-        let (mut coordinates, mut labels) = (Vec::new(), None::<Vec<String>>);
+        let (mut scores, mut labels) = (Vec::new(), None::<Vec<String>>);
         rows::for_each("project", source, 0, |block| {
             let block = opened.complete(block, self.missing)?;
             let projected = opened.project(&block.values, false)?.to_f64();
-            coordinates
-                .extend(projected.rows().into_iter().map(|row| axes.iter().map(|&i| row[i]).collect::<Vec<_>>()));
+            scores.extend(projected.rows().into_iter().map(|row| axes.iter().map(|&i| row[i]).collect::<Vec<_>>()));
             if let Some(more) = &block.labels {
                 labels.get_or_insert_default().extend(more.iter().cloned());
             }
             Ok(())
         })?;
-        let labels = labels.filter(|labels| labels.len() == coordinates.len());
-        Ok(Points { coordinates, labels })
+        let labels = labels.filter(|labels| labels.len() == scores.len());
+        Ok(Points { scores, labels })
     }
 }
 
@@ -73,7 +71,8 @@ fn axis_title(opened: &Opened, component: usize) -> String {
     draw::component_title(component + 1, ratio)
 }
 
-/// All that is kept, up to a limit, with a mark at what is shown; only what is shown if that was asked for.
+/// The kept directions up to a limit, with a mark at the number of reported components. If that number was given on the
+/// command line, only the reported components.
 pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result<Drawing> {
     let shown = opened.model().n_components();
     let bars = if asked { shown } else { opened.model().rank().min(BARS.max(shown)) };
@@ -96,10 +95,10 @@ pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title
     let titles: Vec<String> = axes.iter().map(|&i| axis_title(opened, i)).collect();
     let labels = points.labels.as_deref();
     if let [x, y, z] = &titles[..] {
-        let points: Vec<[f64; 3]> = points.coordinates.iter().map(|p| [p[0], p[1], p[2]]).collect();
+        let points: Vec<[f64; 3]> = points.scores.iter().map(|p| [p[0], p[1], p[2]]).collect();
         return Ok(draw::scatter3(&Scatter3 { title, points: &points, labels, titles: [x, y, z] }));
     }
-    let points: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
+    let points: Vec<(f64, f64)> = points.scores.iter().map(|p| (p[0], p[1])).collect();
     Ok(draw::scatter(&Scatter { title, points: &points, labels, x_title: &titles[0], y_title: &titles[1] }))
 }
 
@@ -108,7 +107,7 @@ pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title:
     let arrows = loadings(opened, &axes, false)?;
     let points = rows.points(opened, &axes)?;
     let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
-    let plane: Vec<(f64, f64)> = points.coordinates.iter().map(|p| (p[0], p[1])).collect();
+    let plane: Vec<(f64, f64)> = points.scores.iter().map(|p| (p[0], p[1])).collect();
     let scatter = Scatter { title, points: &plane, labels: points.labels.as_deref(), x_title: &x, y_title: &y };
     Ok(draw::biplot(&Biplot { scatter, arrows: &arrows }))
 }
@@ -120,8 +119,8 @@ pub(crate) fn circle(opened: &Opened, numbers: &[usize], title: &str) -> anyhow:
     Ok(draw::circle(&Circle { title, arrows: &arrows, x_title: &x, y_title: &y }))
 }
 
-/// What each column has to do with two components: √λ_i V_ij, as a correlation if divided by the column's own
-/// deviation.
+/// Loadings of each column on two components: √λ_i V_ij. Divided by the standard deviation of the column, they are
+/// correlations.
 fn loadings(opened: &Opened, axes: &[usize], correlations: bool) -> anyhow::Result<Vec<(String, f64, f64)>> {
     let names = opened.note.names.as_ref().ok_or(Failure::NoNames)?;
     let model = opened.model();
@@ -142,7 +141,7 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
     let model = opened.model();
     let limits = model.limits(confidence)?;
     if model.n_components() == model.rank() && model.certificate().is_exact() {
-        output::talk("every direction is shown, so Q is nothing but rounding; show fewer with -k");
+        output::message("all directions are reported, so Q is only rounding error; report fewer with -k");
     }
     let source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
     let (mut t2, mut q, mut labels, mut names) = (Vec::new(), Vec::new(), None::<Vec<String>>, None::<Vec<String>>);
@@ -165,7 +164,7 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
     Ok(draw::monitor(&Monitor { title, t2: &t2, q: &q, limits, level: &level, labels, names }))
 }
 
-/// The picture that so many features make.
+/// The image that this many features form.
 pub(crate) fn picture((width, height): (usize, usize), features: usize) -> anyhow::Result<Picture> {
     let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0);
     match pixels.map(|pixels| (features / pixels, features % pixels)) {
@@ -211,18 +210,18 @@ pub(crate) fn strip(
     })
 }
 
-/// The strip of one row that is at hand.
+/// The strip of one row that was already read.
 pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &str) -> anyhow::Result<Drawing> {
     let size = size_of(opened)?;
     let all = opened.with_components(opened.raw.rank())?;
-    let coordinates = all.project(row, false)?.to_f64();
-    let original: Array1<f64> = opened.taken(row).to_f64().row(0).to_owned();
-    let mut kept: Vec<usize> = steps.iter().map(|&k| k.min(coordinates.ncols())).collect();
+    let scores = all.project(row, false)?.to_f64();
+    let original: Array1<f64> = opened.preprocessed(row).to_f64().row(0).to_owned();
+    let mut kept: Vec<usize> = steps.iter().map(|&k| k.min(scores.ncols())).collect();
     kept.dedup();
     let mut columns = Vec::new();
     let (mut originals, mut rebuilt, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
     for k in kept {
-        let first: Array2<f64> = coordinates.slice_axis(Axis(1), Slice::from(..k)).to_owned();
+        let first: Array2<f64> = scores.slice_axis(Axis(1), Slice::from(..k)).to_owned();
         let again = all.reconstruct(&Values::F64(first), false)?.to_f64();
         let again = again.row(0);
         columns.push(format!("k = {k}"));

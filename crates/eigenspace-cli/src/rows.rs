@@ -1,4 +1,4 @@
-//! Rows for a command: opened, checked against a model, read ahead, with a progress bar.
+//! Opens the rows of a command, checks them against a model, and reads them ahead with a progress bar.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn Ro
     open_with(data, input, &input.options()?)
 }
 
-/// Opens rows of which only the columns with numbered names are wanted, where there are such names.
+/// Opens rows and keeps only the columns with numbered names, if there are any.
 pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) -> anyhow::Result<Box<dyn RowSource>> {
     let numbered = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
     open_with(data, input, &ReadOptions { numbered, ..input.options()? })
@@ -29,7 +29,7 @@ pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
     let rows = source::open(data, options)?;
     for notice in &rows.columns().notices {
-        output::talk(&told(notice));
+        output::message(&notice_text(notice));
     }
     let Some(path) = &input.weights else { return Ok(rows) };
     let weights = source::open(&[path], &ReadOptions { vector: true, ..ReadOptions::default() })?;
@@ -40,23 +40,23 @@ fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::
     Ok(Box::new(weighted))
 }
 
-/// A notice of the library in the words of the command: which option changes it.
-pub(crate) fn told(notice: &Notice) -> String {
+/// A notice of the library, with the option that changes the behavior.
+pub(crate) fn notice_text(notice: &Notice) -> String {
     match notice {
-        Notice::IndexColumn { .. } => format!("{notice} (--keep-index reads it)"),
-        Notice::NumbersInHeader { .. } => format!("{notice} (--no-header)"),
+        Notice::IndexColumn { .. } => format!("{notice} (use --keep-index to keep it)"),
+        Notice::NumbersInHeader { .. } => format!("{notice} (use --no-header)"),
         other => other.to_string(),
     }
 }
 
-/// Opens rows that must have the columns of a model. Columns that have names are found by them, in any order.
+/// Opens rows that must have the columns of a model. Named columns may come in any order.
 pub(crate) fn open_for(
     data: &[PathBuf],
     input: &Input,
     note: &Note,
     features: usize,
 ) -> anyhow::Result<Box<dyn RowSource>> {
-    // Standard input can be opened only once, so the reader is told beforehand what to look for.
+    // Standard input can be opened only once, so the reader must know the columns in advance.
     let options = ReadOptions { model_columns: note.names.clone(), ..input.options()? };
     let rows = open_with(data, input, &options)?;
     let chosen = options.columns.is_some();
@@ -72,7 +72,7 @@ fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[
         let (expected, found) = ((there.width, there.height), (here.width, here.height));
         return Err(Error::Source { path, source: SourceError::PictureSize { expected, found } }.into());
     }
-    // In a table without names, columns that were chosen are taken by their places.
+    // In a table without names, chosen columns are matched by position.
     let names = columns.names.as_ref().filter(|_| !(chosen && columns.numbered));
     if let (Some(here), Some(there)) = (names, &note.names)
         && let Some(column) = there.iter().find(|&name| !here.contains(name))
@@ -95,7 +95,7 @@ fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[
     Ok(())
 }
 
-/// Hands every block to `each`, which may refuse one of its rows.
+/// Passes every block to `each`. An error about a row of a block gets the location of the row.
 pub(crate) fn for_each(
     what: &str,
     rows: Box<dyn RowSource>,
@@ -119,12 +119,12 @@ pub(crate) fn for_each(
     Ok(done)
 }
 
-/// True for standard input.
+/// Whether a path means standard input.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Tries whether a file can be written, before the work and not after it.
+/// Checks that a file can be written, before the work starts.
 pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
     if is_standard_input(path) {
         return Err(Failure::NoFile.into());
@@ -134,7 +134,7 @@ pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for a model, which must not take the place of a recognizer: its people would be gone.
+/// The same for a model, which must not replace a recognizer: its people would be lost.
 pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
     if path.is_file() && Opened::load(path).is_ok_and(|there| there.note.faces) {
         return Err(Failure::IsRecognizer { path: path.to_owned() }.into());
@@ -142,7 +142,7 @@ pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
     try_output(path)
 }
 
-/// Refuses to write over pictures, or another file, that are to be read.
+/// Fails if the output would overwrite an image or another file that the command reads.
 pub(crate) fn spare_pictures(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     let Ok(there) = output.canonicalize() else { return Ok(()) };
     let same = |path: &Path| path.canonicalize().is_ok_and(|path| path == there);
@@ -155,7 +155,7 @@ pub(crate) fn spare_pictures(data: &[PathBuf], output: &Path) -> anyhow::Result<
     Ok(())
 }
 
-/// Refuses to write over rows that are to be read.
+/// Fails if the output would overwrite a file of rows that the command reads.
 pub(crate) fn spare(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     let place = |path: &Path| path.canonicalize().ok();
     let there = place(output);

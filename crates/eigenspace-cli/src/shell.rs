@@ -1,10 +1,10 @@
-//! Commands that can be pasted: names as a shell reads them.
+//! Quotes names for a shell, so that suggested commands can be pasted.
 
 use std::path::Path;
 
 use eigenspace::is_printable;
 
-/// One word of a shell. A word with characters that cannot be shown is written as `$'…'`, which bash, zsh and ksh read.
+/// Quotes one word for a shell. A word with unprintable characters is written as `$'…'`, which bash, zsh and ksh read.
 pub(crate) fn word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -21,7 +21,7 @@ pub(crate) fn word(text: &str) -> String {
     format!("$'{}'", text.chars().map(escaped).collect::<String>())
 }
 
-/// A file as a word that no command takes for an option.
+/// Quotes a file name so that it cannot be mistaken for an option.
 pub(crate) fn file(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.starts_with('-') { word(&format!("./{text}")) } else { word(&text) }
@@ -33,7 +33,7 @@ pub(crate) fn option(name: &str, value: &str) -> String {
     format!("{name}{between}{}", word(value))
 }
 
-/// An option that takes a list, with one value that may have commas in it.
+/// An option that takes a list, with one value that may contain commas.
 pub(crate) fn list_option(name: &str, value: &str) -> String {
     match value.contains([',', '"', '\n', '\r']) {
         true => option(name, &format!("\"{}\"", value.replace('"', "\"\""))),
@@ -41,7 +41,7 @@ pub(crate) fn list_option(name: &str, value: &str) -> String {
     }
 }
 
-/// The values of such a list: separated by commas, in double quotes where they have commas themselves, as in CSV.
+/// The values of such a list: separated by commas, in double quotes if they contain commas, as in CSV.
 pub(crate) fn list(text: &str) -> Vec<String> {
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
     let values = reader.into_records().flatten();

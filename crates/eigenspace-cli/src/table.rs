@@ -1,9 +1,9 @@
-//! Tables on standard output, and numbers as people read them.
+//! Tables of text, and numbers formatted for people.
 
 use comfy_table::{CellAlignment, Table, presets};
 use eigenspace::printable;
 
-/// A plain table: a line of headings, numbers to the right.
+/// A plain table: a line of headings, all cells aligned to the right.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -18,7 +18,7 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     trimmed(&table.to_string())
 }
 
-/// Names on the left, what they are on the right.
+/// Lines of names on the left and values on the right.
 pub(crate) fn facts(facts: &[(&str, String)]) -> String {
     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     facts.iter().map(|(name, value)| format!("{name:width$}  {}\n", printable(value))).collect()
@@ -28,7 +28,7 @@ fn trimmed(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// A number with enough digits to tell it from its neighbors.
+/// A number with about six significant digits.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
@@ -46,7 +46,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// A whole number in groups of three.
+/// A whole number with commas between groups of three digits.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

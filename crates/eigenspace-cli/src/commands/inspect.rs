@@ -1,4 +1,4 @@
-//! `eigenspace inspect`: what a model knows, and how well.
+//! `eigenspace inspect`: the contents of a model and its certificate.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,15 @@ use crate::opened::Opened;
 use crate::table::{count, facts, number, percent, table};
 use crate::{output, shell, warn};
 
-/// Components that are listed when none were asked for.
+/// Number of components listed by default.
 const LISTED: usize = 10;
-/// Components whose directions are listed.
-const LOADED: usize = 8;
+/// Largest number of components in the table of loadings.
+const LOADING_COLUMNS: usize = 8;
 
-/// Look at a model: rows, rank, variances, certificate.
+/// Print a summary of a model: rows, rank, variances and certificate.
 #[derive(Args)]
 pub(crate) struct Inspect {
-    /// The model.
+    /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
@@ -27,15 +27,15 @@ pub(crate) struct Inspect {
     #[arg(long)]
     json: bool,
 
-    /// List every component that is shown, not the first ten.
+    /// List all components instead of the first ten.
     #[arg(long)]
     all: bool,
 
-    /// Components to show, instead of those that the model shows.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Also show what each column has to do with the components: the directions themselves, and the mean.
+    /// Also print the mean of each column and its loading on each component.
     #[arg(long)]
     loadings: bool,
 }
@@ -59,14 +59,14 @@ impl Inspect {
     }
 }
 
-/// Prints what is known of a model.
+/// Prints a summary of a model.
 pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result<()> {
     if as_json {
         return output::data(&serde_json::to_string_pretty(&description(opened)?)?);
     }
     let model = opened.model();
     let (shown, certificate) = (model.n_components(), model.certificate());
-    let captured: f64 = model.explained_variance_ratio().sum();
+    let explained: f64 = model.explained_variance_ratio().sum();
     let weight = if model.weight() == model.count() as f64 {
         String::new()
     } else {
@@ -77,31 +77,31 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     let exact = if certificate.is_exact() {
         "exact: nothing was dropped".to_owned()
     } else if useless {
-        format!("no useful bound: eigenvalues may be off by {relative:.1e} of the largest")
+        format!("no useful bound: eigenvalues may be off by {relative:.1e} of the largest eigenvalue")
     } else {
-        format!("off by at most {relative:.1e} of the largest eigenvalue")
+        format!("eigenvalues are off by at most {relative:.1e} of the largest eigenvalue")
     };
     let mut lines = vec![
         ("model", opened.path.display().to_string()),
         ("rows", format!("{}{weight}", count(model.count()))),
         ("features", features(opened)),
-        ("components", format!("{shown} shown, {} kept", model.rank())),
-        ("captured", format!("{} of the variance", percent(captured))),
+        ("components", format!("{shown} reported, {} directions kept", model.rank())),
+        ("explained", format!("{} of the variance", percent(explained))),
         ("certificate", exact),
     ];
     if !certificate.is_exact() && shown > 0 {
         let angle = certificate.angle_bound(shown);
-        let angle = if angle < 1.0 { format!("{:.2e} rad", angle.asin()) } else { "not bounded".into() };
-        lines.push(("angle", format!("{angle}, of the {shown} shown to the true ones")));
+        let bound = if angle < 1.0 { format!("at most {:.2e} rad", angle.asin()) } else { "not bounded".into() };
+        lines.push(("angle", format!("{bound}, between the {shown} components and the exact ones")));
     }
     if useless {
         lines.push(("remedy", warn::remedy(&opened.raw)));
     }
     if opened.note.standardize {
-        lines.push(("view", "standardized: every feature divided by its standard deviation".into()));
+        lines.push(("view", "standardized: each feature is divided by its standard deviation".into()));
     }
     if !model.is_centered() {
-        lines.push(("center", "the origin, not the mean".into()));
+        lines.push(("center", "the origin instead of the mean".into()));
     }
     if model.imputed() > 0 {
         lines.push(("imputed", format!("{} missing cells were filled", count(model.imputed()))));
@@ -110,7 +110,7 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     let rows = component_rows(opened, if all { shown } else { shown.min(LISTED) });
     if !rows.is_empty() {
         text += "\n";
-        text += &table(&["component", "singular value", "variance", "share", "together"], &rows);
+        text += &table(&["component", "singular value", "variance", "ratio", "cumulative"], &rows);
         if rows.len() < shown {
             let path = shell::file(&opened.path);
             text += &format!("… and {} more: eigenspace inspect {path} --all\n", shown - rows.len());
@@ -119,10 +119,10 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     output::data(&text)
 }
 
-/// Each column: its mean, and its part in the first components.
+/// The mean of each column and its loadings on the first components.
 fn loadings(opened: &Opened) -> String {
     let (model, directions) = (opened.model(), opened.model().components());
-    let shown = model.n_components().min(LOADED);
+    let shown = model.n_components().min(LOADING_COLUMNS);
     let headings: Vec<String> = (1..=shown).map(|i| format!("PC{i}")).collect();
     let headings: Vec<&str> = ["column", "mean"].into_iter().chain(headings.iter().map(String::as_str)).collect();
     let rows: Vec<Vec<String>> = opened
@@ -141,8 +141,8 @@ fn loadings(opened: &Opened) -> String {
 fn features(opened: &Opened) -> String {
     let features = count(opened.raw.features() as u64);
     match (opened.note.picture, &opened.note.names) {
-        (Some(p), _) if p.channels == 3 => format!("{features}, pictures of {}x{} in color", p.width, p.height),
-        (Some(p), _) => format!("{features}, pictures of {}x{}", p.width, p.height),
+        (Some(p), _) if p.channels == 3 => format!("{features}, images of {}x{} in color", p.width, p.height),
+        (Some(p), _) => format!("{features}, images of {}x{}", p.width, p.height),
         (None, Some(names)) if names.len() <= 8 => format!("{features}: {}", names.join(", ")),
         (None, Some(names)) => format!("{features}: {}, …", names[..6].join(", ")),
         (None, None) => features,
@@ -153,23 +153,23 @@ fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {
     let model = opened.model();
     let ratios = model.explained_variance_ratio();
     let variances = model.explained_variance(1.0).ok();
-    let mut together = 0.0;
+    let mut cumulative = 0.0;
     (0..shown)
         .map(|i| {
-            together += ratios[i];
+            cumulative += ratios[i];
             let variance = variances.as_ref().map_or_else(|| "-".into(), |variances| number(variances[i]));
             vec![
                 (i + 1).to_string(),
                 number(model.singular_values()[i]),
                 variance,
                 percent(ratios[i]),
-                percent(together),
+                percent(cumulative),
             ]
         })
         .collect()
 }
 
-/// Everything, as JSON.
+/// The complete summary, as JSON.
 fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
     let model = opened.model();
     let (shown, certificate) = (model.n_components(), model.certificate());

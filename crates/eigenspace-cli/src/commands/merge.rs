@@ -1,4 +1,4 @@
-//! `eigenspace merge`: models of several sets of rows to one of all.
+//! `eigenspace merge`: combines models of different rows.
 
 use std::path::{Path, PathBuf};
 
@@ -11,28 +11,28 @@ use crate::destination::Destination;
 use crate::opened::Opened;
 use crate::{memory, output, rows, warn};
 
-/// Join models of different rows into the model of all of them.
+/// Merge models of different rows into one model of all rows.
 #[derive(Args)]
 #[command(after_help = "Example:
   eigenspace merge site-a.safetensors site-b.safetensors site-c.safetensors -o all.safetensors")]
 pub(crate) struct Merge {
-    /// Models of the same columns.
+    /// Models with the same columns.
     #[arg(required = true, num_args = 2.., value_name = "MODEL", value_hint = ValueHint::FilePath)]
     models: Vec<PathBuf>,
 
-    /// The model file to write.
+    /// Model file to write.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Components to show, instead of the number that the first model shows.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the first model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Directions to keep; all by default.
+    /// Number of directions to keep, or `all`; all by default.
     #[arg(long, value_name = "N")]
     max_rank: Option<String>,
 
-    /// Which directions are dropped: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
+    /// Rule for dropping directions: none, rank:N, energy:SHARE, tolerance:T or fd:N (Frequent Directions).
     #[arg(long, value_name = "RULE", default_value = "none", conflicts_with = "max_rank")]
     truncation: String,
 
@@ -54,7 +54,7 @@ impl Merge {
         let models = self.models.iter().map(|path| Opened::load(path)).collect::<Result<Vec<_>, _>>()?;
         let first = &models[0];
         for other in &models[1..] {
-            let context = || format!("could not merge `{}` with `{}`", first.path.display(), other.path.display());
+            let context = || format!("cannot merge `{}` with `{}`", first.path.display(), other.path.display());
             let (left, right) = (first.raw.features(), other.raw.features());
             if left != right {
                 return anyhow::Context::with_context(Err(Error::FeatureMismatch { left, right }), context);
@@ -63,13 +63,15 @@ impl Merge {
         models[1..].iter().try_for_each(|other| first.same_columns(other))?;
         let note = models[1..].iter().fold(first.note.clone(), |note, other| note.shared(&other.note));
         if note != first.note {
-            output::talk("the models differ in names, pictures or --standardize; the result keeps what they share");
+            output::message(
+                "the models differ in column names, image size or --standardize; the result keeps only what they share",
+            );
         }
         memory::for_directions(models.iter().map(|model| model.raw.rank() + 1).sum(), first.raw.features())?;
         let merged = EigenspaceModel::merge_all(models.iter().map(|model| &model.raw), truncation);
         let mut merged = anyhow::Context::with_context(merged, || {
             let names = models.iter().map(|model| format!("`{}`", model.path.display())).collect::<Vec<_>>();
-            format!("could not merge {}", names.join(", "))
+            format!("cannot merge {}", names.join(", "))
         })?;
         let components = match &self.components {
             Some(text) => args::components(text)?,

@@ -1,4 +1,4 @@
-//! The verbs: one file each.
+//! The subcommands, one file each.
 
 pub(crate) mod compare;
 pub(crate) mod completions;
@@ -18,7 +18,7 @@ use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 use crate::output;
 
-/// What a command that asks a question found; other commands say yes when they are done.
+/// The answer of a command that compares; all other commands answer yes when they succeed.
 pub(crate) enum Answer {
     Yes,
     No,
@@ -26,9 +26,9 @@ pub(crate) enum Answer {
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Answer> {
     if arguments.quiet {
-        output::be_quiet();
+        output::set_quiet();
     }
-    // 0 leaves the number to the machine.
+    // 0 means one thread per core.
     let threads = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.unwrap_or(0).into());
     threads.build_global().map_err(|source| Failure::NoThreads { source })?;
     match arguments.command {

@@ -1,4 +1,4 @@
-//! `eigenspace plot`: pictures of a model and of rows in it.
+//! `eigenspace plot`: plots of a model and of rows projected on it.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, ValueEnum, ValueHint};
 use eigenspace::AtomicFile;
 
-use crate::args::{self, Holes, Input};
+use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, pictures, rows};
 
-/// Draw a model, or rows in it, as SVG or PNG.
+/// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
-#[command(after_help = "Kinds of pictures:
-  scree    MODEL       shares of variance, one by one and together
-  scatter  MODEL DATA  coordinates, colored by --label or class folder; in space with --axes 1,2,3
-  gallery  MODEL       the mean and the components as pictures (eigenfaces)
-  strip    MODEL DATA  one row: original, reconstruction and residual over the number of components
-  biplot   MODEL DATA  coordinates, and the columns as arrows
+#[command(after_help = "Kinds of plots:
+  scree    MODEL       explained variance ratio of each component, and cumulative
+  scatter  MODEL DATA  scores, colored by --label or class directory; in 3D with --axes 1,2,3
+  gallery  MODEL       the mean and the components as images (eigenfaces)
+  strip    MODEL DATA  one row: original, reconstruction and residual for several numbers of components
+  biplot   MODEL DATA  scores, with the columns as arrows
   circle   MODEL       correlations of the columns with two components
   monitor  MODEL DATA  T² against Q, with their limits
 
@@ -30,32 +30,32 @@ Examples:
   eigenspace plot gallery faces.safetensors -o eigenfaces.png
   eigenspace plot strip faces.safetensors faces/ --row 7 -o strip.png")]
 pub(crate) struct Plot {
-    /// The kind of picture.
+    /// Kind of plot.
     #[arg(value_name = "KIND")]
     kind: Kind,
 
-    /// The model.
+    /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Rows to show, for the kinds that show rows.
+    /// Rows to plot, for the kinds that need them.
     #[arg(value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
-    /// The picture to write: .svg or .png.
+    /// Image file to write: .svg or .png.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Components to show, instead of those that the model shows.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Components on the axes of scatter, biplot and circle, counted from 1; three make a picture in
-    /// space. [default: 1,2]
+    /// Components on the axes of scatter, biplot and circle, counted from 1; three components make a 3D scatter
+    /// plot. [default: 1,2]
     #[arg(long, value_name = "I,J[,K]", value_delimiter = ',')]
     axes: Option<Vec<usize>>,
 
-    /// The row to show in a strip, counted from 0. [default: 0]
+    /// Row to draw in a strip, counted from 0. [default: 0]
     #[arg(long, value_name = "N")]
     row: Option<u64>,
 
@@ -63,24 +63,24 @@ pub(crate) struct Plot {
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     steps: Option<Vec<usize>>,
 
-    /// Pictures in a gallery, the mean included. [default: 16]
+    /// Number of images in a gallery, including the mean. [default: 16]
     #[arg(long, value_name = "N")]
     tiles: Option<NonZeroUsize>,
 
-    /// The size of the pictures, where the model does not know it.
+    /// Size of the images, if the model does not store it.
     #[arg(long, value_name = "WxH")]
     shape: Option<String>,
 
-    /// The share of good rows that stay below the limits of T² and Q. [default: 0.99]
+    /// Share of normal rows that stay below the limits of T² and Q. [default: 0.99]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
 
-    /// The title, instead of none.
+    /// Title; none by default.
     #[arg(long, value_name = "TEXT", default_value = "")]
     title: String,
 
     #[command(flatten)]
-    holes: Holes,
+    missing_cells: MissingCells,
 
     #[command(flatten)]
     input: Input,
@@ -101,7 +101,7 @@ impl Kind {
     const ALL: [Self; 7] =
         [Self::Scree, Self::Scatter, Self::Gallery, Self::Strip, Self::Biplot, Self::Circle, Self::Monitor];
 
-    /// As on the command line.
+    /// The name on the command line.
     fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
@@ -112,7 +112,7 @@ impl Kind {
 }
 
 impl Plot {
-    /// Refuses what another kind of plot would use and this one would not.
+    /// Rejects options that this kind of plot does not use.
     fn check_options(&self) -> Result<(), Failure> {
         type Uses = fn(Kind) -> bool;
         let given: [(&'static str, bool, Uses); 7] = [
@@ -150,7 +150,7 @@ impl Plot {
         }
         let title = self.title.as_str();
         let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
-        let rows = pictures::Rows { data: &self.data, input: &self.input, missing: self.holes.missing };
+        let rows = pictures::Rows { data: &self.data, input: &self.input, missing: self.missing_cells.missing };
         let drawing = match self.kind {
             Kind::Scree => pictures::scree(&opened, components.is_some(), title)?,
             Kind::Gallery => pictures::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,
@@ -164,12 +164,12 @@ impl Plot {
             Kind::Monitor => pictures::monitor(&opened, &rows, self.confidence.unwrap_or(0.99), title)?,
         };
         format.write(&drawing, &self.output)?;
-        output::talk(&format!("`{}`", self.output.display()));
+        output::message(&format!("wrote `{}`", self.output.display()));
         Ok(())
     }
 }
 
-/// What a picture is written as.
+/// The file format of a plot.
 #[derive(Clone, Copy)]
 pub(crate) enum Format {
     Svg,
@@ -190,21 +190,21 @@ impl Format {
             Self::Svg => AtomicFile::write(path, drawing.svg().as_bytes())?,
             Self::Png => {
                 AtomicFile::write(path, &drawing.png()?)?;
-                tell_missing(drawing);
+                warn_about_missing_characters(drawing);
             }
         }
         Ok(())
     }
 }
 
-/// Says which characters no font has, once for all pictures of a command. Code points, because whoever lacks the font cannot read them
-/// on the terminal either.
-fn tell_missing(drawing: &Drawing) {
-    /// More are counted only.
+/// Warns once about characters that no font has. The warning lists code points, because a terminal without the font cannot
+/// display the characters either.
+fn warn_about_missing_characters(drawing: &Drawing) {
+    /// Largest number of characters listed; the others are only counted.
     const LISTED: usize = 6;
-    static TOLD: AtomicBool = AtomicBool::new(false);
+    static WARNED: AtomicBool = AtomicBool::new(false);
     let Some((characters, fonts)) = drawing.missing_characters() else { return };
-    if TOLD.swap(true, Ordering::Relaxed) {
+    if WARNED.swap(true, Ordering::Relaxed) {
         return;
     }
     let mut listed: Vec<String> =
@@ -212,9 +212,9 @@ fn tell_missing(drawing: &Drawing) {
     if characters.len() > LISTED {
         listed.push(format!("and {} more", characters.len() - LISTED));
     }
-    output::talk(&format!(
+    output::message(&format!(
         "warning: no installed font has the characters {}; the PNG shows their code points instead\n\
-         hint: install {fonts}, or write an .svg, which keeps the text",
+         hint: install {fonts}, or write an .svg file, which keeps the text",
         listed.join(", ")
     ));
 }

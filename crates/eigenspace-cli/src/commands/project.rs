@@ -1,4 +1,4 @@
-//! `eigenspace project`: rows to coordinates.
+//! `eigenspace project`: from rows to scores.
 
 use std::path::{Path, PathBuf};
 
@@ -8,40 +8,40 @@ use eigenspace::io::sink::{self, CsvSink, RowSink};
 use eigenspace::io::source::Values;
 use ndarray::{Axis, concatenate};
 
-use crate::args::{self, Holes, Input};
+use crate::args::{self, Input, MissingCells};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows, table};
 
-/// Coordinates of rows on the components of a model.
+/// Compute the scores of rows: their coordinates along the components of a model.
 #[derive(Args)]
 pub(crate) struct Project {
-    /// The model.
+    /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Rows to project; columns with names are found by them.
+    /// Rows to project; named columns may come in any order.
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
-    /// The file to write: .npy, .csv, .tsv or .parquet. Without it, text goes to standard output.
+    /// File to write: .npy, .csv, .tsv or .parquet. By default, text goes to standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Components to use, instead of those that the model shows.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Divide each coordinate by its standard deviation; the columns are then called W1, W2, …
+    /// Divide each score by its standard deviation, and name the columns W1, W2, … instead of PC1, PC2, …
     #[arg(long)]
     whiten: bool,
 
-    /// Add two columns: Hotelling's T2, and Q, the squared distance to the subspace.
+    /// Add two columns: Hotelling's T2, and Q, the squared distance to the subspace of the components.
     #[arg(long)]
     distances: bool,
 
     #[command(flatten)]
-    holes: Holes,
+    missing_cells: MissingCells,
 
     #[command(flatten)]
     input: Input,
@@ -56,7 +56,7 @@ impl Project {
         }
         let labels = self.input.label.is_some();
         let letters = if self.whiten { "W" } else { "PC" };
-        self.input.refuse_weights("the coordinates of a row")?;
+        self.input.refuse_weights("the scores of a row")?;
         if let Some(output) = &self.output {
             self.input.refuse_labels(output)?;
             rows::spare(&self.data, output)?;
@@ -76,25 +76,25 @@ impl Project {
         let limits = if self.distances { Some(opened.model().limits(0.99)?) } else { None };
         let mut count = 0;
         let read = rows::for_each("project", source, 0, |block| {
-            let block = opened.complete(block, self.holes.missing)?;
-            let mut coordinates = opened.project(&block.values, self.whiten)?;
+            let block = opened.complete(block, self.missing_cells.missing)?;
+            let mut scores = opened.project(&block.values, self.whiten)?;
             if let Some(limits) = limits {
                 let readings = opened.monitor(&block.values, limits)?;
                 let columns = [readings.hotelling.insert_axis(Axis(1)), readings.squared_distance.insert_axis(Axis(1))];
                 let [t2, q] = columns.each_ref().map(|column| column.view());
-                coordinates = Values::F64(concatenate(Axis(1), &[coordinates.to_f64().view(), t2, q])?);
+                scores = Values::F64(concatenate(Axis(1), &[scores.to_f64().view(), t2, q])?);
             }
             count += block.rows() as u64;
-            // Pictures without classes go by their names.
-            Ok(sink.write(&coordinates, block.labels.as_deref().or(block.origin.names.as_deref()))?)
+            // Images without labels are identified by their names.
+            Ok(sink.write(&scores, block.labels.as_deref().or(block.origin.names.as_deref()))?)
         })?;
         sink.finish()?;
         if count < read {
-            output::talk(&format!("{} rows with missing cells were left out", read - count));
+            output::message(&format!("left out {} rows with missing cells", read - count));
         }
         if let Some(path) = &self.output {
             let (rows, columns) = (table::count(count), opened.model().n_components());
-            output::talk(&format!("{rows} rows of {columns} coordinates in `{}`", path.display()));
+            output::message(&format!("wrote {rows} rows of {columns} scores to `{}`", path.display()));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `eigenspace reconstruct`: coordinates back to rows.
+//! `eigenspace reconstruct`: from scores back to rows.
 
 use std::path::{Path, PathBuf};
 
@@ -12,31 +12,31 @@ use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{output, rows, table};
 
-/// What the names of scores begin with: plain ones and whitened ones.
+/// Prefixes of the names of scores: plain and whitened.
 const SCORES: [&str; 2] = ["PC", "W"];
 /// The columns that `project --distances` adds.
 const DISTANCES: [&str; 2] = ["T2", "Q"];
 
-/// Rows that have given coordinates.
+/// Reconstruct rows from their scores.
 #[derive(Args)]
 pub(crate) struct Reconstruct {
-    /// The model.
+    /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Coordinates, as `eigenspace project` writes them.
-    #[arg(required = true, value_name = "COORDINATES", value_hint = ValueHint::FilePath)]
-    coordinates: Vec<PathBuf>,
+    /// Scores, as written by `eigenspace project`.
+    #[arg(required = true, value_name = "SCORES", value_hint = ValueHint::FilePath)]
+    scores: Vec<PathBuf>,
 
-    /// The file to write: .npy, .csv, .tsv or .parquet. Without it, text goes to standard output.
+    /// File to write: .npy, .csv, .tsv or .parquet. By default, text goes to standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Components that the coordinates are of, instead of those that the model shows.
+    /// Number of components that the scores have; by default that of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// The coordinates are whitened; told by their names, W1, W2, …, where they have names.
+    /// Treat the scores as whitened. This is the default if their columns are named W1, W2, …
     #[arg(long)]
     whitened: bool,
 
@@ -49,17 +49,17 @@ impl Reconstruct {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_with(&self.model, components)?;
         let names = opened.note.column_names(opened.raw.features());
-        self.input.refuse_weights("the rows of coordinates")?;
+        self.input.refuse_weights("the reconstructed rows")?;
         if let Some(output) = &self.output {
             self.input.refuse_labels(output)?;
-            rows::spare(&self.coordinates, output)?;
+            rows::spare(&self.scores, output)?;
             rows::spare(std::slice::from_ref(&self.model), output)?;
             AtomicFile::sweep(output);
         }
-        // Of what `project` writes, the coordinates alone, in their order.
-        let source = rows::open_numbered(&self.coordinates, &self.input, &SCORES)?;
+        // Of the columns that `project` writes, only the scores, in order.
+        let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;
         let components = opened.model().n_components();
-        let named = check(source.columns(), components, &self.coordinates[0])?;
+        let named = check(source.columns(), components, &self.scores[0])?;
         let whitened = self.whitened || named == Some("W");
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {
@@ -72,13 +72,13 @@ impl Reconstruct {
         sink.finish()?;
         if let Some(path) = &self.output {
             let (rows, columns) = (table::count(count), table::count(names.len() as u64));
-            output::talk(&format!("{rows} rows of {columns} columns in `{}`", path.display()));
+            output::message(&format!("wrote {rows} rows of {columns} columns to `{}`", path.display()));
         }
         Ok(())
     }
 }
 
-/// What the names of scores begin with, where they have names. Refuses what is, or may be, something else.
+/// The prefix of the names of scores, if they have names. Fails if the columns are or may be something else.
 fn check(columns: &Columns, components: usize, path: &Path) -> Result<Option<&'static str>, Failure> {
     let path = path.to_owned();
     let names = columns.names.as_deref().unwrap_or_default();

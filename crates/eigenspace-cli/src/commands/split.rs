@@ -1,4 +1,4 @@
-//! `eigenspace split`: a part out of a whole.
+//! `eigenspace split`: removes the rows of one model from another.
 
 use std::path::PathBuf;
 
@@ -10,22 +10,22 @@ use crate::destination::Destination;
 use crate::opened::Opened;
 use crate::{memory, rows};
 
-/// Take the rows of a part out of the model of a whole.
+/// Remove the rows of one model from another model that contains them.
 #[derive(Args)]
 #[command(
-    after_help = "A part that cannot have been in the whole is refused. In few dimensions, or if it is small, a stranger may \
-                        look like a part; that cannot be told."
+    after_help = "A part that cannot have been in the whole is an error. With few features, or for a small part, some wrong \
+                        parts cannot be detected."
 )]
 pub(crate) struct Split {
-    /// The model of all rows.
+    /// Model of all rows.
     #[arg(value_name = "WHOLE", value_hint = ValueHint::FilePath)]
     whole: PathBuf,
 
-    /// The model of the rows to take out.
+    /// Model of the rows to remove.
     #[arg(value_name = "PART", value_hint = ValueHint::FilePath)]
     part: PathBuf,
 
-    /// The model file to write.
+    /// Model file to write.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
@@ -41,7 +41,7 @@ impl Split {
         rows::try_model(&self.output)?;
         whole.same_columns(&part)?;
         memory::for_directions(whole.raw.rank() + part.raw.rank(), whole.raw.features())?;
-        let context = || format!("could not split `{}` out of `{}`", self.part.display(), self.whole.display());
+        let context = || format!("cannot split `{}` from `{}`", self.part.display(), self.whole.display());
         let rest = whole.raw.split(&part.raw).with_context(context)?;
         destination.write(&rest.to_bytes_with_note(&whole.note.to_text()))?;
         inspect::print(&Opened::new(&self.output, rest, whole.note)?, self.json, false)

@@ -1,4 +1,4 @@
-//! `eigenspace update`: more rows into a model.
+//! `eigenspace update`: adds rows to a model.
 
 use std::path::PathBuf;
 
@@ -11,22 +11,22 @@ use crate::destination::Destination;
 use crate::opened::Opened;
 use crate::{memory, output, rows, warn};
 
-/// Add rows to a model, without the rows it was made of.
+/// Add rows to a model, without the rows it was fitted on.
 #[derive(Args)]
 pub(crate) struct Update {
-    /// The model.
+    /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Rows to add; columns with names are found by them.
+    /// Rows to add; named columns may come in any order.
     #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
-    /// The file to write, instead of replacing the model's.
+    /// File to write; by default the model file is replaced.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Components to show, instead of the number that the model shows.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`; by default that of the model.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
@@ -58,12 +58,12 @@ impl Update {
         let plan = options.plan(before.raw.features())?;
         memory::for_stream(&plan, before.raw.features(), before.raw.rank(), rows.rows())?;
         let mut stream = options.resume(&before.raw)?;
-        output::talk(&format!("{}", stream.plan()));
+        output::message(&format!("{}", stream.plan()));
         rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
         let model = EigenspaceModel::clone(&*stream.model()?);
         let added = model.count() - before.raw.count();
         destination.write(&model.to_bytes_with_note(&before.note.to_text()))?;
-        output::talk(&format!("added {added} rows"));
+        output::message(&format!("added {added} rows"));
         warn::of_fewer_components(&model);
         inspect::print(&Opened::new(&path, model, before.note)?, self.json, false)
     }

@@ -1,4 +1,4 @@
-//! Folders of faces: checking one, and writing one whole or not at all.
+//! Directories of faces: verifies one, or writes a complete one.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::data::error::DataError;
 use crate::data::repair::Face;
 
-/// Checks every face; the error names the first that is not the original.
+/// Verifies every face. The error names the first that is not the original.
 pub(crate) fn verify(folder: &Path, faces: &[Face<'_>]) -> Result<(), DataError> {
     for face in faces {
         let path = folder.join(face.file);
@@ -21,7 +21,7 @@ pub(crate) fn verify(folder: &Path, faces: &[Face<'_>]) -> Result<(), DataError>
     Ok(())
 }
 
-/// Whether nothing would be lost by writing a folder here: it is missing or empty.
+/// Whether a directory can be written here without a loss: it is missing or empty.
 pub(crate) fn is_free(folder: &Path) -> Result<bool, DataError> {
     match fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -30,9 +30,9 @@ pub(crate) fn is_free(folder: &Path) -> Result<bool, DataError> {
     }
 }
 
-/// Restores every face from a copy and writes them as a new folder, which appears in one step.
+/// Restores every face from a copy and writes them to a new directory, which appears in one step.
 ///
-/// `copy` gives the bytes of a face by its name. Nothing is written before all are checked.
+/// `copy` returns the bytes of a face by name. Nothing is written before all faces are verified.
 pub(crate) fn restore(
     mut copy: impl FnMut(&str) -> Result<Vec<u8>, DataError>,
     destination: &Path,
@@ -44,25 +44,26 @@ pub(crate) fn restore(
         pictures.push((face.file, restored.ok_or_else(|| DataError::FaceDiffers { path: face.file.into() })?));
     }
     let parent = destination.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(DataError::io("make", parent))?;
-    // Beside the destination, so that renaming is one step; one level down, for the scratch folder itself is
-    // closed to other users. It is removed when this function ends, however it ends.
-    let scratch = tempfile::Builder::new().prefix(".orl-").tempdir_in(parent).map_err(DataError::io("make", parent))?;
+    fs::create_dir_all(parent).map_err(DataError::io("create", parent))?;
+    // On the same file system as the destination, so that renaming is one step. One level down, because other users
+    // cannot read the scratch directory itself, which is removed when this function returns.
+    let scratch =
+        tempfile::Builder::new().prefix(".orl-").tempdir_in(parent).map_err(DataError::io("create", parent))?;
     let whole = scratch.path().join("faces");
     for (file, bytes) in pictures {
         let path = whole.join(file);
         let folder = path.parent().unwrap_or(&whole);
-        fs::create_dir_all(folder).map_err(DataError::io("make", folder))?;
+        fs::create_dir_all(folder).map_err(DataError::io("create", folder))?;
         fs::write(&path, bytes).map_err(DataError::io("write", path.as_path()))?;
     }
-    // An empty folder makes way; one with something in it cannot be removed so.
+    // This removes an empty directory and fails for any other.
     match fs::remove_dir(destination) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(DataError::io("replace", destination)(error));
         }
         _ => {}
     }
-    fs::rename(&whole, destination).map_err(DataError::io("make", destination))
+    fs::rename(&whole, destination).map_err(DataError::io("create", destination))
 }
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
     fn a_face_with_a_wrong_checksum_is_refused_and_nothing_is_written() {
         let scratch = tempfile::tempdir().expect("a new folder");
         let error = restored(b"P5\r\n\r\n and more", &scratch.path().join("to")).expect_err("not the original");
-        assert_eq!(error.to_string(), "the face `s1/1.pgm` has the wrong SHA-256");
+        assert_eq!(error.to_string(), "cannot use the face `s1/1.pgm`: its SHA-256 is not that of the original");
         assert_eq!(entries(scratch.path()), 0);
     }
 
@@ -122,6 +123,6 @@ mod tests {
     fn a_missing_face_is_named() {
         let scratch = tempfile::tempdir().expect("a new folder");
         let message = verify(scratch.path(), &faces()).expect_err("no s1").to_string();
-        assert!(message.ends_with("1.pgm` is missing"), "{message}");
+        assert!(message.starts_with("cannot find the face `") && message.ends_with("1.pgm`"), "{message}");
     }
 }

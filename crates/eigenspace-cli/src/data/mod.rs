@@ -1,4 +1,4 @@
-//! Data sets for trying things out: `eigenspace data orl DIR` fetches one, `--check` only checks it.
+//! Example data sets: `eigenspace data orl DIR` fetches one, and `--check` only verifies it.
 
 mod error;
 mod faces;

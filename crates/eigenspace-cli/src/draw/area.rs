@@ -1,8 +1,8 @@
-//! Points and upright rectangles of a picture.
+//! Points and axis-aligned rectangles of a plot.
 
 pub(super) type Point = (f64, f64);
 
-/// An upright rectangle.
+/// An axis-aligned rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Area {
     pub(super) left: f64,
@@ -24,18 +24,18 @@ impl Area {
         self.left < other.right() && other.left < self.right() && self.top < other.bottom() && other.top < self.bottom()
     }
 
-    /// The square about a point.
+    /// The square around a point.
     pub(super) fn around(center: Point, half: f64) -> Self {
         Self { left: center.0 - half, top: center.1 - half, width: 2.0 * half, height: 2.0 * half }
     }
 
-    /// Larger by so much on every side.
+    /// The rectangle enlarged by this much on every side.
     pub(super) fn grown(&self, by: f64) -> Self {
         let (width, height) = (self.width + 2.0 * by, self.height + 2.0 * by);
         Self { left: self.left - by, top: self.top - by, width, height }
     }
 
-    /// The common part of two areas.
+    /// The intersection of two areas.
     pub(super) fn overlap(&self, other: &Area) -> Option<Self> {
         let (left, top) = (self.left.max(other.left), self.top.max(other.top));
         let (right, bottom) = (self.right().min(other.right()), self.bottom().min(other.bottom()));
@@ -47,9 +47,9 @@ impl Area {
         (to.0.max(self.left).min(self.right()), to.1.max(self.top).min(self.bottom()))
     }
 
-    /// Does the straight line between two points pass through?
+    /// Whether the straight line between two points crosses this area.
     pub(super) fn crossed_by(&self, from: Point, to: Point) -> bool {
-        // The part of the line, as shares of its length, that lies between two opposite sides.
+        // The part of the line, as fractions of its length, between two opposite sides.
         let between = |start: f64, end: f64, low: f64, high: f64| {
             let along = end - start;
             if along == 0.0 {

@@ -1,4 +1,4 @@
-//! The frame of a chart: title, light grid, round numbers along two sides, titles of the axes.
+//! The frame of a plot: title, grid, tick labels, and titles of the axes.
 
 use super::color::Rgb;
 use super::font::{self, Weight};
@@ -12,37 +12,37 @@ pub(super) const TITLE: f64 = 17.0;
 const AXIS_TITLE: f64 = 14.0;
 pub(super) const TICK: f64 = 12.5;
 pub(super) const EDGE: f64 = 20.0;
-/// A chart of equal units is at least this wide and this high, so that it has room for names.
+/// Smallest width and height of a plot with equal units, so that it has room for names.
 const LEAST_WIDTH: f64 = 420.0;
 const LEAST_HEIGHT: f64 = 280.0;
 
-/// What the frame needs to know before it can be drawn.
+/// The input for drawing a frame.
 pub(super) struct Axes<'a> {
     pub(super) title: &'a str,
     pub(super) x_title: &'a str,
     pub(super) y_title: &'a str,
     pub(super) x: Scale,
     pub(super) y: Scale,
-    /// One unit is as long across as upwards.
+    /// Whether one unit has the same length on both axes.
     pub(super) equal: bool,
     pub(super) legend: Legend,
 }
 
-/// A drawn frame: it knows where a pair of numbers belongs.
+/// A drawn frame, which maps pairs of numbers to positions.
 pub(super) struct Frame {
     pub(super) area: Area,
     pub(super) x: Scale,
     pub(super) y: Scale,
 }
 
-/// The title of a picture, in the upper left corner.
+/// The title of a plot, in the upper left corner.
 pub(super) fn title(scene: &mut Scene, title: &str) {
     let title = font::shorten(title, TITLE, Weight::Bold, scene.width - 2.0 * EDGE);
     scene.text(Text::new(EDGE, 32.0, TITLE, Anchor::Start, title).bold());
 }
 
 impl Frame {
-    /// Draws everything around the data, and the legend to the right of it.
+    /// Draws everything around the data, with the legend to the right.
     pub(super) fn draw(scene: &mut Scene, axes: &Axes<'_>) -> Self {
         let top = if axes.title.is_empty() { EDGE } else { 52.0 };
         let bottom = scene.height - if axes.x_title.is_empty() { 40.0 } else { 62.0 };
@@ -66,11 +66,11 @@ impl Frame {
         frame
     }
 
-    /// Makes the area narrower or lower where the data would leave it empty at equal units.
+    /// Shrinks the area if equal units would leave a part of it empty.
     fn fit(&mut self, least_width: f64, least_height: f64) {
         let (across, up) = (self.x.high - self.x.low, self.y.high - self.y.low);
         let wanted = (self.area.height * across / up, self.area.width * up / across);
-        // By whole units, so that the picture has whole pixels.
+        // By whole units, so that the image has whole pixels.
         let shorter = |length: f64, wanted: f64, least: f64| length - (length - wanted.max(least)).max(0.0).floor();
         self.area.width = shorter(self.area.width, wanted.0, least_width);
         self.area.height = shorter(self.area.height, wanted.1, least_height);
@@ -99,7 +99,7 @@ impl Frame {
         (self.at_x(x), self.at_y(y))
     }
 
-    /// The place of a pair, or nothing if it cannot be shown.
+    /// The position of a pair, or `None` if it cannot be drawn.
     pub(super) fn place(&self, x: f64, y: f64) -> Option<Point> {
         (self.x.shows(x) && self.y.shows(y)).then(|| self.at(x, y))
     }
@@ -116,7 +116,7 @@ impl Frame {
         scene.line(points, stroke, if dash == Dash::Solid { 1.0 } else { 1.3 }, dash);
     }
 
-    /// Says that there is nothing to see, where an empty frame could be taken for a mistake.
+    /// Writes that there is nothing to draw, because an empty frame would look like an error.
     pub(super) fn empty(&self, scene: &mut Scene) {
         let middle = (self.area.left + 0.5 * self.area.width, self.area.top + 0.5 * self.area.height);
         scene.text(Text::new(middle.0, middle.1, 14.0, Anchor::Middle, "nothing to draw").fill(FADED).halo());
@@ -137,7 +137,7 @@ impl Frame {
         scene.line(vec![(left, self.area.top), (left, bottom), (self.area.right(), bottom)], RULE, 1.0, Dash::Solid);
     }
 
-    /// Leaves out ticks whose numbers would touch the one before.
+    /// Leaves out ticks whose labels would touch the previous one.
     fn apart(&self, ticks: Vec<Tick>) -> Vec<Tick> {
         let mut free = f64::NEG_INFINITY;
         let fits = |tick: &Tick| {

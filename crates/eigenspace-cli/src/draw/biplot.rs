@@ -1,4 +1,4 @@
-//! Points and, over them, the directions of the original features.
+//! A scatter plot with the original features as arrows.
 
 use super::Drawing;
 use super::axes::{HEIGHT, WIDTH};
@@ -9,21 +9,21 @@ use super::scale::extent;
 use super::scatter::{Scatter, cloud};
 use super::scene::{Point, Scene, WHITE};
 
-/// Of more arrows than twice this number only the longest are named: more could not be read.
+/// If there are more than twice this many arrows, only this many of the longest are named.
 const NAMED: usize = 12;
-/// Names keep this far from the tip of an arrow.
+/// Distance of a name from the tip of its arrow.
 const TIP: f64 = 2.0;
 const ARROW: Rgb = Rgb(0x40, 0x40, 0x40);
 
-/// A scatter and arrows `(name, x, y)` from the origin.
+/// A scatter plot, and arrows `(name, x, y)` from the origin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Biplot<'a> {
     pub(crate) scatter: Scatter<'a>,
     pub(crate) arrows: &'a [(String, f64, f64)],
 }
 
-/// Draws points and arrows. The arrows are stretched together until they reach as far as the points,
-/// and the factor is written under the picture.
+/// Draws points and arrows. All arrows are scaled by one factor so that they reach as far as the points, and the factor
+/// is written below the plot.
 pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
     let s = &b.scatter;
     let what = format!("{}: {} points and {} arrows", s.title, s.points.len(), b.arrows.len());
@@ -48,15 +48,15 @@ pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// An arrow ready to be drawn: where it ends in the picture, and how long it is in numbers.
+/// An arrow ready to be drawn: its tip in the plot, and its length in data units.
 pub(super) struct Arrow<'a> {
     pub(super) name: &'a str,
     pub(super) tip: Point,
     pub(super) length: f64,
 }
 
-/// Draws all arrows and names them, longest first. Where there are many, only `named` of them get a
-/// name and the others are pale.
+/// Draws all arrows and names them, longest first. Of many arrows only `named` get a name, and the
+/// others are pale.
 pub(super) fn draw_arrows<'a>(
     scene: &mut Scene,
     mut names: Names,
@@ -82,7 +82,7 @@ pub(super) fn draw_arrows<'a>(
     names.write(scene, &arrows.iter().map(named).collect::<Vec<_>>());
 }
 
-/// The factor with which the arrows fill four fifths of the room the points take, side by side.
+/// The factor with which the arrows fill four fifths of the extent of the points.
 fn stretch(points: &[Point], arrows: &[(String, f64, f64)]) -> f64 {
     let reach =
         |values: &mut dyn Iterator<Item = f64>| extent(values).map_or(0.0, |(low, high)| low.abs().max(high.abs()));

@@ -1,4 +1,4 @@
-//! The correlation circle: how the features and two components go together.
+//! The correlation circle: correlations of the features with two components.
 
 use std::f64::consts::TAU;
 
@@ -13,7 +13,7 @@ use super::scene::{Dash, RULE, Scene, Shape};
 
 const SIDE: f64 = 700.0;
 const NAMED: usize = 20;
-/// Straight pieces of the circle that names stay off.
+/// Number of straight segments that approximate the circle when names are placed.
 const STEPS: usize = 180;
 
 /// Arrows `(name, correlation with x, correlation with y)`.
@@ -25,7 +25,7 @@ pub(crate) struct Circle<'a> {
     pub(crate) y_title: &'a str,
 }
 
-/// Draws the arrows inside the unit circle; the longest are named as far as names find room.
+/// Draws the arrows inside the unit circle, and names the longest as far as there is room.
 pub(crate) fn circle<'a>(c: &Circle<'a>) -> Drawing {
     let mut scene = Scene::new(SIDE, SIDE, format!("{}: correlations of {} features", c.title, c.arrows.len()));
     let side = Scale::fixed(-1.12, 1.12, Format::Number);

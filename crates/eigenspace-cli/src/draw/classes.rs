@@ -1,4 +1,4 @@
-//! Labels of points: which classes there are, and the look of each.
+//! Classes of points by label, and the color and shape of each.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -8,18 +8,17 @@ use super::legend::{Legend, Sample};
 use super::scale::thousands;
 use super::scene::{Marker, Scene};
 
-/// At most this many classes get a look of their own: a longer key would not fit beside the picture,
-/// and nobody could follow it.
+/// Largest number of classes with their own color and shape: a longer legend would not fit and could not be read.
 const DISTINGUISHED: usize = 20;
-/// The forms of more classes than there are colors. Three forms and eight colors have no common
-/// divisor, so two classes that share a color differ in form, and neighbors differ in both.
+/// Marker shapes, for more classes than there are colors. Three shapes and eight colors have no common
+/// divisor, so two classes with the same color differ in shape, and neighbors differ in both.
 const FORMS: [Marker; 3] = [Marker::Disc, Marker::Triangle, Marker::Square];
-/// More points than this are drawn as cells, or thinned, so that a browser can still show them.
+/// More points than this are drawn as cells, or thinned, so that a browser can still display them.
 pub(super) const MOST: usize = 20_000;
 
-/// The class of every point. Without labels, all points are of one nameless class.
+/// The class of every point. Without labels, all points belong to one unnamed class.
 pub(super) struct Classes {
-    /// The classes that have a look, in the order a person would list them.
+    /// The classes with their own color and shape, in natural order.
     names: Vec<String>,
     of: Vec<Option<usize>>,
     /// Classes beyond those, and whether some points have no label.
@@ -29,8 +28,8 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Classes in the order a person would list them: `s2` before `s10`. Points without a label, or
-    /// with an empty one, belong to none; of very many classes, only the largest are told apart.
+    /// Classes in natural order: `s2` before `s10`. Points without a label, or with an empty one, belong
+    /// to no class. Of very many classes, only the largest are distinguished.
     pub(super) fn new(labels: Option<&[String]>, count: usize) -> Self {
         let Some(labels) = labels else {
             return Self::plain(vec![String::new()], vec![Some(0); count]);
@@ -52,7 +51,7 @@ impl Classes {
         Self { others, unlabeled, labeled: true, ..Self::plain(names, of) }
     }
 
-    /// Two nameless classes: ordinary points, and those that stand out.
+    /// Two unnamed classes: ordinary points, and highlighted ones.
     pub(super) fn standing_out(which: &[usize], count: usize) -> Self {
         let mut of = vec![Some(0); count];
         for &i in which {
@@ -65,19 +64,19 @@ impl Classes {
         Self { names, of, others: 0, unlabeled: false, labeled: false }
     }
 
-    /// Color and form of a class.
+    /// Color and shape of a class.
     pub(super) fn look(&self, class: Option<usize>) -> (Rgb, Marker) {
         let Some(class) = class else { return (NEUTRAL, Marker::Disc) };
         let form = if self.share_colors() { FORMS[class % FORMS.len()] } else { Marker::Disc };
         (color::class(class), form)
     }
 
-    /// Are there classes that only their form tells apart?
+    /// Whether some classes differ only in shape.
     pub(super) fn share_colors(&self) -> bool {
         self.names.len() > color::CLASSES.len()
     }
 
-    /// The key, if there are labels; it says what is not distinguished.
+    /// The legend, if there are labels, with an entry for classes that are not distinguished.
     pub(super) fn legend(&self) -> Legend {
         let mut legend = Legend::default();
         if self.labeled && !self.names.is_empty() {
@@ -96,11 +95,11 @@ impl Classes {
         legend
     }
 
-    /// Says under the picture that some classes look the same.
+    /// Notes below the plot that some classes look the same.
     pub(super) fn note(&self, scene: &mut Scene) {
         if self.others > 0 {
             let (shown, all) = (self.names.len(), self.names.len() + self.others);
-            scene.note(&format!("{all} classes: the {shown} largest are distinguished, the others are gray"));
+            scene.note(&format!("{all} classes: the {shown} largest have their own colors, the others are gray"));
         }
     }
 
@@ -108,7 +107,7 @@ impl Classes {
         self.of.get(point).copied().flatten()
     }
 
-    /// The classes in painting order, points without a look lowest.
+    /// The classes in painting order; points without a class are painted first.
     pub(super) fn all(&self) -> impl Iterator<Item = Option<usize>> {
         std::iter::once(None).chain((0..self.names.len()).map(Some))
     }
@@ -124,10 +123,11 @@ pub(super) fn weight_of(count: usize) -> (f64, f64) {
     }
 }
 
-/// Every how many-th point is drawn, and the remark that says so.
+/// The step at which points are thinned, and the note about it.
 pub(super) fn thinning(count: usize) -> (usize, String) {
     let every = count.div_ceil(MOST).max(1);
-    let remark = if every > 1 { format!("one in {every} of {} points shown", thousands(count)) } else { String::new() };
+    let remark =
+        if every > 1 { format!("1 of every {every} of {} points drawn", thousands(count)) } else { String::new() };
     (every, remark)
 }
 

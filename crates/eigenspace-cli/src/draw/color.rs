@@ -1,4 +1,4 @@
-//! Colors: for classes, told apart by every kind of eye, and for signed numbers.
+//! Colors for classes, distinguishable with any kind of color vision, and for signed numbers.
 
 /// Red, green and blue, eight bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,11 @@ impl Rgb {
 
 pub(super) const BLUE: Rgb = Rgb(0x00, 0x72, 0xb2);
 pub(super) const VERMILION: Rgb = Rgb(0xd5, 0x5e, 0x00);
-/// For what has no class.
+/// For points without a class.
 pub(super) const NEUTRAL: Rgb = Rgb(0xa6, 0xa6, 0xa6);
 
-/// The colors of Okabe and Ito, which people with any kind of color vision tell apart. Their yellow
-/// is a little darker here, to be seen on white, and black is a dark gray.
+/// The colors of Okabe and Ito, which people with any kind of color vision can distinguish. Yellow is a
+/// little darker here, to be visible on white, and black is a dark gray.
 pub(super) const CLASSES: [Rgb; 8] = [
     BLUE,
     VERMILION,
@@ -34,15 +34,15 @@ pub(super) const CLASSES: [Rgb; 8] = [
     Rgb(0xe3, 0xd6, 0x2b),
 ];
 
-/// The color of class `index`. There are eight; what has the same one must differ in form.
+/// The color of class `index`. There are eight colors; classes with the same color must differ in shape.
 pub(super) fn class(index: usize) -> Rgb {
     CLASSES[index % CLASSES.len()]
 }
 
 /// Blue for -1, nearly white for 0, red for 1.
 ///
-/// Lightness falls by the same amount for the same step on either side, so the map shows no edges
-/// that are not in the data and reads the same in gray, sign apart.
+/// Lightness falls equally on both sides, so the map shows no edges that are not in the data. In gray it
+/// still shows the magnitude, but not the sign.
 pub(super) fn diverging(value: f64) -> Rgb {
     let t = value.abs().min(1.0);
     let chroma = 0.36 * t * (1.0 - 0.52 * t);

@@ -1,6 +1,6 @@
-//! Very many points as small cells, the darker the more points they hold.
+//! Very many points drawn as small cells, darker where there are more points.
 //!
-//! Every point counts, so none is lost to thinning, and a single outlier is still a cell of its own.
+//! Every point is counted, unlike with thinning, and a single outlier is still visible as a cell.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const SHADES: usize = 8;
 /// A square marker of radius 1 has sides of 1.8.
 const RADIUS: f64 = CELL / 1.8;
 
-/// Draws the points as cells, each in the color of its most frequent class, and says what is darkest.
+/// Draws the points as cells in the color of their most frequent class, with a note about the darkest cell.
 pub(super) fn draw(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) {
     let (left, top) = (frame.area.left.floor(), frame.area.top.floor());
     let mut cells: BTreeMap<(i64, i64), BTreeMap<Option<usize>, usize>> = BTreeMap::new();
@@ -41,10 +41,10 @@ pub(super) fn draw(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], clas
         scene.add(Shape::Marks(Marks { at, marker: Marker::Square, radius: RADIUS, fill, opacity: 1.0, edge: None }));
     }
     let total = super::scale::thousands(points.len());
-    scene.note(&format!("{total} points in cells: the darkest hold {}, the palest one", super::scale::thousands(most)));
+    scene.note(&format!("{total} points in cells: up to {} points in a cell", super::scale::thousands(most)));
 }
 
-/// From a pale tint over the color itself to a dark shade of it.
+/// A shade of the color, from pale to dark.
 fn shaded(color: Rgb, share: f64) -> Rgb {
     if share < 0.6 { WHITE.mix(color, 0.35 + 0.65 * share / 0.6) } else { color.mix(Rgb(0, 0, 0), share - 0.6) }
 }

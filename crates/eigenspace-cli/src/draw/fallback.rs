@@ -1,7 +1,7 @@
-//! Fonts of the machine, for characters that the program's own typeface does not have.
+//! System fonts, for characters that the built-in typeface does not have.
 //!
-//! They are looked for the first time such a character is met; a picture in Latin, Greek or Cyrillic
-//! letters looks the same on every machine.
+//! They are searched when such a character first occurs. A plot with only Latin, Greek or Cyrillic letters
+//! looks the same on every machine.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,7 +13,7 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::font::Weight;
 
-/// A font of the machine that can draw this character.
+/// A system font that has this character.
 pub(super) fn font_for(character: char, weight: Weight) -> Option<&'static Face<'static>> {
     static SYSTEM: OnceLock<Mutex<Fonts>> = OnceLock::new();
     let load = || {
@@ -24,7 +24,7 @@ pub(super) fn font_for(character: char, weight: Weight) -> Option<&'static Face<
     SYSTEM.get_or_init(load).lock().unwrap_or_else(PoisonError::into_inner).font_for(character, weight)
 }
 
-/// What to install for characters that no font has.
+/// The fonts to install for characters that no font has.
 pub(super) fn advice(characters: &[char]) -> String {
     let mut fonts: Vec<String> = characters.iter().map(|c| font_of(c.script())).collect();
     fonts.sort();
@@ -42,7 +42,7 @@ fn font_of(script: Script) -> String {
     }
 }
 
-/// Fonts, and which of them was found to have a character.
+/// The system fonts, and a cache of the font for each character.
 pub(super) struct Fonts {
     database: Database,
     found: BTreeMap<(char, bool), Option<ID>>,
@@ -67,7 +67,7 @@ impl Fonts {
         self.open(id?)
     }
 
-    /// The best font with this character: upright, without serifs, of the wanted weight.
+    /// The best font with this character: upright, sans serif, of the wanted weight.
     fn search(&self, character: char, bold: bool) -> Option<ID> {
         let wanted = if bold { 700 } else { 400 };
         let mut faces: Vec<_> = self.database.faces().collect();
@@ -80,7 +80,7 @@ impl Fonts {
         faces.iter().find(|face| self.draws(face.id, character)).map(|face| face.id)
     }
 
-    /// Has the font an outline for it? Fonts of colored bitmaps have none.
+    /// Whether the font has an outline for it; color bitmap fonts have none.
     fn draws(&self, id: ID, character: char) -> bool {
         let draws = |data: &[u8], index: u32| {
             let face = ttf_parser::Face::parse(data, index).ok()?;
@@ -90,7 +90,7 @@ impl Fonts {
         self.database.with_face_data(id, draws).flatten().is_some()
     }
 
-    /// The font, kept in memory until the program ends.
+    /// The font data, which stays in memory until the program ends.
     fn open(&mut self, id: ID) -> Option<&'static Face<'static>> {
         if let Some((_, face)) = self.opened.iter().find(|opened| opened.0 == id) {
             return *face;
@@ -103,7 +103,7 @@ impl Fonts {
     }
 }
 
-/// Takes an outline without looking at it.
+/// Ignores an outline.
 struct Nowhere;
 
 impl OutlineBuilder for Nowhere {

@@ -1,9 +1,9 @@
-//! The typeface of the program: how wide a text is, how to shorten it, and its outlines.
+//! The built-in typeface: width of text, shortening, and outlines.
 //!
 //! Noto Sans (SIL Open Font License) covers Latin, Greek and Cyrillic, whose letters are set side by
-//! side, without kerning. Other scripts are set by [`shaping`] with the fonts of the machine. What no
-//! font has becomes a box with its code point in a PNG, and [`missing`] tells; an SVG keeps the text
-//! and is shown with the fonts of whoever opens it.
+//! side, without kerning. [`shaping`] sets other scripts with system fonts. In a PNG, a character that no font
+//! has becomes a box with its code point, and [`missing`] reports it. An SVG keeps the text and is displayed
+//! with the fonts of the viewer.
 
 use std::sync::OnceLock;
 
@@ -19,10 +19,10 @@ pub(super) enum Weight {
     Bold,
 }
 
-/// Room for viewers whose sans-serif runs wider than ours.
+/// Margin for viewers whose sans-serif font is wider.
 const SPARE: f64 = 1.12;
 
-/// No text in a picture is longer than this, whatever its width.
+/// Largest number of characters of a text, whatever its width.
 const LONGEST: usize = 300;
 
 fn face(weight: Weight) -> Option<&'static Face<'static>> {
@@ -32,7 +32,7 @@ fn face(weight: Weight) -> Option<&'static Face<'static>> {
     faces[usize::from(weight == Weight::Bold)].as_ref()
 }
 
-/// The face lacks the minus of raised exponents, so that one is a small bar of our own.
+/// The typeface has no superscript minus, so it is drawn as a small bar.
 const RAISED_MINUS: char = '⁻';
 
 fn advance(face: &Face<'_>, character: char) -> f64 {
@@ -46,17 +46,17 @@ fn glyph(face: &Face<'_>, character: char) -> GlyphId {
     face.glyph_index(character).unwrap_or(GlyphId(0))
 }
 
-/// The width of a text in the given size, with a little to spare.
+/// The width of a text in the given size, with a small margin.
 pub(super) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     SPARE * exact_width(text, size, weight)
 }
 
-/// The characters of a text that no font on this machine has.
+/// The characters of a text that no installed font has.
 pub(super) fn missing(text: &str, weight: Weight) -> Vec<char> {
     if is_simple(text, weight) { Vec::new() } else { shaping::missing(text, weight) }
 }
 
-/// Are letters side by side all there is to this text?
+/// Whether the text can be set by placing letters side by side.
 fn is_simple(text: &str, weight: Weight) -> bool {
     let simple = |c: char| {
         c == RAISED_MINUS
@@ -78,7 +78,7 @@ fn exact_width(text: &str, size: f64, weight: Weight) -> f64 {
     em * size
 }
 
-/// The text on one line, cut with an ellipsis where it would be wider than `room`.
+/// The text on one line, cut with an ellipsis if it is wider than `room`.
 pub(super) fn shorten(text: &str, size: f64, weight: Weight, room: f64) -> String {
     let line: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = line.trim();
@@ -152,7 +152,7 @@ impl Pen {
         let (left, em) = (self.x, f64::from(face.units_per_em()));
         self.scale = size;
         self.corners([(0.06, -0.14), (0.94, -0.14), (0.94, 0.80), (0.06, 0.80)]);
-        // The other way around: a hole.
+        // In the opposite direction, which makes a hole.
         self.corners([(0.11, -0.09), (0.11, 0.75), (0.89, 0.75), (0.89, -0.09)]);
         let digits = format!("{:04X}", u32::from(character));
         let small = if digits.len() > 4 { 0.40 } else { 0.50 } * size;

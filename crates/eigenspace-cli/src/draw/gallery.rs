@@ -1,4 +1,4 @@
-//! Images side by side, with captions.
+//! A grid of images with captions.
 
 use super::Drawing;
 use super::axes::{EDGE, title};
@@ -19,7 +19,7 @@ pub(crate) struct Gallery<'a> {
     pub(crate) range: Range,
 }
 
-/// Draws the images in as many columns as asked for, and no more than there are images.
+/// Draws the images in the given number of columns, but no more columns than images.
 pub(crate) fn gallery(g: &Gallery<'_>) -> Drawing {
     let columns = g.columns.min(g.tiles.len()).max(1);
     let rows = g.tiles.len().div_ceil(columns);
@@ -43,18 +43,18 @@ pub(crate) fn gallery(g: &Gallery<'_>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// One image with its upper left corner at the given place.
+/// One image with its upper left corner at the given position.
 pub(super) fn put(scene: &mut Scene, corner: Point, pixels: &[f64], size: PictureSize, range: Range) {
     if size.width == 0 || size.height == 0 {
         return;
     }
     let (width, height) = size.shown();
-    // On whole units, so that no pixel of an image is cut by a pixel of the PNG.
+    // On whole units, so that the pixels of the image align with those of the PNG.
     let area = Area { left: corner.0.round(), top: corner.1.round(), width, height };
     scene.add(Shape::Picture { area, bitmap: bitmap(pixels, size, range) });
 }
 
-/// The width a title asks for, within reason.
+/// The width that a title needs, up to a limit.
 pub(super) fn least_width(title: &str) -> f64 {
     let title = font::shorten(title, super::axes::TITLE, Weight::Bold, 560.0);
     (font::width(&title, super::axes::TITLE, Weight::Bold) + 2.0 * EDGE + 2.0).max(160.0)

@@ -1,4 +1,4 @@
-//! The key to colors and lines, in a column beside the data.
+//! The legend for colors and lines, in a column beside the data.
 
 use super::color::Rgb;
 use super::font::{self, Weight};
@@ -20,7 +20,7 @@ pub(super) enum Sample {
     Ringed(Rgb),
 }
 
-/// Names with their samples; empty for a chart that needs no key.
+/// Names with their samples; empty for a plot without a legend.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Legend {
     entries: Vec<(Sample, String)>,

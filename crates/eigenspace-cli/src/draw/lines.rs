@@ -1,4 +1,4 @@
-//! Curves: a quantity over rows, batches or components, several of them side by side.
+//! Line plots: one or more quantities over rows, blocks or components.
 
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::color::{self, Rgb};
@@ -61,7 +61,7 @@ fn dash(series: &Series) -> Dash {
     if series.dashed { Dash::Dashed } else { Dash::Solid }
 }
 
-/// From zero, when the values are positive and zero is not far below them.
+/// Starts at zero if the values are positive and zero is not far below them.
 fn upright(values: impl Iterator<Item = f64>) -> Scale {
     let (low, high) = extent(values).unwrap_or((0.0, 1.0));
     let mut scale = Scale::around([low, high], 0.05);

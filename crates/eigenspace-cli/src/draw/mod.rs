@@ -1,16 +1,15 @@
-//! Pictures from numbers: charts, galleries of images, and the page that holds them.
+//! Plots, galleries of images, and the page that shows them.
 //!
-//! Every function here is pure: numbers and names go in, a [`Drawing`] comes out, and the same
-//! numbers give the same bytes. Nothing in this module knows a model or a file.
+//! Every function here is pure: it takes numbers and names and returns a [`Drawing`], and the same
+//! input gives the same bytes. This module does not depend on models or files.
 //!
-//! A chart is first laid out as a [`scene::Scene`], a short list of plain shapes in a fixed order.
-//! The scene is then written twice: as SVG text ([`svg`]), and as pixels ([`raster`]) with a typeface
-//! that is part of the program, so a machine without fonts still gets readable text; only other
-//! scripts than Latin, Greek and Cyrillic need fonts of the machine ([`fallback`]). A charting crate
-//! was looked at and left out: it has no tiles of images, no correlation circle and no control over
-//! where a name goes, and these are half of what is drawn here.
+//! A plot is first laid out as a [`scene::Scene`], a list of plain shapes in a fixed order. The scene is
+//! then written as SVG text ([`svg`]) or as pixels ([`raster`]). Pixels use a built-in typeface, so text is
+//! readable on a machine without fonts; only scripts other than Latin, Greek and Cyrillic need system
+//! fonts ([`fallback`]). No charting crate is used: the one considered has no image tiles, no correlation
+//! circle and no control over the position of names, which are half of what is drawn here.
 //!
-//! Values that are not finite are left out of a chart; nothing here fails on strange input.
+//! Values that are not finite are left out of a plot; unusual input does not cause errors.
 
 mod area;
 mod axes;
@@ -58,7 +57,7 @@ use std::collections::BTreeSet;
 
 use scene::{Scene, Shape};
 
-/// A finished picture: its SVG text, and what is needed to make pixels of it.
+/// A finished plot: its SVG text, and the scene for rendering pixels.
 #[derive(Debug, Clone)]
 pub(crate) struct Drawing {
     scene: Scene,
@@ -72,7 +71,7 @@ impl Drawing {
         Self { scene, svg }
     }
 
-    /// The picture as one self-contained SVG element.
+    /// The plot as one self-contained SVG element.
     pub(crate) fn svg(&self) -> &str {
         &self.svg
     }
@@ -83,14 +82,14 @@ impl Drawing {
         (self.scene.width, self.scene.height)
     }
 
-    /// The picture as a PNG file, two pixels per unit so that it is sharp on paper.
+    /// The plot as a PNG file, with two pixels per unit so that it is sharp in print.
     pub(crate) fn png(&self) -> anyhow::Result<Vec<u8>> {
         raster::png(&self.scene)
     }
 }
 
 impl Drawing {
-    /// The characters that no font on this machine has, and fonts that have them. A PNG shows them as
+    /// The characters that no installed font has, and fonts that have them. A PNG shows such characters as
     /// boxes with their code points.
     pub(crate) fn missing_characters(&self) -> Option<(Vec<char>, String)> {
         let text = |shape: &Shape| match shape {
@@ -111,7 +110,7 @@ pub(crate) fn component_title(number: usize, share: Option<f64>) -> String {
     }
 }
 
-/// Can this number be placed on an axis? The bound keeps differences of two numbers finite.
+/// Whether this number can be placed on an axis. The bound keeps differences of two numbers finite.
 fn drawable(value: f64) -> bool {
     value.abs() < 1e300
 }

@@ -1,4 +1,4 @@
-//! Which rows do not fit a model: the distance inside its subspace (T²) against the distance to it (Q).
+//! Monitoring plot of rows: the distance inside the subspace of a model (T²) against the distance to it (Q).
 
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
 use super::classes::Classes;
@@ -12,15 +12,15 @@ use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, Point, Scene, Shape, 
 use super::{Drawing, drawable};
 
 const LIMIT: Rgb = Rgb(0x55, 0x55, 0x55);
-/// Only this many of the rows beyond a limit are named.
+/// Largest number of rows beyond a limit that are named.
 const NAMED: usize = 8;
-/// Up to this many rows beyond a limit all have a dark rim; of more, only those that are named.
+/// Up to this many rows beyond a limit, all have a dark rim; otherwise only the named ones.
 const RIMMED: usize = 60;
 /// The size of the names of the limits.
 const SMALL: f64 = 11.5;
-/// A larger ratio of the values asks for a logarithmic axis.
+/// A larger ratio of the values leads to a logarithmic axis.
 const WIDE: f64 = 100.0;
-/// Rounding noise next to nothing is drawn at the low end of the axis, this many decades down.
+/// Values that are only rounding noise are drawn at the low end of the axis, this many decades down.
 const DECADES: f64 = 6.0;
 
 /// T² and Q of every row.
@@ -31,15 +31,15 @@ pub(crate) struct Monitor<'a> {
     pub(crate) q: &'a [f64],
     /// The limits of T² and of Q.
     pub(crate) limits: Option<(f64, f64)>,
-    /// What the limits are, for example `99 %`.
+    /// The confidence of the limits, for example `99 %`.
     pub(crate) level: &'a str,
     /// Classes of the rows, for color.
     pub(crate) labels: Option<&'a [String]>,
-    /// Names of the rows; without them rows are counted from 0.
+    /// Names of the rows; by default rows are counted from 0.
     pub(crate) names: Option<&'a [String]>,
 }
 
-/// Draws the rows, the limits, and names the rows furthest beyond them.
+/// Draws the rows and the limits, and names the rows furthest beyond them.
 pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
     let rows: Vec<Point> = m.t2.iter().copied().zip(m.q.iter().copied()).collect();
     let limits = m.limits.filter(|l| drawable(l.0) && drawable(l.1));
@@ -79,7 +79,7 @@ pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// How the rows beyond a limit look.
+/// The appearance of rows beyond a limit.
 fn sample(labeled: bool, beyond: usize) -> Sample {
     match (labeled, beyond <= RIMMED) {
         (true, _) => Sample::Ringed(WHITE),
@@ -112,7 +112,7 @@ fn axis(values: impl Iterator<Item = f64> + Clone, limit: Option<f64>) -> Scale 
     scale
 }
 
-/// Zero and less stand at the low end of a logarithmic axis rather than nowhere.
+/// On a logarithmic axis, values of zero or less are drawn at the low end.
 fn lift(scale: &Scale, value: f64) -> f64 {
     if scale.log && value < scale.low { scale.low } else { value }
 }
@@ -122,7 +122,7 @@ fn draw_limits(scene: &mut Scene, frame: &Frame, names: &mut Names, (t2, q): (f6
     let length = |text: &str| font::width(text, SMALL, Weight::Regular) + 4.0;
     if frame.x.shows(t2) {
         frame.across(scene, t2, true, LIMIT, Dash::Dashed);
-        // At the foot, where the named rows are not.
+        // At the bottom, away from the named rows.
         let (x, y, text) = (frame.at_x(t2), frame.area.bottom() - 4.0, name("T²"));
         names.avoid_line((x, frame.area.top), (x, frame.area.bottom()));
         let height = length(&text);
@@ -139,8 +139,8 @@ fn draw_limits(scene: &mut Scene, frame: &Frame, names: &mut Names, (t2, q): (f6
     }
 }
 
-/// The rows beyond, again, larger and with a dark rim, and the names of the first few. Of very many
-/// only those with a name get a rim: thousands of rims are a black blot.
+/// Draws the rows beyond a limit again, larger and with a dark rim, and the names of the first few. Of very
+/// many rows only the named ones get a rim, because thousands of rims would merge into a black area.
 fn emphasize(
     scene: &mut Scene,
     frame: &Frame,

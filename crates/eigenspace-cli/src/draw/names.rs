@@ -1,10 +1,9 @@
-//! Names beside points and arrows: over no mark, no arrow and no other name, inside the frame.
+//! Places names beside points and arrows, inside the frame, without covering marks, arrows or other names.
 //!
-//! Names are placed one after another, the most important first. Each takes the cheapest free place
-//! around its point; one that had to move, or that stands as near to another mark, gets a line to
-//! its own. Names close to a crowd of marks can shut others in, so they are also tried in other orders
-//! and from further away, and the try that places most is drawn. A name without a place is left out and
-//! counted.
+//! Names are placed one after another, the most important first. Each takes the cheapest free position
+//! around its mark. A name that had to move, or that is as near to another mark, gets a line to its own mark.
+//! Names in a crowd of marks can block others, so several orders and distances are tried, and the attempt
+//! that places the most names is drawn. Names without a position are left out and counted.
 
 use super::color::Rgb;
 use super::font::{self, Weight};
@@ -13,41 +12,42 @@ use super::scene::{Anchor, Area, Dash, Point, Scene, Shape, Text, WHITE};
 
 const SIZE: f64 = 12.5;
 const ROOM: f64 = 150.0;
-/// A name further from its mark than this gets a line to it, which is at least as long as the other.
-const BESIDE: f64 = 6.0;
-const LEADER: f64 = 5.0;
-/// Distances between a mark and its name that are tried, nearest first.
+/// A name further from its mark than this gets a line to it.
+const MAX_DISTANCE_WITHOUT_LEADER: f64 = 6.0;
+/// Shortest length of such a line.
+const MIN_LEADER_LENGTH: f64 = 5.0;
+/// Distances between a mark and its name to try, nearest first.
 const GAPS: [f64; 14] = [3.0, 6.0, 10.0, 15.0, 21.0, 28.0, 36.0, 46.0, 58.0, 72.0, 90.0, 115.0, 150.0, 200.0];
-/// The least distances of one try after another.
+/// The smallest distance in each attempt.
 const TRIES: [f64; 4] = [0.0, 15.0, 28.0, 46.0];
-/// At each of them the names are placed so often, those that found no place first the next time.
+/// Number of attempts at each distance; names without a position come first in the next attempt.
 const ORDERS: usize = 3;
-/// Directions that are tried at each distance.
+/// Number of directions to try at each distance.
 const DIRECTIONS: usize = 48;
 
-/// What is to be named.
+/// A mark to name.
 pub(super) struct Named<'a> {
     pub(super) name: &'a str,
     pub(super) at: Point,
-    /// The radius of the mark at that place.
+    /// The radius of the mark.
     pub(super) radius: f64,
-    /// Where the name is wanted, as a direction from the mark.
+    /// The preferred direction of the name from the mark.
     pub(super) toward: Point,
     pub(super) fill: Rgb,
 }
 
-/// What names stay off.
+/// The areas that names must avoid.
 pub(super) struct Names {
     bounds: Area,
-    /// Marks alone: a name must not stand as near to one of them as to its own.
+    /// Marks only: a name must be nearer to its own mark than to these.
     marks: Occupied,
-    /// Everything that no name may cover: marks, arrows, texts.
+    /// Everything that names must not cover: marks, arrows, texts.
     covered: Occupied,
-    /// Better left free, but not forbidden.
+    /// Areas that names should avoid if possible.
     lines: Occupied,
 }
 
-/// Where a name goes.
+/// The position of a name.
 struct Place {
     area: Area,
     leader: Option<(Point, Point)>,
@@ -60,28 +60,28 @@ impl Names {
         Self { bounds, marks, covered, lines }
     }
 
-    /// No name covers this mark.
+    /// Adds a mark that names must not cover.
     pub(super) fn keep_off(&mut self, center: Point, radius: f64) {
         self.marks.disc(center, radius);
         self.covered.disc(center, radius);
     }
 
-    /// No name covers this line.
+    /// Adds a line that names must not cover.
     pub(super) fn keep_off_line(&mut self, from: Point, to: Point) {
         self.covered.line(from, to, 1.0);
     }
 
-    /// No name covers this text.
+    /// Adds a text that names must not cover.
     pub(super) fn keep_off_area(&mut self, area: &Area) {
         self.covered.area(area);
     }
 
-    /// Names stay off this line as long as there is another place for them.
+    /// Adds a line that names avoid if there is another position.
     pub(super) fn avoid_line(&mut self, from: Point, to: Point) {
         self.lines.line(from, to, 1.0);
     }
 
-    /// Writes the names, and says below the picture how many had no room.
+    /// Writes the names, and notes below the plot how many had no room.
     pub(super) fn write(mut self, scene: &mut Scene, named: &[Named<'_>]) {
         let names: Vec<String> = named.iter().map(|n| font::shorten(n.name, SIZE, Weight::Regular, ROOM)).collect();
         let mut best: Vec<Option<Place>> = Vec::new();
@@ -114,7 +114,7 @@ impl Names {
         }
     }
 
-    /// A place for each name, as far as there are any, none nearer than `least`.
+    /// A position for each name if there is one, none nearer than `least`.
     fn place_all(&mut self, named: &[Named<'_>], names: &[String], order: &[usize], least: f64) -> Vec<Option<Place>> {
         let mut places: Vec<Option<Place>> = named.iter().map(|_| None).collect();
         for &i in order {
@@ -132,7 +132,7 @@ impl Names {
         places
     }
 
-    /// What a place costs; nothing if it is taken.
+    /// The cost of a position; `None` if it is occupied.
     fn judge(&mut self, named: &Named<'_>, area: Area, before: &[Option<Place>]) -> Option<Place> {
         let before = || before.iter().flatten();
         let leaders = || before().filter_map(|place| place.leader);
@@ -153,12 +153,12 @@ impl Names {
         let misread = self.marks.count(&around) > shared;
         let mut cost = gap + 5.0 * angle(away, named.toward);
         cost += if self.lines.count(&area) > 0 { 20.0 } else { 0.0 };
-        if gap <= BESIDE && !misread {
+        if gap <= MAX_DISTANCE_WITHOUT_LEADER && !misread {
             return Some(Place { area, leader: None, cost });
         }
         let share = named.radius / distance;
         let start = (named.at.0 + share * away.0, named.at.1 + share * away.1);
-        if gap < LEADER || before().any(|other| other.area.grown(1.0).crossed_by(start, near)) {
+        if gap < MIN_LEADER_LENGTH || before().any(|other| other.area.grown(1.0).crossed_by(start, near)) {
             return None;
         }
         let crossed = leaders().filter(|other| segments_meet((start, near), *other)).count();
@@ -166,7 +166,7 @@ impl Names {
         Some(Place { area, leader: Some((start, near)), cost })
     }
 
-    /// How many steps of a line from a mark to its name lead over other marks.
+    /// The number of steps of the line from a mark to its name that cross other marks.
     fn covered_between(&mut self, named: &Named<'_>, to: Point) -> f64 {
         let (dx, dy) = (to.0 - named.at.0, to.1 - named.at.1);
         let length = dx.hypot(dy);
@@ -181,7 +181,7 @@ impl Names {
     }
 }
 
-/// Boxes around a mark, whose edge is met at each of the distances from `least` on.
+/// Positions for a box around a mark, at each of the distances from `least` on.
 fn candidates(named: &Named<'_>, width: f64, height: f64, least: f64) -> impl Iterator<Item = Area> {
     let (at, radius, toward) = (named.at, named.radius, named.toward);
     let first = toward.1.atan2(toward.0);
@@ -195,7 +195,7 @@ fn candidates(named: &Named<'_>, width: f64, height: f64, least: f64) -> impl It
     })
 }
 
-/// The angle between two directions; nothing where there is none.
+/// The angle between two directions; zero if one has no length.
 fn angle(a: Point, b: Point) -> f64 {
     (a.0 * b.1 - a.1 * b.0).atan2(a.0 * b.0 + a.1 * b.1).abs()
 }

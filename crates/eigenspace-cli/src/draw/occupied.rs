@@ -1,8 +1,8 @@
-//! Which parts of a chart are covered, so that a name can be put where nothing is.
+//! The covered parts of a plot, for finding free positions for names.
 //!
-//! The chart is cut into cells of one unit. Marks and lines are painted into them once, and sums
-//! over the cells above and to the left then tell in four additions how much of a rectangle is
-//! covered, however many marks there are.
+//! The plot is divided into cells of one unit. Marks and lines are painted into the cells once. Sums over
+//! the cells above and to the left then give the covered part of a rectangle in four additions, for any
+//! number of marks.
 
 use super::scene::{Area, Point};
 
@@ -83,7 +83,7 @@ impl Occupied {
     }
 }
 
-/// The cells between two places, as far as there are any.
+/// The range of cells between two positions, clipped to the area.
 fn range(from: f64, to: f64, count: usize) -> (usize, usize) {
     let end = to.ceil().clamp(0.0, count as f64) as usize;
     (from.floor().clamp(0.0, end as f64) as usize, end)

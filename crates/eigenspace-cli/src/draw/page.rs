@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Drawing;
 use super::svg::escape;
 
-/// Light and dark colors follow the reader's setting; drawings keep their white ground in both.
+/// Light and dark colors follow the reader's setting; plots keep their white background in both.
 const STYLE: &str = "
 :root{color-scheme:light dark;--ink:#222;--faded:#666;--ground:#fff;--rule:#ddd}
 @media (prefers-color-scheme:dark){:root{--ink:#e4e4e4;--faded:#a0a0a0;--ground:#17191c;--rule:#3a3d42}}
@@ -40,7 +40,7 @@ impl Page {
         Self { title: escape(title), headings: Vec::new(), body: String::new() }
     }
 
-    /// Starts a section; what follows belongs to it.
+    /// Starts a section.
     pub(crate) fn section(mut self, heading: &str) -> Self {
         let heading = escape(heading);
         self.headings.push(heading.clone());
@@ -57,7 +57,7 @@ impl Page {
         self
     }
 
-    /// A table; columns that hold only numbers are set to the right.
+    /// A table; columns that hold only numbers are aligned to the right.
     pub(crate) fn table(mut self, header: &[String], rows: &[Vec<String>]) -> Self {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(header.len());
         let class: Vec<&str> = (0..columns).map(|i| if numbers(rows, i) { " class=\"number\"" } else { "" }).collect();
@@ -82,7 +82,7 @@ impl Page {
         self
     }
 
-    /// A drawing, as wide as the page allows. Drawings have no ids, so any number of them fits on a page.
+    /// A plot, as wide as the page allows. Plots have no ids, so a page can hold any number of them.
     pub(crate) fn drawing(mut self, drawing: &Drawing, caption: &str) -> Self {
         let _ = writeln!(self.body, "<figure>\n{}", drawing.svg().trim_end());
         if !caption.is_empty() {
@@ -92,7 +92,7 @@ impl Page {
         self
     }
 
-    /// The finished page; with three sections or more, a list of them stands first.
+    /// The finished page; with three or more sections, it starts with a table of contents.
     pub(crate) fn html(&self) -> String {
         let mut contents = String::new();
         if self.headings.len() >= 3 {
@@ -112,7 +112,7 @@ impl Page {
     }
 }
 
-/// Does every cell of the column start or end like a number, and is there one at all?
+/// Whether every cell of the column starts or ends like a number, and there is at least one.
 fn numbers(rows: &[Vec<String>], column: usize) -> bool {
     let mut cells =
         rows.iter().filter_map(|row| row.get(column)).map(|c| c.trim()).filter(|c| !c.is_empty()).peekable();

@@ -1,4 +1,4 @@
-//! A scene as pixels: the same shapes painted by tiny-skia, texts from the outlines of [`font`].
+//! Renders a scene as pixels with tiny-skia, and text with the outlines of [`font`].
 
 use anyhow::Context;
 use image::{ExtendedColorType, ImageEncoder};
@@ -11,25 +11,25 @@ use super::color::Rgb;
 use super::font;
 use super::scene::{Anchor, Area, Bitmap, Dash, Marker, Marks, Point, Scene, Shape, Text, WHITE};
 
-/// Pixels per unit of the picture.
+/// Pixels per unit of the plot.
 pub(super) const DENSITY: f64 = 2.0;
-/// Width of the white rim of a text, both sides together.
+/// Total width of the white rim of a text, both sides together.
 pub(super) const HALO: f64 = 3.0;
-/// A picture with more pixels than this at full density is painted at density one.
+/// A plot with more pixels than this at full density is rendered with one pixel per unit.
 const MANY: f64 = 80e6;
 
 /// The scene as the bytes of a PNG file.
 pub(super) fn png(scene: &Scene) -> anyhow::Result<Vec<u8>> {
     let density = if scene.width * scene.height * DENSITY * DENSITY > MANY { 1.0 } else { DENSITY };
     let (width, height) = ((scene.width * density).round() as u32, (scene.height * density).round() as u32);
-    let mut pixels =
-        Pixmap::new(width, height).with_context(|| format!("a picture of {width} by {height} pixels is too large"))?;
+    let mut pixels = Pixmap::new(width, height)
+        .with_context(|| format!("cannot create an image of {width} by {height} pixels: it is too large"))?;
     pixels.fill(Color::WHITE);
     let mut brush = Brush { pixels, view: Transform::from_scale(density as f32, density as f32) };
     for shape in &scene.shapes {
         brush.shape(shape);
     }
-    // The ground is opaque, so every pixel is, and transparency need not be written.
+    // The background is opaque, so no alpha channel is needed.
     let rgb: Vec<u8> = brush.pixels.data().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
     encode(&rgb, width as usize, height as usize, ExtendedColorType::Rgb8)
 }
@@ -37,14 +37,17 @@ pub(super) fn png(scene: &Scene) -> anyhow::Result<Vec<u8>> {
 /// Bytes of an image as a PNG file.
 pub(super) fn encode(bytes: &[u8], width: usize, height: usize, color: ExtendedColorType) -> anyhow::Result<Vec<u8>> {
     let samples = if color == ExtendedColorType::L8 { 1 } else { 3 };
-    anyhow::ensure!(bytes.len() == width * height * samples, "a picture of {width} by {height} has the wrong length");
+    anyhow::ensure!(
+        bytes.len() == width * height * samples,
+        "internal error in the PNG writer; please report this: wrong length for {width} by {height} pixels"
+    );
     let mut out = Vec::new();
     let encoder = image::codecs::png::PngEncoder::new(&mut out);
     encoder.write_image(bytes, u32::try_from(width)?, u32::try_from(height)?, color)?;
     Ok(out)
 }
 
-/// The corners of a marker about the origin, of about the same area as the disc of that radius.
+/// The corners of a marker around the origin, with about the same area as a disc of that radius.
 pub(super) fn corners(marker: Marker, radius: f64) -> Vec<Point> {
     let r = radius;
     match marker {

@@ -1,14 +1,14 @@
-//! From numbers to the share of an axis, and the round numbers to write along it.
+//! Maps numbers to positions on an axis, and chooses round tick values.
 
 use super::drawable;
 
-/// How the numbers along an axis are written.
+/// The format of the numbers along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Number,
     /// Counts: no tick between two whole numbers.
     Whole,
-    /// Shares of one, written in percent.
+    /// Fractions of one, written in percent.
     Percent,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Scale {
     pub(super) format: Format,
 }
 
-/// A place on an axis and what is written there.
+/// A position on an axis and its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     pub(super) at: f64,
@@ -41,7 +41,7 @@ impl Scale {
         Self { low, high, log: false, format }
     }
 
-    /// All the values, and a margin of the given share on both sides.
+    /// All values, with a margin of the given fraction on both sides.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, margin: f64) -> Self {
         let (mut low, mut high) = extent(values).unwrap_or((0.0, 1.0));
         let size = low.abs().max(high.abs());
@@ -62,7 +62,7 @@ impl Scale {
         Self { low: 10f64.powf(bottom - margin), high: 10f64.powf(top + margin), log: true, format: Format::Number }
     }
 
-    /// Where a value stands between the ends: 0 at the low one, 1 at the high one.
+    /// The position of a value between the ends: 0 at the low end, 1 at the high end.
     pub(super) fn share(&self, value: f64) -> f64 {
         if self.log {
             let value = value.max(self.low);
@@ -72,7 +72,7 @@ impl Scale {
         }
     }
 
-    /// Can this value be shown on this axis at all?
+    /// Whether this value can be drawn on this axis.
     pub(super) fn shows(&self, value: f64) -> bool {
         drawable(value) && (!self.log || value > 0.0)
     }
@@ -132,12 +132,12 @@ fn round_step(rough: f64) -> f64 {
     factor * power
 }
 
-/// A count with its thousands apart: `12,345`.
+/// A count with thousands separators: `12,345`.
 pub(super) fn thousands(count: usize) -> String {
     plain(count as f64, 1.0)
 }
 
-/// As many decimals as the step has, with a true minus sign and thousands apart.
+/// As many decimals as the step has, with a minus sign (U+2212) and thousands separators.
 fn plain(value: f64, step: f64) -> String {
     let digit = step.abs().log10().floor();
     let halves = (step / 10f64.powf(digit) - 2.5).abs() < 1e-6;
@@ -161,7 +161,7 @@ fn plain(value: f64, step: f64) -> String {
     out
 }
 
-/// A number as `1.2×10⁷`, with the decimals the step asks for.
+/// A number as `1.2×10⁷`, with the decimals that the step needs.
 fn scientific(value: f64, step: f64) -> String {
     if value.abs() < 0.5 * step.abs() {
         return "0".to_owned();

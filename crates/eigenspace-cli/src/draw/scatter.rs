@@ -18,14 +18,14 @@ pub(crate) struct Scatter<'a> {
     pub(crate) y_title: &'a str,
 }
 
-/// Draws the points, with a unit as long across as upwards; a pair with a number that is not finite is left out.
+/// Draws the points with equal units on both axes. Pairs with a number that is not finite are left out.
 pub(crate) fn scatter(s: &Scatter<'_>) -> Drawing {
     let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} points", s.title, s.points.len()));
     cloud(&mut scene, s, &[]);
     Drawing::new(scene)
 }
 
-/// Frame and points, and the radius of the points; `also` are further places the frame must hold.
+/// Draws frame and points, and returns the radius of the points; `also` are further positions inside the frame.
 pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> (Frame, f64) {
     let shown = |p: &&(f64, f64)| drawable(p.0) && drawable(p.1);
     let all = || s.points.iter().chain(also).filter(shown);
@@ -49,8 +49,8 @@ pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> 
     (frame, radius)
 }
 
-/// The points, class after class, and the radius they have. Very many become cells; where forms
-/// matter, which cells do not have, they are thinned instead.
+/// Draws the points class by class, and returns their radius. Very many points are drawn as cells, or thinned
+/// if classes differ in shape, which cells cannot show.
 pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) -> f64 {
     classes.note(scene);
     if !points.iter().any(|p| frame.place(p.0, p.1).is_some()) {

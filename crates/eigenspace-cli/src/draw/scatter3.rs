@@ -1,4 +1,4 @@
-//! Points in space, seen from a fixed place a little above and to the side.
+//! A 3D scatter plot, seen from a fixed position a little above and to the side.
 
 use super::Drawing;
 use super::axes::{EDGE, HEIGHT, TICK, WIDTH, title};
@@ -8,17 +8,17 @@ use super::font::{self, Weight};
 use super::scale::Scale;
 use super::scene::{Anchor, Area, Dash, FADED, GRID, Marks, Point, RULE, Scene, Shape, Text, WHITE};
 
-/// Direction of view, in degrees: around the upright axis, and above the floor.
+/// Direction of view, in degrees: around the vertical axis, and above the floor.
 const AROUND: f64 = -58.0;
 const ABOVE: f64 = 22.0;
-/// How much nearer things grow; 0 is a view from far away.
+/// Strength of the perspective; 0 is a view from far away.
 const PERSPECTIVE: f64 = 0.10;
-/// The least side of the box, as a share of the longest.
+/// The shortest side of the box, as a fraction of the longest.
 const THINNEST: f64 = 0.3;
-/// Points are painted in this many sheets, far ones first and paler.
+/// Points are painted in this many layers, far ones first and paler.
 const SHEETS: usize = 10;
 
-/// Points with the titles of their three axes, the third one upright.
+/// Points with the titles of their three axes, the third one vertical.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scatter3<'a> {
     pub(crate) title: &'a str,
@@ -29,7 +29,7 @@ pub(crate) struct Scatter3<'a> {
 
 /// Draws the points in a box; nearer ones are larger and stronger in color.
 pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
-    let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} points in space", s.title, s.points.len()));
+    let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: {} points in 3D", s.title, s.points.len()));
     title(&mut scene, s.title);
     let classes = Classes::new(s.labels, s.points.len());
     let legend = classes.legend();
@@ -51,8 +51,8 @@ pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// Half the sides of a box in which a unit is as long on each axis. A range much shorter than the
-/// longest is widened, so that the box stays one.
+/// Half the sides of a box with equal units on all axes. A range much shorter than the longest is widened,
+/// so that the box does not become flat.
 fn proportions(scales: &mut [Scale; 3]) -> [f64; 3] {
     let longest = scales.iter().map(|s| s.high - s.low).fold(0.0, f64::max);
     scales.each_mut().map(|scale| {
@@ -64,14 +64,14 @@ fn proportions(scales: &mut [Scale; 3]) -> [f64; 3] {
     })
 }
 
-/// From the cube of side 2 about the origin, cut to a box, to the picture.
+/// Maps the cube of side 2 around the origin, reduced to a box, to the plot.
 struct View {
     half: [f64; 3],
     middle: Point,
     scale: f64,
 }
 
-/// Across, upwards and toward the eye, before scaling.
+/// Right, up and toward the viewer, before scaling.
 fn turned(p: [f64; 3]) -> [f64; 3] {
     let ((sa, ca), (se, ce)) = (AROUND.to_radians().sin_cos(), ABOVE.to_radians().sin_cos());
     let near = ca * p[0] + sa * p[1];
@@ -81,7 +81,7 @@ fn turned(p: [f64; 3]) -> [f64; 3] {
 }
 
 impl View {
-    /// The cube as large as the area allows.
+    /// The largest cube that fits into the area.
     fn new(area: Area, half: [f64; 3]) -> Self {
         let corners: Vec<[f64; 3]> = (0..8)
             .map(|i| turned([0, 1, 2].map(|axis| if i >> axis & 1 == 1 { half[axis] } else { -half[axis] })))
@@ -131,7 +131,7 @@ fn walls(scene: &mut Scene, view: &View, scales: &[Scale; 3]) {
 
 /// The three edges that carry numbers and titles, each on the outline of the box.
 fn edges(scene: &mut Scene, view: &View, scales: &[Scale; 3], titles: &[&str; 3]) {
-    // Along which axis, from where to where, and how the numbers stand.
+    // The axis, its start and end, and the alignment of its labels.
     let edges = [
         (0, [-1.0, -1.0, -1.0], [1.0, -1.0, -1.0], Anchor::Middle),
         (1, [1.0, -1.0, -1.0], [1.0, 1.0, -1.0], Anchor::Start),

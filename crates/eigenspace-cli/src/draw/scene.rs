@@ -1,7 +1,7 @@
-//! The list of shapes a chart is made of, in the order they are painted.
+//! The list of shapes of a plot, in the order they are painted.
 //!
-//! Coordinates are units of the picture, x to the right and y downwards. A shape with a coordinate
-//! that is not finite is dropped when it is added, so that no writer ever meets one.
+//! Coordinates are units of the plot, x to the right and y downwards. A shape with a coordinate that is not
+//! finite is dropped when it is added, so that the writers need not handle one.
 
 pub(super) use super::area::{Area, Point};
 use super::color::Rgb;
@@ -17,11 +17,11 @@ pub(super) const GRID: Rgb = Rgb(0xe8, 0xe8, 0xe8);
 pub(super) const RULE: Rgb = Rgb(0x9a, 0x9a, 0x9a);
 pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
 
-/// The size of the remarks below a picture, and what stays free beside them.
+/// The size of the notes below a plot, and the margin beside them.
 const NOTE: f64 = 11.0;
 const MARGIN: f64 = 20.0;
 
-/// The form of a point.
+/// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
     Disc,
@@ -29,7 +29,7 @@ pub(super) enum Marker {
     Square,
 }
 
-/// Where a text stands relative to its point.
+/// The alignment of a text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -48,7 +48,7 @@ pub(super) struct Text {
     pub(super) fill: Rgb,
     /// Degrees, clockwise; -90 reads upwards.
     pub(super) turn: f64,
-    /// A white rim, for text that stands on data.
+    /// A white rim, for text on top of data.
     pub(super) halo: bool,
     pub(super) content: String,
     pub(super) class: &'static str,
@@ -86,7 +86,7 @@ impl Text {
     }
 }
 
-/// Points of one look.
+/// Points with the same color and shape.
 #[derive(Debug, Clone)]
 pub(super) struct Marks {
     pub(super) at: Vec<Point>,
@@ -140,15 +140,15 @@ impl Shape {
     }
 }
 
-/// The shapes of one picture.
+/// The shapes of one plot.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// What the picture shows, for readers who cannot see it.
+    /// A description of the plot for screen readers.
     pub(super) description: String,
     pub(super) shapes: Vec<Shape>,
-    /// Remarks that are written below the picture.
+    /// Notes below the plot.
     notes: Vec<String>,
 }
 
@@ -169,14 +169,14 @@ impl Scene {
         }
     }
 
-    /// A remark below the picture, once.
+    /// Adds a note below the plot, unless it is already there.
     pub(super) fn note(&mut self, remark: &str) {
         if !remark.is_empty() && !self.notes.iter().any(|note| note == remark) {
             self.notes.push(remark.to_owned());
         }
     }
 
-    /// Makes room below for the remarks and writes them there, one per line.
+    /// Extends the plot at the bottom and writes the notes there, one per line.
     pub(super) fn write_notes(&mut self) {
         for note in std::mem::take(&mut self.notes) {
             let text = font::shorten(&note, NOTE, Weight::Regular, self.width - 2.0 * MARGIN);
@@ -190,7 +190,7 @@ impl Scene {
         self.add(Shape::Line { points, stroke, width, dash, class: "" });
     }
 
-    /// A straight arrow with a filled head; too short an arrow is only a line.
+    /// A straight arrow with a filled head; a very short arrow is only a line.
     pub(super) fn arrow(&mut self, from: Point, to: Point, stroke: Rgb) {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let length = dx.hypot(dy);

@@ -1,4 +1,4 @@
-//! How much of the variance each component explains: bars, and the running sum above them.
+//! Scree plot: explained variance ratio of each component as bars, and the cumulative sum as a line.
 
 use super::Drawing;
 use super::axes::{Axes, Frame, HEIGHT, WIDTH};
@@ -9,23 +9,23 @@ use super::occupied::Occupied;
 use super::scale::{Format, Scale};
 use super::scene::{Anchor, Area, Dash, INK, Marker, Marks, RULE, Scene, Shape, Text, WHITE};
 
-/// More components than this are drawn as one outline: single bars would be thinner than a line.
+/// More components than this are drawn as one outline, because single bars would be too thin.
 const SINGLE_BARS: usize = 300;
 /// The size of the numbers at the bars.
 const VALUE: f64 = 11.5;
 
-/// Shares of the total variance, largest first, as numbers between 0 and 1.
+/// Explained variance ratios, largest first, between 0 and 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scree<'a> {
     pub(crate) title: &'a str,
     pub(crate) ratios: &'a [f64],
     /// A lower and an upper bound per component, drawn as whiskers.
     pub(crate) bounds: Option<&'a [(f64, f64)]>,
-    /// A number of components to point out, with the share they explain together.
+    /// A number of components to mark, with their cumulative ratio.
     pub(crate) shown: Option<usize>,
 }
 
-/// Draws the shares; those that are not finite are left out and count as nothing in the sum.
+/// Draws the ratios; those that are not finite are left out, also of the sum.
 pub(crate) fn scree(s: &Scree<'_>) -> Drawing {
     let count = s.ratios.len();
     let mut scene = Scene::new(WIDTH, HEIGHT, format!("{}: explained variance of {count} components", s.title));
@@ -70,7 +70,7 @@ pub(crate) fn scree(s: &Scree<'_>) -> Drawing {
     Drawing::new(scene)
 }
 
-/// A share that fits the axis, or nothing for one that cannot be drawn.
+/// A ratio clamped to the axis, or `None` if it cannot be drawn.
 fn share(ratio: f64) -> Option<f64> {
     ratio.is_finite().then(|| ratio.clamp(0.0, 1.0))
 }
@@ -124,8 +124,8 @@ fn whiskers(scene: &mut Scene, frame: &Frame, bounds: &[(f64, f64)]) {
     }
 }
 
-/// The share of each component, in percent, above its bar, or in it where the curve is in the way.
-/// Where not all would fit side by side, there are none.
+/// Writes the ratio of each component in percent above its bar, or inside it if the curve is in the way.
+/// If not all of them fit side by side, none is written.
 fn values(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, s: &Scree<'_>) {
     let pitch = frame.area.width / s.ratios.len().max(1) as f64;
     let text = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
@@ -139,13 +139,13 @@ fn values(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, s: &Scree<'_>)
         let text = text(ratio);
         let width = width(&text);
         let (x, top) = frame.at(i as f64 + 1.0, ratio);
-        // The number stands clear of the whisker.
+        // The number must not touch the whisker.
         let (lower, upper) = s.bounds.and_then(|bounds| bounds.get(i).copied()).unwrap_or((ratio, ratio));
         let (lower, upper) = (share(lower).unwrap_or(ratio), share(upper).unwrap_or(ratio));
         let place = |top: f64| Area { left: x - 0.5 * width, top, width, height: VALUE + 2.0 };
         let above = place(frame.at_y(upper).min(top) - VALUE - 6.0);
         let inside = place(frame.at_y(lower).max(top) + 5.0);
-        // The width has a tenth to spare.
+        // The width has a margin of a tenth.
         let in_bar = width <= 2.2 * half && inside.bottom() + 3.0 < frame.area.bottom();
         let (area, fill) = match () {
             () if frame.area.contains(&above) && taken.count(&above) == 0 => (above, INK),
@@ -158,12 +158,12 @@ fn values(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, s: &Scree<'_>)
     }
 }
 
-/// A dashed line behind component `k`, with what the components up to it explain.
+/// A dashed line after component `k`, with the cumulative ratio up to it.
 fn point_out(scene: &mut Scene, frame: &Frame, taken: &mut Occupied, k: usize, sum: f64) {
     let x = frame.at_x(k as f64 + 0.5);
     scene.line(vec![(x, frame.area.top), (x, frame.area.bottom())], RULE, 1.3, Dash::Dashed);
     let text = format!("k = {k}: {:.1} %", 100.0 * sum);
-    // The text stands in the emptier half: below the curve where that is high.
+    // The text goes into the emptier half: below the curve if that is high.
     let y = if sum > 0.5 { frame.area.top + 0.55 * frame.area.height } else { frame.area.top + 24.0 };
     let left_side = x > frame.area.left + 0.7 * frame.area.width;
     let (x, anchor) = if left_side { (x - 8.0, Anchor::End) } else { (x + 8.0, Anchor::Start) };

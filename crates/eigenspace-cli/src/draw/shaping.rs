@@ -1,5 +1,5 @@
 //! Text that is more than letters side by side: scripts that join, stack or run from right to left,
-//! and characters that the program's own typeface does not have.
+//! and characters that the built-in typeface does not have.
 //!
 //! ```text
 //! text ─► runs of one direction (unicode-bidi) ─► spans of one font and script ─► glyphs (rustybuzz)
@@ -15,21 +15,21 @@ use unicode_script::{Script, UnicodeScript};
 use super::fallback;
 use super::font::Weight;
 
-/// What is drawn at a place.
+/// What to draw at a position.
 pub(super) enum Glyph {
     Outline(&'static Face<'static>, GlyphId),
     /// No font has this character.
     Missing(char),
 }
 
-/// A glyph and its place on the line, in units of the size of the text, y upwards.
+/// A glyph and its position on the line, in units of the text size, y upwards.
 pub(super) struct Placed {
     pub(super) glyph: Glyph,
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// Neighbors that are set in one go. Without a font, all of them are missing.
+/// Adjacent characters with one font and script. Without a font, all of them are missing.
 struct Span<'t> {
     text: &'t str,
     font: Option<&'static Face<'static>>,
@@ -72,7 +72,7 @@ fn own(weight: Weight) -> Option<&'static Face<'static>> {
     faces[usize::from(weight == Weight::Bold)].as_ref()
 }
 
-/// Cuts a run where the font or the script changes. Spaces, marks and joiners stay with what they follow.
+/// Splits a run where the font or the script changes. Spaces, marks and joiners stay with the preceding character.
 fn spans(run: &str, weight: Weight) -> Vec<Span<'_>> {
     let mut spans: Vec<Span<'_>> = Vec::new();
     let mut start = 0;
@@ -96,7 +96,7 @@ fn spans(run: &str, weight: Weight) -> Vec<Span<'_>> {
     spans
 }
 
-/// Characters that steer the setting and are never seen themselves.
+/// Invisible formatting characters.
 fn is_ignorable(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')

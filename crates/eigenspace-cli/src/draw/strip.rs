@@ -16,7 +16,7 @@ const STEPS: usize = 120;
 pub(crate) struct StripRow {
     pub(crate) heading: String,
     pub(crate) tiles: Vec<Vec<f64>>,
-    /// A signed range without a bound takes the largest size in the whole row, so that residuals
+    /// A signed range without a bound uses the largest magnitude in the whole row, so that residuals
     /// that shrink from column to column look smaller.
     pub(crate) range: Range,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Strip<'a> {
     pub(crate) size: PictureSize,
 }
 
-/// Draws the table, and a scale of colors for the first signed row.
+/// Draws the table, and a color scale for the first signed row.
 pub(crate) fn strip(s: &Strip<'_>) -> Drawing {
     let (width, height) = s.size.shown();
     let cell = (width.max(52.0) + GAP, height + GAP);
@@ -72,7 +72,7 @@ fn heading_width(heading: &str) -> f64 {
     font::width(&text, HEADING, Weight::Regular)
 }
 
-/// The range of a row, with the bound that all its images share.
+/// The range of a row, with a common bound for all its images.
 fn common(row: &StripRow) -> Range {
     match row.range {
         Range::Signed(None) => {
@@ -83,7 +83,7 @@ fn common(row: &StripRow) -> Range {
     }
 }
 
-/// What the colors of signed images mean: a bar with its two ends and zero.
+/// The color scale of signed images: a bar with labels at both ends and at zero.
 fn color_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
     let values: Vec<f64> = (0..=STEPS).map(|i| 2.0 * i as f64 / STEPS as f64 - 1.0).collect();
     let form = PictureSize { width: values.len(), height: 1, channels: 1 };

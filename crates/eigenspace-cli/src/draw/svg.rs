@@ -1,4 +1,4 @@
-//! A scene as SVG text. No ids, no styles from outside, nothing that depends on when it was written.
+//! Writes a scene as SVG text, without ids, external styles or timestamps.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::font::Weight;
 use super::raster;
 use super::scene::{Anchor, Area, Bitmap, Dash, Marker, Marks, Point, Scene, Shape, Text};
 
-/// The whole picture on a white ground.
+/// The whole plot on a white background.
 pub(super) fn write(scene: &Scene) -> String {
     let (width, height) = (number(scene.width), number(scene.height));
     let mut out = format!(
@@ -49,7 +49,7 @@ pub(super) fn number(value: f64) -> String {
     trimmed(format!("{:.2}", value.clamp(-1e6, 1e6)))
 }
 
-/// One decimal is enough for the middle of a point, and there may be thousands of them.
+/// One decimal is enough for the center of a point, and there may be thousands of points.
 fn short(value: f64) -> String {
     trimmed(format!("{:.1}", value.clamp(-1e6, 1e6)))
 }
@@ -166,7 +166,7 @@ fn written(text: &Text) -> String {
 
 fn picture(area: &Area, bitmap: &Bitmap) -> String {
     let color = if bitmap.gray { image::ExtendedColorType::L8 } else { image::ExtendedColorType::Rgb8 };
-    // Writing to memory fails only for a bitmap of the wrong length, which `tile` never makes.
+    // Writing to memory fails only for a bitmap of the wrong length, which `tile` never creates.
     let Ok(bytes) = raster::encode(&bitmap.bytes, bitmap.width, bitmap.height, color) else {
         return String::new();
     };

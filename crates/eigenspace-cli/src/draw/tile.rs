@@ -1,14 +1,14 @@
-//! One image from numbers: how they become gray or color.
+//! Converts numbers to one gray or color image.
 
 use super::color::diverging;
 use super::scene::Bitmap;
 
-/// The longest side of an image that is stored; larger ones are averaged down.
+/// Longest side of a stored image; larger images are averaged down.
 const STORED: usize = 320;
-/// The longest side of an image in the picture, as far as it need not be shrunk.
+/// Longest side of an image in the plot.
 const SIDE: usize = 112;
 
-/// The form of every image in a picture: 1 channel for gray, 3 for red, green, blue.
+/// The size of every image in a plot: 1 channel for gray, 3 for red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PictureSize {
     pub(crate) width: usize,
@@ -16,22 +16,22 @@ pub(crate) struct PictureSize {
     pub(crate) channels: usize,
 }
 
-/// An image by rows, the channels of a pixel side by side, and what is written under it.
+/// An image by rows, with the channels of a pixel side by side, and its caption.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tile {
     pub(crate) pixels: Vec<f64>,
     pub(crate) caption: String,
 }
 
-/// Which numbers are black and which white.
+/// The numbers that are drawn black and white.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Range {
     /// The first number is black, the second white, in every image.
     Unit(f64, f64),
     /// The smallest number of an image is black, its largest white.
     Own,
-    /// Symmetric about zero up to the given size, or up to the largest of the image. One channel
-    /// goes from blue over white to red, three channels go about middle gray.
+    /// Symmetric around zero up to the given magnitude, or up to the largest of the image. One channel
+    /// goes from blue over white to red; three channels are centered at middle gray.
     Signed(Option<f64>),
 }
 
@@ -40,8 +40,8 @@ impl PictureSize {
         if self.channels == 3 { 3 } else { 1 }
     }
 
-    /// The size of an image in the picture: whole multiples of its pixels while it is small, so that
-    /// every pixel is a sharp square, and a fixed longest side once it is large.
+    /// The size of an image in the plot. A small image is scaled by a whole number, so that every pixel is a
+    /// sharp square; a large one has a fixed longest side.
     pub(super) fn shown(self) -> (f64, f64) {
         let longest = self.width.max(self.height).max(1);
         let factor = if longest <= SIDE { (SIDE / longest) as f64 } else { (SIDE as f64 / longest as f64).max(0.05) };
@@ -84,7 +84,7 @@ pub(super) fn bounds(pixels: &[f64], range: Range) -> (f64, f64) {
     }
 }
 
-/// The whole image, or squares of a large one averaged to a pixel each.
+/// The image unchanged, or a large one averaged over squares of pixels.
 fn reduced(pixels: &[f64], size: PictureSize) -> (Vec<f64>, usize, usize) {
     let samples = size.samples();
     let block = size.width.max(size.height).div_ceil(STORED).max(1);

@@ -130,7 +130,7 @@ fn a_file_that_another_program_has_changed_is_not_written_over() {
         assert_eq!(
             said.err,
             "error: cannot write `m.safetensors`: another program changed it after it was read\n\n\
-             hint: nothing was written; run the command again, with the file as it is now\n"
+             hint: run the command again to use the file as it is now; nothing was written\n"
         );
         same_files(&before, &folder.listing());
     }
@@ -146,7 +146,7 @@ fn a_checkpoint_belongs_to_one_fit_at_a_time() {
     assert_eq!(
         said.err,
         "error: cannot use the checkpoint `f.ckpt`: another fit is using it\n\n\
-         hint: wait until that fit has ended, or name another file with --checkpoint\n"
+         hint: wait until the other fit has ended, or name another file with --checkpoint\n"
     );
 }
 

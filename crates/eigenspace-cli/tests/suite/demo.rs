@@ -1,4 +1,4 @@
-//! The demo: the main job of the README.
+//! The demo.
 
 use crate::support::{Folder, finish};
 
@@ -15,7 +15,7 @@ fn table(printed: &str) -> Vec<Vec<String>> {
 fn check(folder: &Folder, printed: &str) {
     let counts: Vec<u64> = table(printed).iter().map(|cells| cells[0].parse().unwrap()).collect();
     assert_eq!(counts, (1..=20).map(|batch| 20 * batch).collect::<Vec<_>>(), "{printed}");
-    for word in ["Merging", "Splitting", "Recognizing", "Forgetting", "Pictures", "Done in", "Try next"] {
+    for word in ["Merging", "Splitting", "Recognizing", "Forgetting", "Plots", "Done in", "Try next"] {
         assert!(printed.contains(word), "{word}:\n{printed}");
     }
     for name in ["eigenfaces", "scree", "strip", "scatter", "error", "monitor", "time", "recognized"] {
@@ -29,8 +29,11 @@ fn check(folder: &Folder, printed: &str) {
     let people = folder.json("faces list demo/people.safetensors --json")["people"].as_array().unwrap().len();
     assert_eq!(people, 40);
     let flat = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("is left decides as one that was trained without"), "{printed}");
-    assert!(flat.contains("it decides as before"), "{printed}");
+    assert!(
+        flat.contains("The remaining recognizer makes the same decisions as one that was trained without"),
+        "{printed}"
+    );
+    assert!(flat.contains("the recognizer makes the same decisions as before"), "{printed}");
     // What it says next works.
     let model = "demo/whole.safetensors";
     folder.done(&format!("inspect {model}"));
@@ -57,7 +60,7 @@ fn without_python_or_a_network_the_demo_draws_faces_of_its_own_and_says_so() {
     let folder = Folder::new();
     let said = finish(folder.command("demo").env("PATH", ""), b"");
     assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.err.contains("The ORL faces could not be fetched: Python is needed"), "{said}");
+    assert!(said.err.contains("could not fetch the ORL faces: cannot run pip: Python is not installed"), "{said}");
     assert!(said.out.contains("generated faces, not the ORL faces"), "{said}");
     check(&folder, &said.out);
 }
@@ -68,5 +71,5 @@ fn a_folder_without_people_is_refused() {
     folder.write("faces/1.pgm", b"P5\n1 1\n255\nx");
     let said = folder.run("demo --faces faces");
     assert_eq!(said.code, Some(2), "{said}");
-    assert!(said.err.contains("`faces` holds 1 pictures"), "{said}");
+    assert!(said.err.contains("found 1 images"), "{said}");
 }

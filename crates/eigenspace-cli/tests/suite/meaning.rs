@@ -44,7 +44,7 @@ fn other_columns_than_those_of_the_model_are_refused_by_name() {
         let start = "error: cannot use the columns chosen from `x.csv`: the model's column `c` is not among ";
         assert!(said.err.contains(start), "{line}\n{said}");
         assert!(
-            said.err.ends_with("hint: leave out --columns: the columns of the model are found by their names\n"),
+            said.err.ends_with("hint: leave out --columns: the columns of the model are found by name\n"),
             "{line}\n{said}"
         );
     }
@@ -83,9 +83,9 @@ fn distances_are_not_taken_for_scores() {
         let said = folder.refused(&format!("reconstruct {model} w.npy"));
         assert_eq!(
             said.err,
-            "error: cannot tell scores from distances in `w.npy`: it has 3 columns without names, two more than the \
-             1 components of the model\n\nhint: distances are told by their names: write the scores to .csv or .parquet, \
-             or without --distances; if all 3 columns are scores, say so with -k 3\n"
+            "error: cannot tell scores from distances in `w.npy`: it has 3 unnamed columns, two more than the \
+             1 components of the model\n\nhint: write the scores to .csv or .parquet, where columns have names, \
+             or leave out --distances; if all 3 columns are scores, use -k 3\n"
         );
     }
     folder.done("project k1 t.csv -k 3 -o all.npy --quiet");

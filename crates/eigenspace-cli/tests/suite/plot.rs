@@ -34,7 +34,7 @@ fn drawn(folder: &Folder, arguments: &str) -> String {
     for ending in ["svg", "png"] {
         let said = folder.run(&format!("plot {arguments} -o picture.{ending}"));
         assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said}");
-        assert!(said.err.ends_with(&format!("`picture.{ending}`\n")), "{said}");
+        assert!(said.err.ends_with(&format!("wrote `picture.{ending}`\n")), "{said}");
     }
     let png = folder.read("picture.png");
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 2000, "{} bytes", png.len());
@@ -121,7 +121,7 @@ fn a_character_without_a_font_is_reported_for_a_png_and_kept_in_an_svg() {
     assert!(said.err.contains("no installed font has the characters U+10ABCD, U+10ABCE"), "{said}");
     assert!(said.err.contains("hint: install ") && said.err.contains(".svg"), "{said}");
     let said = folder.run(&format!("plot scree m --title {title} -o x.svg"));
-    assert_eq!(said.err, "`x.svg`\n", "{said}");
+    assert_eq!(said.err, "wrote `x.svg`\n", "{said}");
     assert!(folder.text("x.svg").contains(title));
 }
 
@@ -131,33 +131,33 @@ fn what_cannot_be_drawn_says_why() {
     let hint = |line: &str| folder.refused(line).err;
     assert_eq!(
         hint("plot gallery m -o x.svg"),
-        "error: the rows of this model are no pictures\n\nhint: tell the size of the pictures with --shape WIDTHxHEIGHT\n"
+        "error: cannot show the rows as images: the model does not know their width and height\n\nhint: set the size of the images with --shape WIDTHxHEIGHT\n"
     );
     assert_eq!(
         hint("plot gallery m --shape 3x2 -o x.svg"),
-        "error: the shape 3x2 does not make 4 features\n\nhint: width times height (times 3 for colors) must be the number of features\n"
+        "error: invalid shape 3x2: it does not match the 4 features of the model\n\nhint: choose a width and height whose product (times 3 for color) is the number of features\n"
     );
     assert_eq!(
         hint("plot scatter m -o x.svg"),
-        "error: this needs rows to show, beside the model\n\nhint: name the rows after the model: eigenspace plot KIND MODEL DATA\n"
+        "error: cannot draw this plot: it needs rows as well as a model\n\nhint: name the rows after the model: eigenspace plot KIND MODEL DATA\n"
     );
     assert_eq!(
         hint("plot scree m -o x.jpg"),
-        "error: the file `x.jpg` would have no known format\n\nhint: pictures are written to files that end in .svg or .png\n"
+        "error: cannot infer the image format of `x.jpg` from its name\n\nhint: use a name that ends in .svg or .png\n"
     );
     assert_eq!(
         hint("plot circle m --axes 1,9 -o x.svg"),
-        "error: component 9 is not shown, the model shows 4\n\nhint: components are counted from 1; show more with -k\n"
+        "error: cannot use component 9: the model has 4\n\nhint: count components from 1; ask for more with -k\n"
     );
     let pictures = pictures();
     assert_eq!(
         pictures.refused("plot strip m faces --row 8 -o x.svg").err,
-        "error: there is no row 8\n\nhint: rows are counted from 0\n"
+        "error: cannot show row 8: the input has fewer rows\n\nhint: count rows from 0\n"
     );
     assert!(
         pictures
             .refused("plot biplot m faces -o x.svg")
             .err
-            .starts_with("error: the columns of this model have no names")
+            .starts_with("error: cannot draw this plot: the columns of the model have no names")
     );
 }

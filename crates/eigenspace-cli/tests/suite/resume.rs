@@ -81,7 +81,15 @@ fn survives_being_killed(folder: &Folder, arguments: &str) {
     assert!(folder.exists("f.ckpt") && !folder.exists("m.safetensors"));
     let said = folder.run(&line.replace(" -q", ""));
     assert_eq!(said.code, Some(0), "{said}");
-    let row: u64 = said.err.strip_prefix("going on from row ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    let row: u64 = said
+        .err
+        .strip_prefix("resuming from the checkpoint at row ")
+        .unwrap()
+        .split('\n')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(row > 0, "{said}");
     assert!(
         folder.read("m.safetensors") == folder.read("whole.safetensors"),

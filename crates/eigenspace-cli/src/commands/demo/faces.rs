@@ -1,4 +1,4 @@
-//! The faces of the demo: fetched, given, or generated.
+//! The faces for the demo: fetched, given, or generated.
 
 use std::path::{Path, PathBuf};
 
@@ -9,32 +9,32 @@ use crate::commands::demo::synthetic;
 use crate::failure::Failure;
 use crate::{data, output};
 
-/// Rows, and who they are.
+/// Images as rows, and their people.
 pub(crate) struct Faces {
     pub(crate) folder: PathBuf,
-    /// What to call them in a sentence.
+    /// How to refer to them in a sentence.
     pub(crate) name: String,
     pub(crate) rows: Array2<f64>,
     pub(crate) people: Vec<String>,
     pub(crate) picture: Picture,
 }
 
-/// Takes the folder that was named, or fetches the ORL faces, or generates some if that cannot be.
+/// Reads the given directory, or fetches the ORL faces, or generates faces if they cannot be fetched.
 pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> anyhow::Result<Faces> {
     if let Some(folder) = given {
-        return read(folder, "the faces you named");
+        return read(folder, "your faces");
     }
     let generated = demo.join("generated_faces");
     if !synthetic {
         let fetched = demo.join("orl_faces");
-        match data::orl(&fetched, &mut |line| output::talk(line)) {
+        match data::orl(&fetched, &mut |line| output::message(line)) {
             Ok(folder) => return read(folder, "the ORL faces"),
             Err(error) => {
-                output::talk(&format!("The ORL faces could not be fetched: {error}"));
+                output::message(&format!("could not fetch the ORL faces: {error}"));
                 for cause in error.chain().skip(1) {
-                    output::talk(&format!("  cause: {cause}"));
+                    output::message(&format!("  cause: {cause}"));
                 }
-                output::talk("So here are generated faces in their place; recognize nobody in them.");
+                output::message("using generated faces instead; they do not show real people");
             }
         }
     }

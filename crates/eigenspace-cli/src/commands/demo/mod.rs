@@ -1,4 +1,4 @@
-//! `eigenspace demo`: the main job in a minute, on faces.
+//! `eigenspace demo`: the main features in a minute, on faces.
 
 mod faces;
 mod page;
@@ -14,18 +14,18 @@ use eigenspace::io::Error;
 
 use crate::output;
 
-/// Show what eigenspace does: stream 400 faces, merge, split, recognize, and draw.
+/// Run a demo on 400 faces: stream, merge, split, recognize and plot.
 #[derive(Args)]
 pub(crate) struct Demo {
-    /// The folder to write pictures, models and the page into.
+    /// Directory to write plots, models and the page to.
     #[arg(short, long, value_name = "DIR", default_value = "demo", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
-    /// A folder of faces to use, one sub-folder per person, instead of the ORL faces.
+    /// Directory of faces to use instead of the ORL faces, with a subdirectory for each person.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     faces: Option<PathBuf>,
 
-    /// Use generated faces, without a network.
+    /// Use generated faces, which needs no network.
     #[arg(long, conflicts_with = "faces")]
     synthetic: bool,
 }
@@ -48,10 +48,10 @@ impl Demo {
 }
 
 fn make(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::Io { action: "make", path: folder.to_owned(), source })
+    std::fs::create_dir_all(folder).map_err(|source| Error::Io { action: "create", path: folder.to_owned(), source })
 }
 
-/// What to try next, with paths that are there.
+/// Commands to try next, with existing paths.
 fn next_steps(faces: &Path, folder: &Path) -> String {
     let (faces, folder) = (faces.display(), folder.display());
     let here = std::env::current_dir().unwrap_or_default();
@@ -61,10 +61,10 @@ fn next_steps(faces: &Path, folder: &Path) -> String {
         "Try next:
   {program} inspect {folder}/whole.safetensors
   {program} fit {faces} -k 0.9 -o {folder}/my.safetensors
-  {program} project {folder}/whole.safetensors {faces} -o {folder}/coordinates.csv
+  {program} project {folder}/whole.safetensors {faces} -o {folder}/scores.csv
   {program} faces recognize {folder}/people.safetensors {faces}
   {program} plot strip {folder}/whole.safetensors {faces} --row 123 -o {folder}/another.png
   {program} --help
-and with a table of yours: fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors"
+With your own table: {program} fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors"
     )
 }

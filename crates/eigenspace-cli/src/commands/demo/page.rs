@@ -1,4 +1,4 @@
-//! The pictures of the demo, and the page that holds them.
+//! The plots of the demo, and the page that shows them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,62 +12,62 @@ use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Lines, Monitor, Page, Scatter, Series};
 use crate::{output, pictures};
 
-/// People whose coordinates are drawn: the legend of more would hide what the picture shows.
+/// Number of people in the scatter plot: the legend of more would be too long.
 const PEOPLE: usize = 10;
-/// Numbers of components of the strip.
+/// Numbers of components in the strip.
 const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
 
-/// Writes pictures and page; returns the page.
+/// Writes the plots and the page, and returns the path of the page.
 pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Result<PathBuf> {
     let whole = &story.whole;
     let mut drawings = vec![
         (
             "eigenfaces",
             pictures::gallery(whole, 24, "")?,
-            "The mean face, and the directions in which faces differ most, with their shares of the variance.",
+            "The mean face and the directions in which faces differ most, with their explained variance ratios.",
         ),
-        ("scree", pictures::scree(whole, false, "")?, "How much each direction explains, and all up to it together."),
-        ("strip", strip(faces, story)?, "One face rebuilt from 5, 10, 20 … numbers, and what is still missing."),
+        (
+            "scree",
+            pictures::scree(whole, false, "")?,
+            "The variance that each component explains, and the cumulative sum.",
+        ),
+        ("strip", strip(faces, story)?, "One face reconstructed from 5, 10, 20 … scores, and the residual."),
         (
             "scatter",
             scatter(faces, story)?,
-            "Ten people, by their two largest coordinates: pictures of one person lie together.",
+            "Ten people, by their first two scores: images of one person are close together.",
         ),
         (
             "error",
             error_over_k(faces, story)?,
-            "The error of rebuilding all faces, in gray values per pixel, against the number of components.",
+            "The reconstruction error of all faces, in gray values per pixel, against the number of components.",
         ),
         (
             "monitor",
             monitor(faces, story)?,
-            "T² says how unusual a face is among faces, Q how much of it no face has. Of rows that are spread normally one in a hundred passes each dashed line; faces are not quite.",
+            "T² measures how unusual a face is within face space, Q how far it is from face space. One in a hundred normally distributed rows exceeds each dashed line; faces are not quite normally distributed.",
         ),
-        (
-            "time",
-            times(story),
-            "Adding a batch and reading the model, against computing the batch PCA of all rows so far anew.",
-        ),
+        ("time", times(story), "Time to add a block and read the model, compared with a batch PCA of all rows so far."),
     ];
     if let Some(probes) = &story.probes {
         drawings.push((
             "recognized",
             probes.clone(),
-            "Held-out faces, whom they were found to show, what the components keep of them, and the learned pictures nearest to them with their distances.",
+            "Held-out faces with the person recognized, their reconstructions, and the nearest training images with their distances.",
         ));
     }
     let headings: Vec<String> = Batch::HEADINGS.map(String::from).to_vec();
     let rows: Vec<Vec<String>> = story.batches.iter().map(Batch::cells).collect();
-    let mut page = Page::new("eigenspace: what it does with faces")
-        .text(&format!("{} pictures: {}. All numbers were measured while this page was made.", faces.rows.nrows(), faces.name))
-        .section("A model that grows")
-        .text("The pictures arrive in batches. After each, the model is read and set against a batch PCA of all rows so far.")
+    let mut page = Page::new("eigenspace demo: faces")
+        .text(&format!("{} images: {}. All numbers were measured while this page was generated.", faces.rows.nrows(), faces.name))
+        .section("Streaming")
+        .text("The images arrive in blocks. After each block, the model is read and compared with a batch PCA of all rows so far.")
         .table(&headings, &rows)
         .text(&legend(story.whole.model().n_components()));
     for (heading, text) in &story.findings {
         page = page.section(heading).text(text);
     }
-    page = page.section("Pictures");
+    page = page.section("Plots");
     for (name, drawing, caption) in &drawings {
         Format::Svg.write(drawing, &folder.join(format!("{name}.svg")))?;
         Format::Png.write(drawing, &folder.join(format!("{name}.png")))?;
@@ -77,7 +77,7 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
     AtomicFile::write(&path, page.html().as_bytes())?;
     let names: Vec<&str> = drawings.iter().map(|(name, ..)| *name).collect();
     let names = names.join(", ");
-    output::data(&format!("\n{}. Pictures. {names}, as .svg and .png.", story.findings.len() + 2))?;
+    output::data(&format!("\n{}. Plots. {names}, as .svg and .png.", story.findings.len() + 2))?;
     Ok(path)
 }
 
@@ -101,7 +101,7 @@ fn scatter(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     Ok(draw::scatter(&scatter))
 }
 
-/// RMSE of all faces for k = 1, 2, 4 … components, from the coordinates alone.
+/// RMSE of all faces for k = 1, 2, 4 … components, from the singular values alone.
 fn error_over_k(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     let all = story.whole.with_components(story.whole.raw.rank())?;
     let model = all.model();
@@ -128,7 +128,7 @@ fn monitor(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
         .map(|i| {
             let same = i > 0 && faces.people[i] == faces.people[i - 1];
             pictures = if same { pictures + 1 } else { 1 };
-            format!("{} no. {pictures}", faces.people[i])
+            format!("{} image {pictures}", faces.people[i])
         })
         .collect();
     Ok(draw::monitor(&Monitor { t2: &t2, q: &q, limits, level: "99 %", names: Some(&names), ..Monitor::default() }))

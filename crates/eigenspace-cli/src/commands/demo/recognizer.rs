@@ -1,4 +1,4 @@
-//! What the demo shows of recognizing: held-out faces, a person forgotten and back again.
+//! The recognizer in the demo: recognizes held-out faces, then forgets and enrolls a person.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,12 +12,12 @@ use crate::commands::faces::pictures;
 use crate::draw::Drawing;
 use crate::table::percent;
 
-/// Classifiers that are tried, the best first.
+/// Classifiers to try; the first is the best.
 const CLASSIFIERS: [&str; 4] = ["svm", "subspace", "knn", "centroid"];
-/// Held-out faces that are drawn, and matches of each.
+/// Number of held-out faces drawn.
 const DRAWN: usize = 6;
 
-/// What was found, and a drawing of it.
+/// The results, and a plot of them.
 #[derive(Default)]
 pub(super) struct Shown {
     pub(super) findings: Vec<(&'static str, String)>,
@@ -25,13 +25,13 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Says why there is nothing to see.
+    /// Explains why there are no results.
     pub(super) fn refused(error: &faces::Error) -> Self {
-        Self { findings: vec![("Recognizing", format!("Not with these pictures: {error}."))], probes: None }
+        Self { findings: vec![("Recognizing", format!("Not possible with these images: {error}."))], probes: None }
     }
 }
 
-/// Some of the faces.
+/// A subset of the faces.
 struct Part {
     rows: Array2<f64>,
     people: Vec<String>,
@@ -61,14 +61,14 @@ impl Part {
     }
 }
 
-/// Whom the faces show, whatever their distance.
+/// Recognizes faces without a threshold.
 fn decide(recognizer: &Recognizer, classifier: &str, rows: &Array2<f64>) -> anyhow::Result<Vec<Recognition>> {
     let options = FaceOptions { classifier: classifier.parse()?, ..recognizer.options().clone() };
     Ok(recognizer.with_options(options)?.matcher()?.recognize(rows.view())?)
 }
 
 pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
-    // Half of every person's pictures are learned, the first half.
+    // The first half of each person's images are training images.
     let count = |person: &String| faces.people.iter().filter(|other| *other == person).count();
     let numbers: Vec<usize> = (0..faces.people.len())
         .map(|i| faces.people[..=i].iter().filter(|other| **other == faces.people[i]).count())
@@ -98,8 +98,8 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         shares.push(format!("{} {classifier}", percent(right(&decide(&recognizer, classifier, &held.rows)?))));
     }
     let recognizing = format!(
-        "{} pictures of {} people are learned in {}, and the {} others recognized by their first {} coordinates, by the angle \
-         between them. Right are: {}.",
+        "Training on {} images of {} people takes {}. The other {} images are recognized by the angles between their \
+         first {} scores. Correct: {}.",
         learned.people.len(),
         recognizer.people().len(),
         milliseconds(training),
@@ -126,10 +126,11 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
             Ok(found.iter().map(|found| found.person().map(str::to_owned)).collect())
         };
         let k = without.model().n_components();
-        let same = |a: bool| if a { "decides" } else { "does not decide" };
+        let same = |a: bool| if a { "makes the same decisions" } else { "makes other decisions" };
         format!(
-            "{person} is forgotten in {}, without a picture of anybody: the recognizer that is left {} as one that was trained \
-             without {person} does, and its directions are {:.0e} from that one's. Enrolled again in {}, it {} as before.",
+            "{person} is forgotten in {}, without the images of anybody. The remaining recognizer {} as one that was trained \
+             without {person}, and its components are {:.0e} away from those of that one. After {person} is enrolled again in {}, \
+             the recognizer {} as before.",
             milliseconds(forgot),
             same(decisions(&without)? == decisions(&never)?),
             distance(without.model(), never.model(), k)?,
@@ -138,7 +139,7 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         )
     };
 
-    // The one that is kept turns away whom it does not know.
+    // The saved recognizer rejects unknown people.
     let kept = FaceOptions {
         classifier: CLASSIFIERS[0].parse()?,
         unknown: Threshold::Learned,
@@ -158,7 +159,7 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     Ok(Shown { findings, probes: Some(probes) })
 }
 
-/// Some that were recognized and some that were not, where there are such.
+/// A selection of correct and wrong results.
 fn drawn(found: &[Recognition], people: &[String]) -> Vec<usize> {
     let (right, wrong): (Vec<usize>, Vec<usize>) =
         (0..found.len()).partition(|&i| found[i].person() == Some(&people[i]));

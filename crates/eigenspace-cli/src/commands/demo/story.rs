@@ -1,4 +1,4 @@
-//! What the demo does with the faces: stream, merge, split, and measure.
+//! The steps of the demo: stream, merge, split, and measure.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,20 +15,20 @@ use crate::opened::Opened;
 use crate::output;
 use crate::table::percent;
 
-/// Components shown.
+/// Number of components.
 const SHOWN: usize = 50;
-/// Directions kept from batch to batch.
+/// Number of directions kept from block to block.
 const KEPT: usize = 100;
-/// Batches that the faces come in.
+/// Number of blocks.
 const BATCHES: usize = 20;
-/// Models that are fitted apart and merged.
+/// Number of models fitted separately and merged.
 const PARTS: usize = 4;
 
 /// One line of the live table.
 pub(super) struct Batch {
     pub(super) rows: u64,
     pub(super) rank: usize,
-    pub(super) captured: f64,
+    pub(super) explained: f64,
     pub(super) certificate: String,
     pub(super) distance: f64,
     pub(super) update: f64,
@@ -37,13 +37,13 @@ pub(super) struct Batch {
 
 impl Batch {
     pub(super) const HEADINGS: [&str; 8] =
-        ["rows", "rank", "captured", "certificate", "angle to batch", "update", "batch SVD", "ratio"];
+        ["rows", "rank", "explained", "certificate", "angle to batch", "update", "batch SVD", "ratio"];
 
     pub(super) fn cells(&self) -> Vec<String> {
         vec![
             self.rows.to_string(),
             self.rank.to_string(),
-            percent(self.captured),
+            percent(self.explained),
             self.certificate.clone(),
             format!("{:.0e}", self.distance),
             milliseconds(self.update),
@@ -57,13 +57,13 @@ pub(super) fn milliseconds(seconds: f64) -> String {
     format!("{:.1} ms", 1e3 * seconds)
 }
 
-/// Everything that was found.
+/// All results.
 pub(super) struct Story {
     pub(super) batches: Vec<Batch>,
     pub(super) whole: Opened,
-    /// Sentences about merging, splitting, the lean stream and the recognizer.
+    /// Sentences about the exact stream, merging, splitting and the recognizer.
     pub(super) findings: Vec<(&'static str, String)>,
-    /// Held-out faces and their closest matches, where there are any.
+    /// Held-out faces and their closest matches, if any.
     pub(super) probes: Option<Drawing>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     let (n, d) = faces.rows.dim();
     let shown = SHOWN.min(n / 2);
     output::data(&format!(
-        "{n} pictures of {} pixels: {}.\n\n1. They arrive in {BATCHES} batches. After each the model is read, and set against\n   a batch PCA of all rows so far.\n",
+        "{n} images of {} pixels: {}.\n\n1. They arrive in {BATCHES} blocks. After each block, the model is read and compared with\n   a batch PCA of all rows so far.\n",
         d, faces.name
     ))?;
     let batches = stream(faces, shown)?;
@@ -85,12 +85,12 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     let batch = EigenspaceModel::fit(faces.rows.view())?.with_components(shown)?;
     let exact = FitOptions::new().components(shown).fit(faces.rows.view())?;
     say(
-        "A stream that keeps everything",
+        "Keeping all directions",
         format!(
-            "The stream above goes on with {KEPT} directions from batch to batch (its table counts the last batch too), and its certificate says by how much its \
-             variances can be off for that, as a share of the largest. The default \
-             keeps everything while that is affordable: of these {n} pictures all {} directions. It calls itself {}, and its \
-             first {shown} are {:.0e} away from those of the batch PCA.",
+            "The stream above keeps {KEPT} directions from block to block (the rank in its table includes the last block). Its \
+             certificate bounds the resulting error of the variances, relative to the largest. By default, a stream \
+             keeps all directions while that is affordable: {} for these {n} images. The certificate of that model is {}, and its \
+             first {shown} components are {:.0e} away from those of the batch PCA.",
             exact.rank(),
             certificate(&exact),
             distance(&exact, &batch, shown)?
@@ -104,8 +104,8 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     say(
         "Merging",
         format!(
-            "{PARTS} models, fitted apart on a quarter of the people each, are merged in {} without their pictures. The result is \
-             {:.0e} away from the model of all pictures.",
+            "{PARTS} models, each fitted on a quarter of the people, are merged in {} without their images. The result is \
+             {:.0e} away from the model of all images.",
             milliseconds(merged),
             distance(&whole, &batch, shown)?
         ),
@@ -122,7 +122,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     say(
         "Splitting",
         format!(
-            "The {} pictures of {person} are taken out again in {}: what is left is {:.0e} away from a model that never saw them.",
+            "The {} images of {person} are removed again in {}. The result is {:.0e} away from a model that was fitted without them.",
             theirs.nrows(),
             milliseconds(split),
             distance(&rest, &without, shown)?
@@ -131,7 +131,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
 
     let recognizer =
         recognizer::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::faces::Error>() {
-            // Folders of one's own may hold a picture twice.
+            // A directory given by the user may contain an image twice.
             Ok(error @ (eigenspace::faces::Error::Model(_) | eigenspace::faces::Error::File(_))) => Err(error.into()),
             Ok(error) => Ok(recognizer::Shown::refused(&error)),
             Err(error) => Err(error),
@@ -165,7 +165,7 @@ fn wrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Streams the faces and prints a line for each batch.
+/// Streams the faces and prints a line for each block.
 fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
     let (n, d) = faces.rows.dim();
     let rows = n.div_ceil(BATCHES);
@@ -189,7 +189,7 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
         batches.push(Batch {
             rows: model.count(),
             rank: model.rank(),
-            captured: model.explained_variance_ratio().sum(),
+            explained: model.explained_variance_ratio().sum(),
             certificate: certificate(&model),
             distance: distance(&model, &batch, k)?,
             update,
@@ -206,9 +206,9 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
 /// What the columns of the table mean.
 pub(super) fn legend(shown: usize) -> String {
     format!(
-        "captured: share of the variance in the first {shown} directions. certificate: how far variances can be off, as a share of the \
-         largest. angle: sine of the largest angle between those {shown} and the batch's. update: adding the batch and reading the \
-         model. ratio: batch SVD over update."
+        "explained: share of the variance along the first {shown} components. certificate: error bound of the variances, relative to the \
+         largest. angle to batch: sine of the largest angle between these components and those of the batch PCA. update: time to add the \
+         block and read the model. ratio: batch SVD over update."
     )
 }
 
@@ -217,7 +217,7 @@ fn certificate(model: &EigenspaceModel) -> String {
     if certificate.is_exact() { "exact".into() } else { format!("within {:.0e}", certificate.relative_error_bound()) }
 }
 
-/// A model of the pictures of each quarter of the people.
+/// A model of the images of each quarter of the people.
 fn quarters(faces: &Faces, shown: usize) -> anyhow::Result<Vec<EigenspaceModel>> {
     let options = FitOptions::new().components(shown);
     let part = faces.rows.nrows().div_ceil(PARTS);

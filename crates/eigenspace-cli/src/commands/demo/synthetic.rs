@@ -1,7 +1,7 @@
-//! Faces that nobody has: forty drawings with ten expressions and lights each.
+//! Synthetic faces: forty people, each with ten expressions and lightings.
 //!
-//! A head, hair, eyes, brows, a nose and a mouth, as soft ellipses whose places, sizes and grays belong to the
-//! person; turn, light and noise belong to the picture. Good enough to see what the demo does.
+//! Each face is a set of soft ellipses: head, hair, eyes, brows, nose and mouth. Their positions, sizes and grays depend on
+//! the person; rotation, light and noise depend on the image.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const HEIGHT: usize = 112;
 const PEOPLE: u64 = 40;
 const PICTURES: u64 = 10;
 
-/// Numbers that look random and are the same every time.
+/// Deterministic pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -34,11 +34,11 @@ impl Numbers {
 /// A soft ellipse: center, half axes, gray.
 struct Spot(f64, f64, f64, f64, f64);
 
-/// Writes all pictures as `sN/M.pgm`.
+/// Writes all images as `sN/M.pgm`.
 pub(super) fn write(folder: &Path) -> Result<(), Error> {
     for person in 1..=PEOPLE {
         let own = folder.join(format!("s{person}"));
-        std::fs::create_dir_all(&own).map_err(|source| Error::Io { action: "make", path: own.clone(), source })?;
+        std::fs::create_dir_all(&own).map_err(|source| Error::Io { action: "create", path: own.clone(), source })?;
         for picture in 1..=PICTURES {
             let mut bytes = format!("P5\n{WIDTH} {HEIGHT}\n255\n").into_bytes();
             bytes.extend(pixels(person, picture));

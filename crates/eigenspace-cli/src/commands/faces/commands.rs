@@ -1,4 +1,4 @@
-//! `eigenspace faces train`, `enroll`, `forget` and `list`: making a recognizer and changing it.
+//! `eigenspace faces train`, `enroll`, `forget` and `list`: create and change a recognizer.
 
 use std::path::PathBuf;
 
@@ -12,26 +12,26 @@ use crate::commands::faces::{read, report};
 use crate::destination::Destination;
 use crate::{args, output, rows};
 
-/// Learn faces: a folder with a folder of pictures for each person.
+/// Train a recognizer on a directory with a subdirectory of images for each person.
 #[derive(Args)]
 pub(crate) struct Train {
-    /// Folders that hold a folder of pictures for each person.
-    #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Directories with a subdirectory of images for each person.
+    #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     data: Vec<PathBuf>,
 
-    /// The recognizer to write.
+    /// Recognizer file to write.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Bring pictures to this size.
+    /// Resize images to this size.
     #[arg(long, value_name = "WxH")]
     resize: Option<String>,
 
-    /// What is done to the pixels of each picture first: raw, or standardized (mean 0, deviation 1).
-    #[arg(long, value_name = "WAY", default_value = "raw")]
+    /// Pixel values: raw, or standardized to mean 0 and deviation 1 in each image.
+    #[arg(long, value_name = "KIND", default_value = "raw")]
     pixels: String,
 
-    /// Directions to keep; all by default, so that enrolling and forgetting stay exact.
+    /// Number of directions to keep; all by default, so that enrolling and forgetting stay exact.
     #[arg(long, value_name = "N")]
     max_rank: Option<String>,
 
@@ -56,33 +56,33 @@ impl Train {
         let read = read::people(&self.data, self.resize.as_deref())?;
         let options =
             FaceOptions { size: Some(read.size), depth: read.depth, resized: self.resize.is_some(), ..options };
-        let context = || format!("could not learn the faces in `{}`", self.data[0].display());
+        let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;
         report::print(&self.output, &recognizer, self.json)
     }
 }
 
-/// Add pictures of new people, or of known ones, without the old pictures.
+/// Add images of new or known people, without the old images.
 #[derive(Args)]
 pub(crate) struct Enroll {
-    /// The recognizer.
+    /// Recognizer file.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
-    /// Pictures, or folders of them named as the person, or a folder of such folders.
-    #[arg(required = true, value_name = "PICTURES", value_hint = ValueHint::AnyPath)]
+    /// Images, directories of images named after the person, or a directory of such directories.
+    #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
-    /// Whose pictures they all are.
+    /// Name of the person in all of these images.
     #[arg(long, value_name = "NAME")]
     person: Option<String>,
 
-    /// Bring pictures to this size.
+    /// Resize images to this size.
     #[arg(long, value_name = "WxH")]
     resize: Option<String>,
 
-    /// The file to write, instead of replacing the recognizer's.
+    /// File to write; by default the recognizer file is replaced.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -99,30 +99,30 @@ impl Enroll {
         rows::spare_pictures(&self.data, &path)?;
         rows::try_output(&path)?;
         let read = read::more(&self.data, self.person.as_deref(), self.resize.as_deref(), before.options())?;
-        let context = || format!("could not enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
+        let context = || format!("cannot enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
         destination.write(&after.to_bytes())?;
-        output::talk(&format!("enrolled {}", pictures(read.names.len())));
+        output::message(&format!("enrolled {}", pictures(read.names.len())));
         report::print(&path, &after, self.json)
     }
 }
 
-/// Take a person out of a recognizer, or one of their pictures, as if they had never been in it.
+/// Remove people, or single images of them, from a recognizer, as if they had never been enrolled.
 #[derive(Args)]
 pub(crate) struct Forget {
-    /// The recognizer.
+    /// Recognizer file.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
-    /// Who is to be forgotten.
+    /// People to forget.
     #[arg(required = true, value_name = "PERSON")]
     people: Vec<String>,
 
-    /// Forget only this picture of the person.
+    /// Forget only this image of the person.
     #[arg(long, value_name = "NAME")]
     picture: Vec<String>,
 
-    /// The file to write, instead of replacing the recognizer's.
+    /// File to write; by default the recognizer file is replaced.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -139,7 +139,7 @@ impl Forget {
         rows::try_output(&path)?;
         let mut after = before.clone();
         for person in &self.people {
-            let context = || format!("could not forget `{person}` in `{}`", self.recognizer.display());
+            let context = || format!("cannot forget `{person}` in `{}`", self.recognizer.display());
             if self.picture.is_empty() {
                 after = after.forget(person).with_context(context)?;
             }
@@ -148,24 +148,24 @@ impl Forget {
             }
         }
         destination.write(&after.to_bytes())?;
-        output::talk(&format!("forgot {}", pictures(before.pictures().len() - after.pictures().len())));
+        output::message(&format!("forgot {}", pictures(before.pictures().len() - after.pictures().len())));
         report::print(&path, &after, self.json)
     }
 }
 
-/// So many pictures.
+/// A count with its noun.
 fn pictures(count: usize) -> String {
-    if count == 1 { "1 picture".into() } else { format!("{count} pictures") }
+    if count == 1 { "1 image".into() } else { format!("{count} images") }
 }
 
-/// List the people in a recognizer, and how many pictures there are of each.
+/// List the people in a recognizer and the number of images of each.
 #[derive(Args)]
 pub(crate) struct List {
-    /// The recognizer.
+    /// Recognizer file.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
-    /// Name the pictures too.
+    /// Also list the names of the images.
     #[arg(long)]
     pictures: bool,
 

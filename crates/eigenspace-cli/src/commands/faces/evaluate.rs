@@ -1,4 +1,4 @@
-//! `eigenspace faces evaluate`: how well faces are recognized that were not learned, and what strangers meet.
+//! `eigenspace faces evaluate`: recognition accuracy on new images, and error rates with strangers.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -18,40 +18,40 @@ use crate::progress::Progress;
 use crate::table::{number, percent, table};
 use crate::{args, output};
 
-/// Ranks that are told.
+/// Number of ranks reported.
 const RANKS: usize = 5;
-/// Shares of known faces that are rejected in a reject curve.
+/// Shares of known faces rejected, for the table of thresholds.
 const REJECTED: [f64; 7] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3];
-/// The same, for the drawing.
-const DRAWN: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
-/// Coordinates that differ by less are called the same; how much less depends on the machine.
-const SAME: f64 = 1e-9;
-/// Mistakes that are listed.
+/// Shares of known faces rejected, for the plotted curve.
+const PLOTTED: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3];
+/// Differences of scores below this are reported as this bound, because their exact size depends on the machine.
+const SCORE_TOLERANCE: f64 = 1e-9;
+/// Number of confusions listed.
 const LISTED: usize = 5;
 
-/// Measure how well faces are recognized that were not learned.
+/// Measure recognition accuracy on images that were not used for training.
 #[derive(Args)]
 #[command(after_help = "Protocols:
-  first-N        of every person the first N pictures are learned, the others recognized
-  random-N       the same with N drawn at random, --repeats times
-  leave-one-out  every picture is recognized by a recognizer of all others
-  incremental    people arrive one by one, with 5 pictures each (incremental-N: N)
+  first-N        train on the first N images of each person, test on the others
+  random-N       train on N random images of each person, test on the others, --repeats times
+  leave-one-out  test each image with a recognizer trained on all others
+  incremental    enroll people one by one, with 5 images each (incremental-N: N images)
 
-The eigenspace is made of the pictures to learn alone. Deviations have the divisor (repeats - 1).
+The model is fitted on the training images only. Deviations have the divisor (repeats - 1).
 
-For first-N and random-N, strangers are measured too: a quarter of the people at a time is left out of the
-eigenspace and of the recognizer altogether, and the thresholds that it learns are applied to their pictures and
-to new pictures of the people who are enrolled. Intervals are 95 % confidence intervals over people.")]
+first-N and random-N also measure strangers. A quarter of the people at a time is left out of both the model and
+the recognizer. The learned thresholds are then applied to images of these strangers and to new images of the
+enrolled people. Intervals are 95 % confidence intervals over people.")]
 pub(crate) struct Evaluate {
-    /// Folders that hold a folder of pictures for each person.
-    #[arg(required = true, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Directories with a subdirectory of images for each person.
+    #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     data: Vec<PathBuf>,
 
     /// Protocols to run.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "first-5,random-5,random-9")]
     protocol: Vec<String>,
 
-    /// Classifiers to try; see `eigenspace faces train --help`. Separated by spaces or semicolons.
+    /// Classifiers to try, separated by spaces or semicolons; see `eigenspace faces train --help`.
     #[arg(
         long,
         value_name = "NAME;…",
@@ -60,43 +60,43 @@ pub(crate) struct Evaluate {
     )]
     classifier: Vec<String>,
 
-    /// Metrics to try each with.
+    /// Metrics to try.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "cosine")]
     metric: Vec<String>,
 
-    /// Numbers of components to try each with.
+    /// Numbers of components to try.
     #[arg(short = 'k', long, value_name = "K,…", value_delimiter = ',', default_value = "40")]
     components: Vec<String>,
 
-    /// What is done to the pixels of each picture first: raw, or standardized (mean 0, deviation 1).
-    #[arg(long, value_name = "WAY", default_value = "raw")]
+    /// Pixel values: raw, or standardized to mean 0 and deviation 1 in each image.
+    #[arg(long, value_name = "KIND", default_value = "raw")]
     pixels: String,
 
-    /// Times that a random protocol is run.
+    /// Number of times to run a random protocol.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: u16,
 
-    /// Draws the splits, and orders the pictures for the perceptron.
+    /// Seed for the random splits and for the order of images in perceptron training.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Bring pictures to this size.
+    /// Resize images to this size.
     #[arg(long, value_name = "WxH")]
     resize: Option<String>,
 
-    /// Also measure compression: bytes per face against PGM, and how like the original what they keep is.
+    /// Also measure compression: bytes per face compared with PGM, and similarity to the original.
     #[arg(long)]
     compression: bool,
 
-    /// Also measure denoising, of noise with this deviation; 25 gray values if none is given.
+    /// Also measure denoising of noise with this deviation in gray values; 25 if no value is given.
     #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25")]
     denoising: Option<f64>,
 
-    /// The share of new pictures of known people that learned thresholds accept.
+    /// Share of new images of known people that learned thresholds accept.
     #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().accept)]
     accept: f64,
 
-    /// Draw curves and the worst mistakes into this folder.
+    /// Directory for plots of curves and of the worst mistakes.
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
 
@@ -105,12 +105,12 @@ pub(crate) struct Evaluate {
     json: bool,
 }
 
-/// One setting under one protocol.
+/// The results of one setting under one protocol.
 pub(super) struct Found {
     pub(super) options: FaceOptions,
     evaluation: Evaluation,
     pub(super) summary: Summary,
-    /// With strangers, where there are any.
+    /// Results with strangers, if they were measured.
     pub(super) open: Option<OpenEvaluation>,
 }
 
@@ -122,14 +122,14 @@ impl Evaluate {
             return Err(Failure::Noise { deviation }.into());
         }
         if let Some(folder) = &self.output {
-            let failed = |source| Error::Io { action: "make", path: folder.clone(), source };
+            let failed = |source| Error::Io { action: "create", path: folder.clone(), source };
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut described = Vec::new();
         let mut first: Option<Split> = None;
         for protocol in protocols {
-            let context = || format!("could not run the protocol {protocol} on `{}`", self.data[0].display());
+            let context = || format!("cannot run the protocol {protocol} on `{}`", self.data[0].display());
             let splits = protocol.splits(&read.people, self.repeats.into(), self.seed).with_context(context)?;
             first.get_or_insert_with(|| splits[0].clone());
             if let Protocol::Incremental(_) = protocol {
@@ -148,7 +148,7 @@ impl Evaluate {
             None => Value::Null,
         };
         if let Some(folder) = folder {
-            output::talk(&format!("pictures in `{}`", folder.display()));
+            output::message(&format!("wrote plots to `{}`", folder.display()));
         }
         if self.json {
             let described = json!({
@@ -194,7 +194,7 @@ impl Evaluate {
         splits: &[Split],
         settings: &[FaceOptions],
     ) -> anyhow::Result<Value> {
-        // Every split of leave-one-out recognizes one picture, which says nothing of thresholds.
+        // Every split of leave-one-out tests one image, which is too little to evaluate thresholds.
         let open_splits = match protocol {
             Protocol::LeaveOneOut => Vec::new(),
             _ => faces::with_strangers(splits, &read.people, self.seed),
@@ -225,7 +225,7 @@ impl Evaluate {
         if let (Some(folder), Some(best)) = (&self.output, best) {
             pictures::write(folder, &format!("{protocol}-ranks"), &pictures::ranks(&results))?;
             if let Some(open) = &best.open {
-                let curve = open.rejections(&read.people, &DRAWN);
+                let curve = open.rejections(&read.people, &PLOTTED);
                 pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
             }
             if let Some(drawing) = pictures::mistakes(read, &best.evaluation) {
@@ -235,7 +235,7 @@ impl Evaluate {
         if self.json {
             return Ok(described(read, protocol, splits, &results));
         }
-        say(read, protocol, splits, &results, best)?;
+        print_results(read, protocol, splits, &results, best)?;
         Ok(Value::Null)
     }
 
@@ -268,18 +268,11 @@ impl Evaluate {
                 }));
             } else {
                 let (classifier, metric) = (&options.classifier, &options.metric);
-                let mut text = format!("{protocol}: {classifier}, {metric}, people arriving one by one\n\n");
+                let mut text = format!("{protocol}: {classifier}, {metric}, people enrolled one by one\n\n");
                 let rows: Vec<Vec<String>> =
-                    steps.iter().filter(|step| told(step, steps.len())).map(step_cells).collect();
-                let headings = [
-                    "people",
-                    "enrolled",
-                    "kept",
-                    "tested",
-                    "accuracy",
-                    "other than from scratch",
-                    "coordinates off by",
-                ];
+                    steps.iter().filter(|step| is_listed(step, steps.len())).map(step_cells).collect();
+                let headings =
+                    ["people", "enrolled", "kept", "tested", "accuracy", "decisions that differ", "scores differ by"];
                 text += &table(&headings, &rows);
                 output::data(&(text + "\n"))?;
             }
@@ -293,7 +286,7 @@ impl Evaluate {
 }
 
 /// Prints the results of one protocol.
-fn say(
+fn print_results(
     read: &People,
     protocol: Protocol,
     splits: &[Split],
@@ -301,9 +294,9 @@ fn say(
     best: Option<&Found>,
 ) -> anyhow::Result<()> {
     let (times, first) = (splits.len(), &splits[0]);
-    let repeated = if times > 1 { format!(", {times} times") } else { String::new() };
+    let repeated = if times > 1 { format!(", {times} trials") } else { String::new() };
     let (learned, tested) = (first.train.len(), first.test.len());
-    let mut text = format!("{protocol}: {learned} pictures learned, {tested} recognized{repeated}\n\n");
+    let mut text = format!("{protocol}: {learned} training images, {tested} test images{repeated}\n\n");
     let row = |result: &Found| {
         let Found { options, summary, .. } = result;
         let mut cells = vec![
@@ -326,13 +319,13 @@ fn say(
     output::data(&text)
 }
 
-/// A single trial has none.
+/// The deviation over trials; a single trial has none.
 fn deviation(splits: &[Split], summary: &Summary) -> String {
     if splits.len() > 1 { percent(summary.deviation) } else { "-".into() }
 }
 
-/// Every step of a few, some of many.
-fn told(step: &Step, steps: usize) -> bool {
+/// Whether to list a step: every step if there are few, otherwise some.
+fn is_listed(step: &Step, steps: usize) -> bool {
     steps <= 12 || step.people == 1 || step.people.is_multiple_of(5) || step.people == steps
 }
 
@@ -344,7 +337,11 @@ fn step_cells(step: &Step) -> Vec<String> {
         step.tested.to_string(),
         percent(step.correct as f64 / (step.tested as f64).max(1.0)),
         step.differing.to_string(),
-        if step.difference < SAME { format!("at most {SAME:e}") } else { format!("{:.0e}", step.difference) },
+        if step.difference < SCORE_TOLERANCE {
+            format!("at most {SCORE_TOLERANCE:e}")
+        } else {
+            format!("{:.0e}", step.difference)
+        },
     ]
 }
 
@@ -368,11 +365,11 @@ pub(super) fn components(options: &FaceOptions) -> String {
     }
 }
 
-/// Mistakes and rejections of the best setting.
+/// Confusions and rejection rates of the best setting.
 fn of_the_best(read: &People, best: &Found) -> String {
     let Found { options, summary, open, .. } = best;
     let mut text = format!(
-        "\nBest: {}, {}, k = {}: {} of {} right.\n",
+        "\nBest: {}, {}, k = {}: {} of {} correct.\n",
         options.classifier,
         options.metric,
         components(options),
@@ -381,8 +378,8 @@ fn of_the_best(read: &People, best: &Found) -> String {
     );
     if !summary.confusions.is_empty() {
         let most = summary.confusions.iter().take(LISTED);
-        let list: Vec<String> = most.map(|(who, whom, times)| format!("{who} for {whom} ({times})")).collect();
-        text += &format!("Most often taken for another: {}.\n", list.join(", "));
+        let list: Vec<String> = most.map(|(who, whom, times)| format!("{who} as {whom} ({times})")).collect();
+        text += &format!("Most frequent confusions: {}.\n", list.join(", "));
     }
     let Some(open) = open else { return text + "\n" };
     let row = |r: &faces::Rejection| {
@@ -395,7 +392,7 @@ fn of_the_best(read: &People, best: &Found) -> String {
     text
 }
 
-/// The names of the pictures to learn and to recognize.
+/// The names of the training and test images.
 fn split_of(read: &People, split: &Split) -> Value {
     let names = |list: &[usize]| -> Vec<String> {
         list.iter().map(|&i| format!("{}/{}", read.people[i], read.names[i])).collect()
@@ -438,7 +435,7 @@ fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Fou
             "trials": evaluation.trials.iter().map(trial).collect::<Vec<_>>(),
         })
     };
-    // The splits of leave-one-out say nothing that their number does not.
+    // The splits of leave-one-out follow from their number.
     let splits: Vec<Value> = match protocol {
         Protocol::LeaveOneOut => Vec::new(),
         _ => splits.iter().map(|split| split_of(read, split)).collect(),

@@ -1,4 +1,4 @@
-//! `eigenspace faces`: a recognizer that enrolls and forgets people without training again.
+//! `eigenspace faces`: a face recognizer that enrolls and forgets people without retraining.
 
 mod commands;
 mod evaluate;
@@ -12,7 +12,7 @@ mod strangers;
 
 use clap::{Args, Subcommand};
 
-/// Recognize faces: train, enroll and forget people, recognize, evaluate.
+/// Recognize faces: train a recognizer, enroll and forget people, and measure accuracy.
 #[derive(Args)]
 #[command(after_help = "Examples:
   eigenspace faces train people/ -o people.safetensors

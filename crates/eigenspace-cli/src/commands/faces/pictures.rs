@@ -1,4 +1,4 @@
-//! Drawings of what a recognizer found.
+//! Plots of the results of a recognizer.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use crate::commands::faces::read::People;
 use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Gallery, Lines, PictureSize, Range, Series, Tile};
 
-/// Mistakes that are drawn.
+/// Number of mistakes drawn.
 const WORST: usize = 12;
-/// Probes that are drawn with their matches.
+/// Number of probes drawn with their matches.
 const PROBES: usize = 12;
 
 fn gray((width, height): (usize, usize)) -> PictureSize {
@@ -25,7 +25,7 @@ pub(super) fn write(folder: &Path, name: &str, drawing: &Drawing) -> anyhow::Res
     Format::Png.write(drawing, &folder.join(format!("{name}.png")))
 }
 
-/// Each probe, what the components keep of it, and the enrolled pictures that are nearest.
+/// Each probe, its reconstruction, and the nearest enrolled images.
 pub(crate) fn matches(
     recognizer: &Recognizer,
     rows: ArrayView2<'_, f64>,
@@ -44,8 +44,8 @@ pub(crate) fn matches(
             Verdict::NotAFace => "not a face".into(),
         };
         tiles.push(Tile { pixels: row.to_vec(), caption });
-        let taken = recognizer.options().pixels.apply(row.insert_axis(ndarray::Axis(0)).to_owned());
-        let kept = model.reconstruct(model.project(taken.view())?.view())?;
+        let row = recognizer.options().pixels.apply(row.insert_axis(ndarray::Axis(0)).to_owned());
+        let kept = model.reconstruct(model.project(row.view())?.view())?;
         tiles.push(Tile { pixels: kept.iter().copied().collect(), caption: format!("k = {}", model.n_components()) });
         for near in found.matches.iter().take(columns - 2) {
             let pixels = recognizer.picture(&near.person, &near.picture)?.to_vec();
@@ -61,7 +61,7 @@ fn short(distance: f64) -> String {
     if distance < 10.0 { format!("{distance:.2}") } else { format!("{distance:.0}") }
 }
 
-/// The mistakes that were furthest from being right, each above the picture it was taken for.
+/// The mistakes with the worst ranks, each above the image it was mistaken for.
 pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing> {
     let outcomes = evaluation.trials.iter().flat_map(|trial| &trial.outcomes);
     let mut wrong: Vec<(usize, &eigenspace::faces::Outcome)> = outcomes
@@ -71,7 +71,7 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
         })
         .collect();
     wrong.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.picture.cmp(&b.1.picture)));
-    // In several trials a picture may be taken for another; its worst is shown.
+    // An image may be wrong in several trials; only its worst is drawn.
     let mut seen = std::collections::HashSet::new();
     wrong.retain(|(_, outcome)| seen.insert(outcome.picture));
     wrong.truncate(WORST);
@@ -91,7 +91,7 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
         tiles.extend((line.len()..half).map(|_| Tile::default()));
         for (_, outcome) in line {
             let first = outcome.ranking.first().map_or("", String::as_str);
-            tiles.push(tile(read.rows.row(outcome.nearest), format!("taken for {first}")));
+            tiles.push(tile(read.rows.row(outcome.nearest), format!("mistaken for {first}")));
         }
         tiles.extend((line.len()..half).map(|_| Tile::default()));
     }
@@ -105,7 +105,7 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
     }))
 }
 
-/// The share of pictures whose person is among the first j.
+/// The share of images whose person is among the first j candidates.
 pub(super) fn ranks(results: &[Found]) -> Drawing {
     let series: Vec<Series> = results
         .iter()
@@ -115,11 +115,11 @@ pub(super) fn ranks(results: &[Found]) -> Drawing {
             dashed: false,
         })
         .collect();
-    let titles = ("rank", "person among the first, %");
+    let titles = ("rank", "person among the first candidates, %");
     draw::lines(&Lines { series: &series, x_title: titles.0, y_title: titles.1, ..Lines::default() })
 }
 
-/// As short as tells the settings apart.
+/// The shortest name that distinguishes the settings.
 fn name_of(found: &Found, all: &[Found]) -> String {
     let mut name = found.options.classifier.to_string();
     if all.iter().any(|other| other.options.metric != found.options.metric) {
@@ -131,7 +131,7 @@ fn name_of(found: &Found, all: &[Found]) -> String {
     name
 }
 
-/// What a threshold does to known people and to strangers.
+/// The effect of a threshold on known people and on strangers.
 pub(super) fn rejections(curve: &[Rejection]) -> Drawing {
     let line = |name: &str, value: fn(&Rejection) -> f64, dashed| Series {
         name: name.into(),
@@ -139,14 +139,14 @@ pub(super) fn rejections(curve: &[Rejection]) -> Drawing {
         dashed,
     };
     let series = [
-        line("known, named right", |point| point.accuracy, false),
+        line("known, identified", |point| point.accuracy, false),
         line("strangers accepted", |point| point.strangers, true),
     ];
     let titles = ("known people rejected, %", "share, %");
     draw::lines(&Lines { series: &series, x_title: titles.0, y_title: titles.1, ..Lines::default() })
 }
 
-/// Accuracy while people arrive.
+/// Accuracy as people are enrolled.
 pub(super) fn arrivals(all: &[(String, Vec<Step>)]) -> Drawing {
     let point = |step: &Step| (step.people as f64, 100.0 * step.correct as f64 / (step.tested as f64).max(1.0));
     let series: Vec<Series> = all
@@ -157,7 +157,7 @@ pub(super) fn arrivals(all: &[(String, Vec<Step>)]) -> Drawing {
     draw::lines(&Lines { series: &series, x_title: titles.0, y_title: titles.1, ..Lines::default() })
 }
 
-/// A name, points over the number of components, and whether they are joined by dashes.
+/// A name, points over the number of components, and whether the line is dashed.
 pub(super) type Curve<'a> = (&'a str, Vec<(f64, f64)>, bool);
 
 /// Curves over the number of components.
@@ -169,15 +169,15 @@ pub(super) fn over_k(curves: &[Curve<'_>], title: &str) -> Drawing {
     draw::lines(&Lines { series: &series, x_title: "components", y_title: title, log_x: true, ..Lines::default() })
 }
 
-/// From here on a picture is what it was.
-const EXACT: f64 = 100.0;
+/// From this PSNR on, an image is reported as exact.
+const EXACT_PSNR: f64 = 100.0;
 
-/// A ratio in a table.
+/// A PSNR in a table.
 pub(super) fn decibels(value: f64) -> String {
-    if value < EXACT { format!("{value:.1}") } else { "exact".into() }
+    if value < EXACT_PSNR { format!("{value:.1}") } else { "exact".into() }
 }
 
-/// A ratio in a drawing, where what is exact has no place.
+/// A PSNR in a plot, which leaves out exact images.
 pub(super) fn drawn(value: f64) -> f64 {
-    if value < EXACT { value } else { f64::NAN }
+    if value < EXACT_PSNR { value } else { f64::NAN }
 }

@@ -1,8 +1,8 @@
-//! Compression and denoising: what so many numbers keep of a face.
+//! Compression and denoising: how well k scores represent a face.
 //!
 //! ```text
-//! z = V_k (x − μ), rounded to 32 bits     x̂ = μ + V_kᵀz          4 k bytes in the place of a picture
-//! x + noise  ─►  z  ─►  x̂                 what no face has, noise among it, is left out
+//! z = V_k (x − μ), rounded to 32 bits     x̂ = μ + V_kᵀz          4 k bytes instead of an image
+//! x + noise  ─►  z  ─►  x̂                 the part outside the components, most of the noise, is removed
 //! ```
 
 use std::path::Path;
@@ -18,27 +18,27 @@ use crate::draw::{self, PictureSize, Range, Strip, StripRow};
 use crate::output;
 use crate::table::table;
 
-/// Numbers of components.
+/// Numbers of components to try.
 const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
 
-/// How like the originals some pictures are: means of PSNR and SSIM.
+/// The mean PSNR and SSIM of images compared with their originals.
 #[derive(Clone, Copy)]
-struct Likeness {
+struct Similarity {
     psnr: f64,
     ssim: f64,
 }
 
-fn likeness(originals: ArrayView2<'_, f64>, others: ArrayView2<'_, f64>, width: usize, range: f64) -> Likeness {
+fn similarity(originals: ArrayView2<'_, f64>, others: ArrayView2<'_, f64>, width: usize, range: f64) -> Similarity {
     let n = (originals.nrows() as f64).max(1.0);
     let pairs = || originals.rows().into_iter().zip(others.rows());
-    Likeness {
+    Similarity {
         psnr: pairs().map(|(x, y)| psnr(x, y, range)).sum::<f64>() / n,
         ssim: pairs().map(|(x, y)| ssim(x, y, width, range)).sum::<f64>() / n,
     }
 }
 
-/// A model of the pictures to learn, and both sets of pictures.
-struct Ground {
+/// A model of the training images, and both sets of images.
+struct ImageSets {
     model: EigenspaceModel,
     learned: Array2<f64>,
     new: Array2<f64>,
@@ -48,7 +48,7 @@ struct Ground {
     largest: f64,
 }
 
-impl Ground {
+impl ImageSets {
     fn new(read: &People, split: &Split) -> anyhow::Result<Self> {
         let (learned, new) = (read.rows.select(Axis(0), &split.train), read.rows.select(Axis(0), &split.test));
         let most = STEPS[STEPS.len() - 1];
@@ -58,7 +58,7 @@ impl Ground {
         Ok(Self { model, learned, new, size: read.size, steps, largest: read.largest() })
     }
 
-    /// Pictures from their first k coordinates, each kept in 32 bits.
+    /// Images reconstructed from their first k scores, each stored in 32 bits.
     fn through(&self, rows: &Array2<f64>, k: usize) -> anyhow::Result<Array2<f64>> {
         let model = self.model.with_components(k)?;
         let kept = model.project(rows.view())?.mapv(|z| f64::from(z as f32));
@@ -69,7 +69,7 @@ impl Ground {
         Range::Unit(0.0, self.largest)
     }
 
-    /// Rows of pictures over the number of components, of the first new one.
+    /// Rows of images over the number of components.
     fn strip(&self, rows: Vec<StripRow>) -> draw::Drawing {
         let columns: Vec<String> = self.steps.iter().map(|k| format!("k = {k}")).collect();
         let size = PictureSize { width: self.size.0, height: self.size.1, channels: 1 };
@@ -77,25 +77,25 @@ impl Ground {
     }
 }
 
-/// The first of some rows.
+/// The first row.
 fn first(rows: &Array2<f64>) -> Vec<f64> {
     rows.rows().into_iter().next().map(|row| row.to_vec()).unwrap_or_default()
 }
 
-/// Bytes per face, and what they keep.
+/// Measures bytes per face and the quality of the reconstruction.
 pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, as_json: bool) -> anyhow::Result<Value> {
-    let ground = Ground::new(read, split)?;
-    let (width, height) = ground.size;
-    let pgm = format!("P5\n{width} {height}\n{}\n", ground.largest).len()
-        + width * height * if ground.largest > 255.0 { 2 } else { 1 };
+    let sets = ImageSets::new(read, split)?;
+    let (width, height) = sets.size;
+    let pgm = format!("P5\n{width} {height}\n{}\n", sets.largest).len()
+        + width * height * if sets.largest > 255.0 { 2 } else { 1 };
     let (mut rows, mut values, mut rebuilt) = (Vec::new(), Vec::new(), Vec::new());
-    for &k in &ground.steps {
-        let new = ground.through(&ground.new, k)?;
-        let old = ground.through(&ground.learned, k)?;
-        let [old, fresh] = [(&ground.learned, &old), (&ground.new, &new)]
-            .map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
+    for &k in &sets.steps {
+        let new = sets.through(&sets.new, k)?;
+        let old = sets.through(&sets.learned, k)?;
+        let [old, fresh] = [(&sets.learned, &old), (&sets.new, &new)]
+            .map(|(x, y)| similarity(x.view(), y.view(), width, sets.largest));
         let own = 4 * k;
-        // The mean and the directions, shared by all pictures of the set.
+        // The mean and the directions, shared by all images of the set.
         let shared = 4 * (k + 1) * width * height;
         let each = own as f64 + shared as f64 / read.rows.nrows() as f64;
         rows.push(vec![
@@ -112,39 +112,40 @@ pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, a
         rebuilt.push(first(&new));
     }
     if let Some(folder) = folder {
-        let curve = |value: fn(&(usize, usize, f64, Likeness, Likeness)) -> f64| -> Vec<(f64, f64)> {
+        let curve = |value: fn(&(usize, usize, f64, Similarity, Similarity)) -> f64| -> Vec<(f64, f64)> {
             values.iter().map(|point| (point.0 as f64, value(point))).collect()
         };
         let decibels =
-            [("learned faces", curve(|p| drawn(p.3.psnr)), true), ("new faces", curve(|p| drawn(p.4.psnr)), false)];
+            [("training faces", curve(|p| drawn(p.3.psnr)), true), ("new faces", curve(|p| drawn(p.4.psnr)), false)];
         pictures::write(folder, "compression-psnr", &pictures::over_k(&decibels, "PSNR, dB"))?;
-        let alike = [("learned faces", curve(|p| p.3.ssim), true), ("new faces", curve(|p| p.4.ssim), false)];
+        let alike = [("training faces", curve(|p| p.3.ssim), true), ("new faces", curve(|p| p.4.ssim), false)];
         pictures::write(folder, "compression-ssim", &pictures::over_k(&alike, "SSIM"))?;
-        let original = first(&ground.new);
+        let original = first(&sets.new);
         let strip = vec![
-            StripRow { heading: "new face".into(), tiles: vec![original; ground.steps.len()], range: ground.range() },
-            StripRow { heading: "from k numbers".into(), tiles: rebuilt, range: ground.range() },
+            StripRow { heading: "new face".into(), tiles: vec![original; sets.steps.len()], range: sets.range() },
+            StripRow { heading: "from k scores".into(), tiles: rebuilt, range: sets.range() },
         ];
-        pictures::write(folder, "compression-strip", &ground.strip(strip))?;
+        pictures::write(folder, "compression-strip", &sets.strip(strip))?;
     }
     if as_json {
-        let row = |(k, own, each, old, new): &(usize, usize, f64, Likeness, Likeness)| {
+        let row = |(k, own, each, old, new): &(usize, usize, f64, Similarity, Similarity)| {
             json!({ "k": k, "bytes": own, "bytes_with_directions": each, "pgm_bytes": pgm,
                 "learned": described(*old), "new": described(*new) })
         };
         return Ok(values.iter().map(row).collect());
     }
-    let headings = ["k", "bytes", "of PGM", "with directions", "PSNR learned", "SSIM learned", "PSNR new", "SSIM new"];
+    let headings =
+        ["k", "bytes", "vs PGM", "with directions", "PSNR training", "SSIM training", "PSNR new", "SSIM new"];
     output::data(&format!(
-        "compression: {} faces learned, {} new, {pgm} bytes each as PGM\n\n{}\n",
-        ground.learned.nrows(),
-        ground.new.nrows(),
+        "compression: {} training faces, {} new faces, {pgm} bytes each as PGM\n\n{}\n",
+        sets.learned.nrows(),
+        sets.new.nrows(),
         table(&headings, &rows)
     ))?;
     Ok(Value::Null)
 }
 
-/// Noise that is taken off new faces by going through their coordinates.
+/// Measures how much noise is removed from faces by projecting and reconstructing them.
 pub(super) fn denoising(
     read: &People,
     split: &Split,
@@ -153,68 +154,68 @@ pub(super) fn denoising(
     folder: Option<&Path>,
     as_json: bool,
 ) -> anyhow::Result<Value> {
-    let ground = Ground::new(read, split)?;
-    let width = ground.size.0;
+    let sets = ImageSets::new(read, split)?;
+    let width = sets.size.0;
     let noisy = |rows: &Array2<f64>, seed: u64| {
         let mut rows = rows.clone();
         add_noise(&mut rows, deviation, seed);
         rows
     };
-    let (old, new) = (noisy(&ground.learned, seed), noisy(&ground.new, seed.wrapping_add(1)));
-    let before = [(&ground.learned, &old), (&ground.new, &new)]
-        .map(|(x, y)| likeness(x.view(), y.view(), width, ground.largest));
-    let line = |name: String, [old, new]: [Likeness; 2]| {
+    let (old, new) = (noisy(&sets.learned, seed), noisy(&sets.new, seed.wrapping_add(1)));
+    let before =
+        [(&sets.learned, &old), (&sets.new, &new)].map(|(x, y)| similarity(x.view(), y.view(), width, sets.largest));
+    let line = |name: String, [old, new]: [Similarity; 2]| {
         vec![name, decibels(old.psnr), format!("{:.3}", old.ssim), decibels(new.psnr), format!("{:.3}", new.ssim)]
     };
     let mut rows = vec![line("noisy".into(), before)];
     let (mut values, mut cleaned) = (Vec::new(), Vec::new());
-    for &k in &ground.steps {
-        let clean = ground.through(&new, k)?;
+    for &k in &sets.steps {
+        let clean = sets.through(&new, k)?;
         let after = [
-            likeness(ground.learned.view(), ground.through(&old, k)?.view(), width, ground.largest),
-            likeness(ground.new.view(), clean.view(), width, ground.largest),
+            similarity(sets.learned.view(), sets.through(&old, k)?.view(), width, sets.largest),
+            similarity(sets.new.view(), clean.view(), width, sets.largest),
         ];
         rows.push(line(k.to_string(), after));
         values.push((k, after));
         cleaned.push(first(&clean));
     }
     if let Some(folder) = folder {
-        let curve = |value: &dyn Fn(&[Likeness; 2]) -> f64| -> Vec<(f64, f64)> {
+        let curve = |value: &dyn Fn(&[Similarity; 2]) -> f64| -> Vec<(f64, f64)> {
             values.iter().map(|(k, after)| (*k as f64, value(after))).collect()
         };
         let series = [
-            ("learned faces", curve(&|after| drawn(after[0].psnr)), true),
+            ("training faces", curve(&|after| drawn(after[0].psnr)), true),
             ("new faces", curve(&|after| drawn(after[1].psnr)), false),
             ("noisy", curve(&|_| before[1].psnr), true),
         ];
         pictures::write(folder, "denoising-psnr", &pictures::over_k(&series, "PSNR, dB"))?;
-        let copies = |rows: &Array2<f64>| vec![first(rows); ground.steps.len()];
+        let copies = |rows: &Array2<f64>| vec![first(rows); sets.steps.len()];
         let strip = vec![
-            StripRow { heading: "new face".into(), tiles: copies(&ground.new), range: ground.range() },
-            StripRow { heading: "with noise".into(), tiles: copies(&new), range: ground.range() },
-            StripRow { heading: "from k numbers".into(), tiles: cleaned, range: ground.range() },
+            StripRow { heading: "new face".into(), tiles: copies(&sets.new), range: sets.range() },
+            StripRow { heading: "with noise".into(), tiles: copies(&new), range: sets.range() },
+            StripRow { heading: "from k scores".into(), tiles: cleaned, range: sets.range() },
         ];
-        pictures::write(folder, "denoising-strip", &ground.strip(strip))?;
+        pictures::write(folder, "denoising-strip", &sets.strip(strip))?;
     }
     if as_json {
-        let row = |(k, [old, new]): &(usize, [Likeness; 2])| json!({ "k": k, "learned": described(*old), "new": described(*new) });
+        let row = |(k, [old, new]): &(usize, [Similarity; 2])| json!({ "k": k, "learned": described(*old), "new": described(*new) });
         return Ok(json!({
             "deviation": deviation,
             "noisy": { "learned": described(before[0]), "new": described(before[1]) },
             "components": values.iter().map(row).collect::<Vec<_>>(),
         }));
     }
-    let headings = ["k", "PSNR learned", "SSIM learned", "PSNR new", "SSIM new"];
+    let headings = ["k", "PSNR training", "SSIM training", "PSNR new", "SSIM new"];
     output::data(&format!(
-        "denoising: noise of deviation {deviation} on {} learned faces and {} new ones\n\n{}\n",
-        ground.learned.nrows(),
-        ground.new.nrows(),
+        "denoising: noise of deviation {deviation} on {} training faces and {} new faces\n\n{}\n",
+        sets.learned.nrows(),
+        sets.new.nrows(),
         table(&headings, &rows)
     ))?;
     Ok(Value::Null)
 }
 
-/// Numbers that are not finite, of equal or of tiny pictures, are null.
-fn described(likeness: Likeness) -> Value {
-    json!({ "psnr": likeness.psnr, "ssim": likeness.ssim })
+/// JSON; values that are not finite (of equal or very small images) become null.
+fn described(similarity: Similarity) -> Value {
+    json!({ "psnr": similarity.psnr, "ssim": similarity.ssim })
 }

@@ -1,4 +1,4 @@
-//! Pictures of people, out of files and folders.
+//! Reads images of people from files and directories.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use ndarray::{Array2, Axis, concatenate};
 use crate::failure::Failure;
 use crate::{args, output, rows};
 
-/// Pictures, and what is known of each.
+/// Images, with the person and the name of each.
 pub(crate) struct Pictures {
     pub(crate) rows: Array2<f64>,
-    pub(crate) people: Vec<Whose>,
-    /// The name of each file, without its folders.
+    pub(crate) people: Vec<Owner>,
+    /// The name of each file, without its directories.
     pub(crate) names: Vec<String>,
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) size: (usize, usize),
@@ -23,17 +23,17 @@ pub(crate) struct Pictures {
     pub(crate) depth: Option<u8>,
 }
 
-/// Whose a picture is, by the folder that it lies in.
-pub(crate) enum Whose {
-    /// That of the first folder below the one that was named, or of that one.
+/// The owner of an image, according to the directory it is in.
+pub(crate) enum Owner {
+    /// The first directory below the one named on the command line, or that one itself.
     Person(String),
-    /// More than one folder lies between it and this one.
+    /// The image is more than one directory below this one.
     Nested(PathBuf),
-    /// It was named alone.
+    /// The image was named as a single file.
     Nobody,
 }
 
-/// Pictures that all have a person.
+/// Images that all belong to a person.
 pub(crate) struct People {
     pub(crate) rows: Array2<f64>,
     pub(crate) people: Vec<String>,
@@ -54,8 +54,8 @@ impl People {
     }
 }
 
-/// Reads pictures, which must have the size and depth of those that are known, if there are any; they are brought to a size where one is told, or
-/// where those before were. Colors become gray, and that is said.
+/// Reads images, which must have the size and depth of the known ones. They are resized if a size is given, or if the known
+/// images were resized. Color images become gray, with a message.
 pub(crate) fn pictures(
     data: &[PathBuf],
     resize: Option<&str>,
@@ -81,14 +81,14 @@ pub(crate) fn pictures(
             let root = block.origin.path.as_path();
             let path = if root.is_dir() { root.join(file) } else { root.to_owned() };
             let parts: Vec<&str> = file.split('/').collect();
-            // Names come as text, with this in the place of what is none.
+            // Bytes of a name that are not UTF-8 arrive as this character.
             if file.contains(char::REPLACEMENT_CHARACTER) {
                 return Err(Failure::NotText { path }.into());
             }
             people.push(match parts[..] {
-                [_] => name_of_folder(root)?.map_or(Whose::Nobody, Whose::Person),
-                [person, _] => Whose::Person(person.to_owned()),
-                _ => Whose::Nested(root.to_owned()),
+                [_] => name_of_folder(root)?.map_or(Owner::Nobody, Owner::Person),
+                [person, _] => Owner::Person(person.to_owned()),
+                _ => Owner::Nested(root.to_owned()),
             });
             names.push(parts.last().copied().unwrap_or(file).to_owned());
             paths.push(path);
@@ -100,8 +100,8 @@ pub(crate) fn pictures(
     let kinds: Vec<(bool, Option<u8>)> = paths.iter().map(|path| kind(path)).collect();
     let colored = kinds.iter().filter(|kind| kind.0).count();
     if colored > 0 {
-        let (all, verb) = (paths.len(), if colored == 1 { "is" } else { "are" });
-        output::talk(&format!("{colored} of {all} pictures {verb} in color, and taken as gray"));
+        let all = paths.len();
+        output::message(&format!("converted {colored} of {all} images from color to gray"));
     }
     let first = kinds.iter().find_map(|kind| kind.1);
     let depth = known.and_then(|known| known.depth).or(first);
@@ -116,27 +116,27 @@ pub(crate) fn pictures(
     Ok(Pictures { rows, people, names, paths, size, depth })
 }
 
-/// Reads a folder with a folder for each person in it.
+/// Reads directories that have a subdirectory for each person.
 pub(crate) fn people(data: &[PathBuf], resize: Option<&str>) -> anyhow::Result<People> {
     let read = pictures(data, resize, None)?;
     let nobody = || Failure::NoPeople { folder: data.first().cloned().unwrap_or_default() };
-    // A picture beside the folders of people is nobody's.
+    // An image next to the directories of people belongs to nobody.
     let own = |path: &Path| data.iter().any(|folder| path.parent() == Some(folder.as_path()));
     if let Some(path) = read.paths.iter().find(|path| own(path)) {
         let below = read.paths.iter().any(|path| !own(path));
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         return Err(if below { Failure::NoPerson { path: path.clone() } } else { Failure::NoPeople { folder } }.into());
     }
-    let person = |(whose, path): (Whose, &PathBuf)| match whose {
-        Whose::Person(person) => Ok(person),
-        Whose::Nested(folder) => Err(Failure::Nested { path: path.clone(), folder }),
-        Whose::Nobody => Err(nobody()),
+    let person = |(whose, path): (Owner, &PathBuf)| match whose {
+        Owner::Person(person) => Ok(person),
+        Owner::Nested(folder) => Err(Failure::Nested { path: path.clone(), folder }),
+        Owner::Nobody => Err(nobody()),
     };
     let people = read.people.into_iter().zip(&read.paths).map(person).collect::<Result<Vec<_>, _>>()?;
     Ok(People { rows: read.rows, people, names: read.names, size: read.size, depth: read.depth })
 }
 
-/// Reads more pictures: of one person, or of those whose folders they lie in.
+/// Reads more images, either of one given person or of the people whose directories they are in.
 pub(crate) fn more(
     data: &[PathBuf],
     person: Option<&str>,
@@ -144,24 +144,24 @@ pub(crate) fn more(
     known: &FaceOptions,
 ) -> anyhow::Result<People> {
     let read = pictures(data, resize, Some(known))?;
-    let whose = |(own, path): (Whose, &PathBuf)| match (person, own) {
+    let owner = |(own, path): (Owner, &PathBuf)| match (person, own) {
         (Some(person), _) => Ok(person.to_owned()),
-        (None, Whose::Person(person)) => Ok(person),
-        (None, Whose::Nested(folder)) => Err(Failure::Nested { path: path.clone(), folder }),
-        (None, Whose::Nobody) => Err(Failure::NoPerson { path: path.clone() }),
+        (None, Owner::Person(person)) => Ok(person),
+        (None, Owner::Nested(folder)) => Err(Failure::Nested { path: path.clone(), folder }),
+        (None, Owner::Nobody) => Err(Failure::NoPerson { path: path.clone() }),
     };
-    let people = read.people.into_iter().zip(&read.paths).map(whose).collect::<Result<Vec<_>, _>>()?;
+    let people = read.people.into_iter().zip(&read.paths).map(owner).collect::<Result<Vec<_>, _>>()?;
     Ok(People { rows: read.rows, people, names: read.names, size: read.size, depth: read.depth })
 }
 
-/// The name of a folder that holds the pictures of one person; files that were named alone have none.
+/// The name of a directory that holds the images of one person; `None` for a single file.
 fn name_of_folder(path: &Path) -> anyhow::Result<Option<String>> {
     let Some(place) = path.is_dir().then(|| path.canonicalize().ok()).flatten() else { return Ok(None) };
     let not_text = || Failure::NotText { path: path.to_owned() };
     Ok(place.file_name().map(|name| name.to_str().map(str::to_owned).ok_or_else(not_text)).transpose()?)
 }
 
-/// Whether a picture is in color, and the bits of its pixels, as far as its file tells.
+/// Whether an image is in color, and the bits per value, as far as the file header says.
 fn kind(path: &Path) -> (bool, Option<u8>) {
     let reader = ImageReader::open(path).ok().and_then(|reader| reader.with_guessed_format().ok());
     let Some(color) = reader.and_then(|reader| reader.into_decoder().ok()).map(|decoder| decoder.color_type()) else {

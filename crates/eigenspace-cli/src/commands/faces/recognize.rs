@@ -1,4 +1,4 @@
-//! `eigenspace faces recognize`: who pictures show.
+//! `eigenspace faces recognize`: names the people in images.
 
 use std::path::{Path, PathBuf};
 
@@ -13,30 +13,30 @@ use crate::commands::plot::Format;
 use crate::table::{number, table};
 use crate::{output, rows};
 
-/// Tell whom pictures show.
+/// Recognize the people in images.
 #[derive(Args)]
 #[command(
-    after_help = "A picture that is far from every face is called `not a face`, one that is far from every known person \
-`unknown`. `distance` is that from the nearest person: from the span of their pictures."
+    after_help = "An image that is far from every face is reported as `not a face`, one that is far from every known person as \
+`unknown`. `distance` is the distance to the nearest person, that is, to the span of their images."
 )]
 pub(crate) struct Recognize {
-    /// The recognizer.
+    /// Recognizer file.
     #[arg(value_name = "RECOGNIZER", value_hint = ValueHint::FilePath)]
     recognizer: PathBuf,
 
-    /// Pictures, folders of them, or patterns.
-    #[arg(required = true, value_name = "PICTURES", value_hint = ValueHint::AnyPath)]
+    /// Images, directories of images, or patterns.
+    #[arg(required = true, value_name = "IMAGES", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
-    /// Bring pictures to this size.
+    /// Resize images to this size.
     #[arg(long, value_name = "WxH")]
     resize: Option<String>,
 
-    /// Closest matches to list for each picture, up to 10.
+    /// Number of closest matches to list for each image, up to 10.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=10))]
     matches: u8,
 
-    /// Draw the pictures with their closest matches, as .svg or .png.
+    /// Draw the images with their closest matches, as .svg or .png.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -62,12 +62,12 @@ impl Recognize {
         let recognizer = recognizer.with_options(options)?;
         let read = read::pictures(&self.data, self.resize.as_deref(), Some(recognizer.options()))?;
         let matcher = recognizer.matcher()?;
-        let context = || format!("could not recognize `{}`", self.data[0].display());
+        let context = || format!("cannot recognize `{}`", self.data[0].display());
         let found = matcher.recognize(read.rows.view()).with_context(context)?;
         if let (Some(format), Some(path)) = (format, &self.output) {
             let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, listed)?;
             format.write(&drawing, path)?;
-            output::talk(&format!("`{}`", path.display()));
+            output::message(&format!("wrote `{}`", path.display()));
         }
         if self.json {
             let thresholds = matcher.thresholds();
@@ -81,7 +81,7 @@ impl Recognize {
         }
         let rows: Vec<Vec<String>> =
             read.paths.iter().zip(&found).map(|(path, found)| cells(path, found, listed)).collect();
-        output::data(&table(&["picture", "person", "score", "distance", "to face space", "closest matches"], &rows))
+        output::data(&table(&["image", "person", "score", "distance", "to face space", "closest matches"], &rows))
     }
 }
 

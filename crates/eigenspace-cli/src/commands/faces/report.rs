@@ -1,4 +1,4 @@
-//! What is known of a recognizer, for people and for programs.
+//! The summary of a recognizer, as text and as JSON.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::output;
 use crate::table::{count, facts, number, percent, table};
 
-/// Prints a recognizer that has been made or changed.
+/// Prints the summary of a new or changed recognizer.
 pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyhow::Result<()> {
     let thresholds = recognizer.matcher()?.thresholds();
     let strangers = recognizer.strangers_accepted(thresholds)?;
@@ -20,22 +20,22 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
     let exact = if certificate.is_exact() {
         "exact: nothing was dropped".to_owned()
     } else {
-        format!("off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
+        format!("eigenvalues are off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
     };
     let size = options.size.map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
-    let captured: f64 = model.explained_variance_ratio().sum();
+    let explained: f64 = model.explained_variance_ratio().sum();
     let not_a_face = match threshold(options.not_a_face, thresholds.not_a_face, "from face space") {
         text if thresholds.not_a_face.is_none() && options.not_a_face == Threshold::Learned && model.count() > 2 => {
-            text.replace("too few pictures to learn from", "nothing lies outside of face space")
+            text.replace("too few images to learn from", "nothing is outside face space")
         }
         text => text,
     };
     output::data(&facts(&[
         ("recognizer", path.display().to_string()),
         ("people", count(recognizer.people().len() as u64)),
-        ("pictures", format!("{}{size}", count(model.count()))),
-        ("components", format!("{} shown, {} kept", model.n_components(), model.rank())),
-        ("captured", format!("{} of the variance", percent(captured))),
+        ("images", format!("{}{size}", count(model.count()))),
+        ("components", format!("{} reported, {} directions kept", model.n_components(), model.rank())),
+        ("explained", format!("{} of the variance", percent(explained))),
         ("certificate", exact),
         ("classifier", format!("{}, {} distance, {} pixels", options.classifier, options.metric, options.pixels)),
         ("unknown", threshold(options.unknown, thresholds.unknown, "from the nearest person")),
@@ -44,7 +44,7 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
     ]))
 }
 
-/// The share of strangers that pass both thresholds, in words.
+/// The share of strangers that pass both thresholds.
 fn accepted(share: f64) -> String {
     format!("about {:.0} % accepted, estimated by leaving people out", 100.0 * share)
 }
@@ -53,7 +53,7 @@ fn threshold(setting: Threshold, value: Option<f64>, from: &str) -> String {
     let learned = if setting == Threshold::Learned { ", learned" } else { "" };
     match value {
         Some(value) => format!("beyond {} {from}{learned}", number(value)),
-        None if setting == Threshold::Learned => "never: too few pictures to learn from".into(),
+        None if setting == Threshold::Learned => "never: too few images to learn from".into(),
         None => "never".into(),
     }
 }
@@ -80,7 +80,7 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
     })
 }
 
-/// Prints who is in a recognizer.
+/// Prints the people in a recognizer.
 pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: bool) -> anyhow::Result<()> {
     let of = |person: &str| -> Vec<&str> {
         recognizer.pictures().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()
@@ -100,6 +100,6 @@ pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: b
         cells
     };
     let rows: Vec<Vec<String>> = recognizer.people().into_iter().map(row).collect();
-    let headings: &[&str] = if names { &["person", "pictures", "names"] } else { &["person", "pictures"] };
+    let headings: &[&str] = if names { &["person", "images", "names"] } else { &["person", "images"] };
     output::data(&table(headings, &rows))
 }

@@ -1,4 +1,4 @@
-//! What strangers and known people meet at the learned thresholds, for people and for programs.
+//! Rates of strangers accepted and known people rejected at the learned thresholds, as text and as JSON.
 
 use eigenspace::faces::{OpenEvaluation, OpenRates, OpenSplit, Rate};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use crate::commands::faces::evaluate::{Found, components};
 use crate::commands::faces::read::People;
 use crate::table::table;
 
-/// What the learned thresholds do to strangers and to known people, for every setting.
+/// The table of rates for every setting.
 pub(super) fn text(read: &People, results: &[Found]) -> String {
     let Some(first) = results.iter().find_map(|result| result.open.as_ref()) else { return String::new() };
     let (enrolled, outside) = sizes(read, &first.trials[0].split);
     let mut text = format!(
-        "\nWith strangers: {enrolled} people enrolled, {outside} outside, {} times; 95 % intervals over people.\n\n",
+        "\nWith strangers: {enrolled} people enrolled, {outside} left out, {} trials; 95 % intervals over people.\n\n",
         first.trials.len()
     );
     let row = |result: &Found| {
@@ -27,7 +27,7 @@ pub(super) fn text(read: &People, results: &[Found]) -> String {
     text
 }
 
-/// People enrolled, and strangers.
+/// The numbers of people enrolled and of strangers.
 fn sizes(read: &People, split: &OpenSplit) -> (usize, usize) {
     let people = |list: &[usize]| list.iter().map(|&i| &read.people[i]).collect::<std::collections::HashSet<_>>().len();
     (people(&split.train), people(&split.strangers))
@@ -38,7 +38,7 @@ fn rate(rate: &Rate) -> String {
     format!("{:.1} % ({} of {}; {} to {})", 100.0 * rate.share(), rate.count, rate.tested, ends[0], ends[1])
 }
 
-/// For programs.
+/// The rates as JSON.
 pub(super) fn described(read: &People, open: &OpenEvaluation) -> Value {
     let rate = |rate: &Rate| json!({ "count": rate.count, "tested": rate.tested, "share": rate.share(), "low": rate.low, "high": rate.high });
     let OpenRates { false_accepts, false_rejects, identified, misidentified } = open.rates(&read.people);

@@ -74,7 +74,7 @@ fn beyond_twenty_classes_the_largest_are_listed_and_the_rest_is_owned_up_to() {
     assert!(listed.contains("s25"));
     let texts = texts(&document);
     assert!(texts.contains(&"5 other classes".to_owned()));
-    assert!(texts.contains(&"25 classes: the 20 largest are distinguished, the others are gray".to_owned()));
+    assert!(texts.contains(&"25 classes: the 20 largest have their own colors, the others are gray".to_owned()));
     let drawn: usize = marks(&drawing)[21..].iter().map(|m| m.at.len()).sum();
     assert_eq!(drawn, 500, "points of the others are drawn too");
 }
@@ -110,7 +110,7 @@ fn a_hundred_thousand_points_are_cells_and_an_outlier_keeps_its_own() {
         let (x, y) = (axis(&document, true)(60.0), axis(&document, false)(-40.0));
         let near = |m: &&Marks| m.at.iter().any(|at| (at.0 - x).abs() < 2.0 && (at.1 - y).abs() < 2.0);
         assert_eq!(marks(&drawing).into_iter().filter(near).count(), 1);
-        assert!(texts(&document).iter().any(|t| t.starts_with("100,000 points in cells: the darkest hold ")));
+        assert!(texts(&document).iter().any(|t| t.starts_with("100,000 points in cells: up to ")));
         assert!(marks(&drawing).iter().all(|m| m.opacity == 1.0 && m.edge.is_none()));
     }
 }

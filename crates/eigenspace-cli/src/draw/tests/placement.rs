@@ -92,7 +92,7 @@ fn every_name_of_a_crowd_stands_beside_its_own_point_or_has_a_line_to_it() {
     let names = written(&drawing);
     assert_eq!(names.len(), 8, "all eight are named");
     for name in &names {
-        let row = name.text.content.strip_prefix("row ").unwrap().parse::<usize>().unwrap() - 1;
+        let row = name.text.content.strip_prefix("row ").unwrap().parse::<usize>().unwrap();
         let own = (x(t2[row]), y(q[row]));
         match name.leader {
             Some((start, _)) => assert!((start.0 - own.0).hypot(start.1 - own.1) < 6.5),

@@ -37,7 +37,7 @@ fn an_array_that_is_cut_short() {
     error: could not read rows from `t.npy`
       cause: not a valid NumPy array: it ends within its header
 
-    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
     let by_column = npy(&rows(), "<f8", true);
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
@@ -96,9 +96,9 @@ fn an_array_that_is_no_table() {
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: there are no rows in the input
+    error: cannot fit a model: the input has no rows
 
-    hint: the files are there, but empty; with `--missing skip` rows with holes are left out too
+    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
     ");
     folder.write("t.npy", npy_header("<f8", false, "(3, 0)"));
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"

@@ -1,4 +1,4 @@
-//! What recognizers refuse, with every file left as it was.
+//! Errors of recognizers, which leave all files unchanged.
 
 use insta::assert_snapshot;
 
@@ -28,7 +28,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     error: could not read rows from `large/1.pgm`
       cause: the picture is 18x16, and those before are 9x8
 
-    hint: bring all pictures to one size with --resize 9x8
+    hint: resize all images to one size with --resize 9x8
     ");
     assert_snapshot!(folder.refused("faces enroll r.safetensors large --person eva"), @"
     exit: 2
@@ -36,7 +36,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     error: could not read rows from `large`
       cause: the picture is 18x16, and those before are 9x8
 
-    hint: bring all pictures to one size with --resize 9x8
+    hint: resize all images to one size with --resize 9x8
     ");
     folder.done("faces recognize r.safetensors large/1.pgm --resize 9x8 -q");
     folder.done("faces enroll r.safetensors large --person eva --resize 9x8 -q");
@@ -47,7 +47,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     error: could not read rows from `known/ada/9.pgm`
       cause: the picture is 18x16, and those before are 9x8
 
-    hint: bring all pictures to one size with --resize 9x8
+    hint: resize all images to one size with --resize 9x8
     ");
     folder.done("faces train known --resize 9x8 -o s.safetensors -q");
 }
@@ -72,7 +72,7 @@ fn damaged_pictures() {
     error: could not read rows from `new/ada/9.pgm`
       cause: not a valid image: it does not begin as PNG, JPEG, PGM, PPM or PBM do
 
-    hint: is it complete, and of the format that its name tells?
+    hint: check that the file is complete and has the format that its name suggests
     ");
 }
 
@@ -86,22 +86,22 @@ fn folders_without_people() {
     error: could not read rows from `empty`
       cause: there is nothing to read
 
-    hint: check the spelling of the pattern or the folder; patterns stand in quotation marks
+    hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
     assert_snapshot!(folder.refused("faces train known/ada -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `known/ada` holds no folder of pictures for each person
+    error: cannot find people in `known/ada`: expected a directory of images for each person
 
-    hint: pictures lie as person/picture.pgm in it; the folder's name is the person's
+    hint: arrange the images as person/image.pgm, with each directory named after the person
     ");
     folder.write("known/stray.pgm", people::picture(5, 1));
     assert_snapshot!(folder.refused("faces train known -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `known/stray.pgm` lies in nobody's folder
+    error: cannot tell whose image `known/stray.pgm` is: it is not in a person's directory
 
-    hint: put it into a folder that is named as the person; `faces enroll` also takes --person
+    hint: move it into a directory named after the person, or use `faces enroll` with --person
     ");
     assert_snapshot!(folder.refused("faces train nowhere -o r.safetensors"), @"
     exit: 2
@@ -109,7 +109,7 @@ fn folders_without_people() {
     error: could not read `nowhere`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
 }
 
@@ -119,7 +119,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(folder.refused("faces forget r.safetensors zoe"), @"
     exit: 2
     ----- stderr -----
-    error: could not forget `zoe` in `r.safetensors`
+    error: cannot forget `zoe` in `r.safetensors`
       cause: nobody is called `zoe`
 
     hint: there are: `ada`, `ben`, `cleo`
@@ -127,7 +127,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(folder.refused("faces forget r.safetensors ada --picture 7.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: could not forget `ada` in `r.safetensors`
+    error: cannot forget `ada` in `r.safetensors`
       cause: `ada` has no picture `7.pgm`
 
     hint: there are: `1.pgm`, `2.pgm`, `3.pgm`
@@ -135,7 +135,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(folder.refused("faces forget r.safetensors ada ben cleo"), @"
     exit: 2
     ----- stderr -----
-    error: could not forget `cleo` in `r.safetensors`
+    error: cannot forget `cleo` in `r.safetensors`
       cause: nobody would be left
 
     hint: a recognizer knows at least one person; remove its file instead
@@ -143,7 +143,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben"), @"
     exit: 2
     ----- stderr -----
-    error: could not enroll `known/ben` in `r.safetensors`
+    error: cannot enroll `known/ben` in `r.safetensors`
       cause: the picture `1.pgm` of `ben` is enrolled already, as `1.pgm` of `ben`
 
     hint: every picture counts once: leave it out, or forget the other first
@@ -151,7 +151,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
     exit: 2
     ----- stderr -----
-    error: could not enroll `known/ben/1.pgm` in `r.safetensors`
+    error: cannot enroll `known/ben/1.pgm` in `r.safetensors`
       cause: the picture `1.pgm` of `zoe` is enrolled already, as `1.pgm` of `ben`
 
     hint: every picture counts once: leave it out, or forget the other first
@@ -160,9 +160,9 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(folder.refused("faces enroll r.safetensors loose.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: `loose.pgm` lies in nobody's folder
+    error: cannot tell whose image `loose.pgm` is: it is not in a person's directory
 
-    hint: put it into a folder that is named as the person; `faces enroll` also takes --person
+    hint: move it into a directory named after the person, or use `faces enroll` with --person
     ");
 }
 
@@ -173,19 +173,19 @@ fn one_picture_of_each_and_one_person_only() {
     assert_snapshot!(folder.done("faces train single -o r.safetensors -q"), @"
     recognizer   r.safetensors
     people       3
-    pictures     3 of 9x8
-    components   2 shown, 2 kept
-    captured     100.00 % of the variance
+    images       3 of 9x8
+    components   2 reported, 2 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
     classifier   svm, cosine distance, raw pixels
-    unknown      never: too few pictures to learn from
+    unknown      never: too few images to learn from
     not a face   beyond 397.745 from face space, learned
     strangers    about 100 % accepted, estimated by leaving people out
     ");
     assert_snapshot!(folder.refused("faces evaluate single --protocol first-1"), @"
     exit: 2
     ----- stderr -----
-    error: could not run the protocol first-1 on `single`
+    error: cannot run the protocol first-1 on `single`
       cause: `ada` has 1 picture, and the protocol first-1 needs 2
 
     hint: add pictures of them, leave them out, or train on fewer
@@ -195,7 +195,7 @@ fn one_picture_of_each_and_one_person_only() {
     assert_snapshot!(folder.refused("faces evaluate lonely --protocol first-2"), @"
     exit: 2
     ----- stderr -----
-    error: could not run the protocol first-2 on `lonely`
+    error: cannot run the protocol first-2 on `lonely`
       cause: all pictures are of one person, and there is nobody to take them for
 
     hint: evaluate with pictures of two people or more
@@ -229,7 +229,7 @@ fn settings_that_mean_nothing() {
     assert_snapshot!(folder.refused("faces train known --accept 2 -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not learn the faces in `known`
+    error: cannot learn the faces in `known`
       cause: `2` is no share of faces to accept
 
     hint: above 0 and at most 1, for example 0.95
@@ -244,16 +244,16 @@ fn settings_that_mean_nothing() {
     assert_snapshot!(folder.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2
     ----- stderr -----
-    error: -1 is no deviation of noise
+    error: invalid noise deviation -1: expected a number of gray values, 0 or more
 
-    hint: a number of gray values, 0 or more, such as 25
+    hint: use for example --denoising 25
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known -o near.jpg"), @"
     exit: 2
     ----- stderr -----
-    error: the file `near.jpg` would have no known format
+    error: cannot infer the image format of `near.jpg` from its name
 
-    hint: pictures are written to files that end in .svg or .png
+    hint: use a name that ends in .svg or .png
     ");
 }
 
@@ -285,10 +285,10 @@ fn forgetting_what_was_dropped() {
     assert_snapshot!(folder.refused("faces forget r.safetensors ada"), @"
     exit: 2
     ----- stderr -----
-    error: could not forget `ada` in `r.safetensors`
+    error: cannot forget `ada` in `r.safetensors`
       cause: directions were dropped, and what the picture `1.pgm` of `ada` had in them cannot be taken out
 
-    hint: train again on the pictures that stay; without --max-rank nothing is dropped, and everybody can be forgotten
+    hint: train again on the remaining images; without --max-rank nothing is dropped, and anybody can be forgotten
     ");
 }
 
@@ -304,7 +304,11 @@ fn models_over_recognizers() {
         "split m.safetensors part.safetensors -o r.safetensors",
     ] {
         let said = folder.refused(line);
-        assert!(said.err.contains("`r.safetensors` is a recognizer, and would lose its people"), "{line}: {said}");
+        assert!(
+            said.err
+                .contains("cannot write a model to `r.safetensors`: it is a recognizer, and its people would be lost"),
+            "{line}: {said}"
+        );
     }
     folder.done("merge r.safetensors part.safetensors -o m.safetensors -q");
 }
@@ -322,7 +326,7 @@ fn output_over_what_is_read() {
         "faces recognize r.png known -o r.png",
     ] {
         let said = folder.refused(line);
-        assert!(said.err.contains("is to be read and cannot be written at the same time"), "{line}: {said}");
+        assert!(said.err.contains("the same command reads it"), "{line}: {said}");
     }
 }
 
@@ -359,11 +363,11 @@ fn folders_in_folders_of_people() {
     assert_snapshot!(folder.refused("faces train yr -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `yr/ann/2020/1.pgm` lies two folders or more below `yr`
+    error: cannot tell whose image `yr/ann/2020/1.pgm` is: it is two or more directories below `yr`
 
-    hint: pictures lie as person/picture.pgm; name the folder above them, or put them there
+    hint: arrange the images as person/image.pgm, or name the directory directly above the people
     ");
-    assert!(folder.refused("faces enroll r.safetensors yr").err.contains("lies two folders or more below `yr`"));
+    assert!(folder.refused("faces enroll r.safetensors yr").err.contains("it is two or more directories below `yr`"));
     // Who they show can be asked wherever they lie.
     folder.done("faces recognize r.safetensors yr -q");
 }
@@ -430,7 +434,7 @@ fn a_full_standard_output_does_not_deny_what_was_done() {
     let ended = folder.command("faces forget r.safetensors ada -q").stdout(full).output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(2));
-    assert!(said.contains("could not write to standard output") && !said.contains("nothing was changed"), "{said}");
+    assert!(said.contains("cannot write to standard output") && !said.contains("nothing was changed"), "{said}");
     assert!(!folder.done("faces list r.safetensors").contains("ada"));
 }
 
@@ -440,7 +444,7 @@ fn nothing_and_too_much() {
     let mut command = folder.command("faces evaluate known --protocol first-2");
     let ended = command.args(["--classifier", " "]).output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&ended.stderr).contains("no classifier was named"));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("invalid list of classifiers: expected at least one"));
     assert!(folder.refused("faces recognize r.safetensors known --matches 11").err.contains("11 is not in 0..=10"));
     assert!(
         folder.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")

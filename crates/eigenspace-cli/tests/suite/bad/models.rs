@@ -117,7 +117,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: could not read rows from `a.safetensors`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("update a.safetensors b.safetensors"), @"
     exit: 2
@@ -125,7 +125,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: could not read rows from `b.safetensors`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("update a.csv b.csv"), @"
     exit: 2
@@ -151,7 +151,7 @@ fn models_of_different_widths() {
     assert_snapshot!(folder.refused("merge a.safetensors wide.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not merge `a.safetensors` with `wide.safetensors`
+    error: cannot merge `a.safetensors` with `wide.safetensors`
       cause: feature counts differ: the left has 3, the right has 4
 
     hint: models can be joined, taken apart and compared only when they were fitted on the same columns
@@ -159,7 +159,7 @@ fn models_of_different_widths() {
     assert_snapshot!(folder.refused("split a.safetensors wide.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not split `wide.safetensors` out of `a.safetensors`
+    error: cannot split `wide.safetensors` from `a.safetensors`
       cause: feature counts differ: the left has 3, the right has 4
 
     hint: models can be joined, taken apart and compared only when they were fitted on the same columns
@@ -167,7 +167,7 @@ fn models_of_different_widths() {
     assert_snapshot!(folder.refused("compare a.safetensors wide.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not compare `a.safetensors` with `wide.safetensors`
+    error: cannot compare `a.safetensors` with `wide.safetensors`
       cause: feature counts differ: the left has 3, the right has 4
 
     hint: models can be joined, taken apart and compared only when they were fitted on the same columns
@@ -181,10 +181,10 @@ fn models_about_the_mean_and_about_the_origin() {
     assert_snapshot!(folder.refused("merge a.safetensors b.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not merge `a.safetensors`, `b.safetensors`
+    error: cannot merge `a.safetensors`, `b.safetensors`
       cause: one model is centered on the mean, the other on the origin
 
-    hint: fit both with --uncentered, or both without
+    hint: fit both models with --uncentered, or both without
     ");
 }
 
@@ -197,7 +197,7 @@ fn a_part_that_was_never_in_the_whole() {
     assert_snapshot!(lines.join("\n"), @"
     exit: 2
     ----- stderr -----
-    error: could not split `b.safetensors` out of `a.safetensors`
+    error: cannot split `b.safetensors` from `a.safetensors`
       cause: the part was never in the whole: taking it out
 
     hint: split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank
@@ -210,7 +210,7 @@ fn a_part_larger_than_the_whole() {
     assert_snapshot!(folder.refused("split b.safetensors a.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not split `a.safetensors` out of `b.safetensors`
+    error: cannot split `a.safetensors` from `b.safetensors`
       cause: cannot split 30 rows (weight 30) out of a model of 20 (weight 20)
 
     hint: the whole comes first and the part second; perhaps they are exchanged
@@ -236,17 +236,17 @@ fn more_components_than_there_are_to_compare() {
     assert_snapshot!(folder.refused("compare a.safetensors b.safetensors -k 9"), @"
     exit: 2
     ----- stderr -----
-    error: component 9 is not shown, the model shows 3
+    error: cannot use component 9: the model has 3
 
-    hint: components are counted from 1; show more with -k
+    hint: count components from 1; ask for more with -k
     ");
     folder.write("same.csv", "a,b,c\n1,2,3\n1,2,3\n");
     folder.done("fit same.csv -o same.safetensors -q");
     assert_snapshot!(folder.refused("compare a.safetensors same.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: the model `same.safetensors` holds no variance to show
+    error: cannot use the model `same.safetensors`: it has no variance
 
-    hint: it has no rows, or only equal ones; add others with `eigenspace update`
+    hint: add rows that differ with `eigenspace update`
     ");
 }

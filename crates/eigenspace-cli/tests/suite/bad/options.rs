@@ -1,4 +1,4 @@
-//! Options that mean nothing.
+//! Invalid options.
 
 use insta::assert_snapshot;
 
@@ -18,9 +18,9 @@ fn numbers_of_components() {
     assert_snapshot!(folder.refused("fit t.csv -k some -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `some` is no number of components
+    error: invalid number of components `some`: expected a whole number, a share of variance or `all`
 
-    hint: a whole number such as 50, a share of variance such as 0.95, or `all`
+    hint: use for example -k 50, -k 0.95 or -k all
     ");
     for text in ["0", "1.5", "0.0", "-1", "nan", "", "2x", "1e400", "0.5.5"] {
         folder.refused(&format!("fit t.csv -o m.safetensors --components={text}"));
@@ -42,9 +42,9 @@ fn numbers_of_components() {
     assert_snapshot!(folder.refused("project m.safetensors t.csv -k x"), @"
     exit: 2
     ----- stderr -----
-    error: `x` is no number of components
+    error: invalid number of components `x`: expected a whole number, a share of variance or `all`
 
-    hint: a whole number such as 50, a share of variance such as 0.95, or `all`
+    hint: use for example -k 50, -k 0.95 or -k all
     ");
     assert_snapshot!(folder.refused("fit t.csv --max-rank 0 -o m.safetensors"), @"
     exit: 2
@@ -90,16 +90,16 @@ fn sizes_and_delimiters() {
     assert_snapshot!(folder.refused("fit t.csv --resize 92 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `92` is no size of pictures
+    error: invalid image size `92`: expected WIDTHxHEIGHT in pixels
 
-    hint: width x height in pixels, such as 92x112
+    hint: use for example 92x112
     ");
     assert_snapshot!(folder.refused("fit t.csv --delimiter ;; -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `;;` is no delimiter
+    error: invalid delimiter `;;`: expected one character or `tab`
 
-    hint: one character, such as `;`, or `tab`
+    hint: use for example --delimiter ';' or --delimiter tab
     ");
     for size in ["0x5", "5x0", "axb", "x", "-1x5", "5x5x5"] {
         folder.refused(&format!("fit t.csv --resize={size} -o m.safetensors"));
@@ -182,12 +182,12 @@ fn options_that_would_be_ignored_are_refused() {
     };
     assert_snapshot!(reason("fit t.csv -o n --header --no-header"), @"error: the argument '--header' cannot be used with '--no-header'");
     assert_snapshot!(reason("fit t.csv -o n --checkpoint c --every 0"), @"error: invalid value '0' for '--every <ROWS>': 0 is not in 1..18446744073709551615");
-    assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 was named twice");
+    assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 is named twice");
     assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: --row is for strip only");
     assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: --confidence is for monitor only");
     assert_snapshot!(reason("plot circle m t.csv -o s.svg"), @"error: cannot draw a circle plot with DATA: DATA is for scatter, strip, biplot, monitor only");
     assert_snapshot!(reason("project m t.csv --label a -o z.npy"), @"error: cannot write labels to `z.npy`: a NumPy array holds only numbers");
-    assert_snapshot!(reason("project m t.csv --weights w.csv -o z.csv"), @"error: cannot use weights here: they do not change the coordinates of a row");
+    assert_snapshot!(reason("project m t.csv --weights w.csv -o z.csv"), @"error: cannot use weights here: they do not change the scores of a row");
     assert_snapshot!(reason("compare m m --within nan"), @"error: invalid value 'nan' for '--within <SINE>': expected a number that is 0 or more, such as 1e-6");
     assert_snapshot!(reason("plot monitor m t.csv --confidence 1e-300 -o s.svg"), @"error: invalid confidence 1e-300: expected a share from 0.001 to 0.999999999");
 }
@@ -197,8 +197,8 @@ fn a_negative_number_reaches_its_option() {
     let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
     folder.done("fit t.csv -o m -q");
     for (line, about) in [
-        ("fit t.csv -o n -k -1", "`-1` is no number of components"),
-        ("fit t.csv -o n --max-rank -3", "`-3` is no number of directions"),
+        ("fit t.csv -o n -k -1", "invalid number of components `-1`"),
+        ("fit t.csv -o n --max-rank -3", "invalid rank `-3`"),
         ("fit t.csv -o n --forgetting -0.5", "this is -0.5"),
         ("compare m m --within -1", "'-1' for '--within"),
         ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),

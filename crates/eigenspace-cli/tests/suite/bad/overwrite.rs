@@ -3,7 +3,7 @@
 use crate::support::Folder;
 
 const TABLE: &str = "a,b,c\n1,2,4\n3,1,0\n2,5,7\n6,4,1\n";
-const OVER: &str = "is to be read and cannot be written at the same time";
+const OVER: &str = "the same command reads it";
 
 fn fitted() -> Folder {
     let folder = Folder::with("t.csv", TABLE);
@@ -53,8 +53,8 @@ fn models_of_other_columns_are_not_mixed() {
     let folder = fitted();
     folder.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
     folder.done("fit u.csv -o n --quiet");
-    let said = "error: `m` and `n` have other columns: `a` stands where `b` does\n\nhint: fit both on the same columns \
-                in the same order; --columns gives the order\n";
+    let said = "error: cannot combine `m` with `n`: their columns differ, `a` in the first where the second has `b`\n\nhint: fit both models on the same \
+                columns in the same order; set the order with --columns\n";
     for line in ["merge m n -o x", "split m n -o x", "compare m n"] {
         assert_eq!(folder.refused(line).err, said, "{line}");
     }
@@ -67,7 +67,7 @@ fn a_file_that_is_cut_in_another_way_is_told_from_one_with_text_in_it() {
         folder
             .refused("fit t.csv -o m")
             .err
-            .ends_with("hint: perhaps its cells are separated in another way: try --delimiter ';'\n")
+            .ends_with("hint: try --delimiter ';': the cells may have another delimiter\n")
     );
     folder.done("fit t.csv --delimiter ; -o m");
 }
@@ -92,12 +92,12 @@ fn coordinates_are_found_by_their_names() {
     folder.write("turned.csv", turned);
     assert!(close(back("turned.csv")), "the order of the columns does not matter");
     folder.done("project m t.csv --whiten -o w.csv --quiet");
-    assert!(close(back("w.csv")), "whitened coordinates are known by their names");
+    assert!(close(back("w.csv")), "whitened scores are recognized by their names");
     folder.done("project m t.csv --whiten -o w.npy --quiet");
     assert!(close(back("w.npy --whitened")));
     folder.done("project m t.csv -k 2 --distances -o d.csv --quiet");
     folder.done("project m t.csv -k 2 -o e.csv --quiet");
-    assert_eq!(back("d.csv"), back("e.csv"), "distances are no coordinates");
+    assert_eq!(back("d.csv"), back("e.csv"), "distances are not scores");
 }
 
 #[test]

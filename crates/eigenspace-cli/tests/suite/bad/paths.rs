@@ -22,7 +22,7 @@ fn a_file_that_is_not_there() {
     error: could not read `no.csv`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
     assert_snapshot!(folder.refused("fit t.csv no.csv -o m.safetensors"), @"
     exit: 2
@@ -30,7 +30,7 @@ fn a_file_that_is_not_there() {
     error: could not read `no.csv`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
     assert_snapshot!(folder.refused("inspect no.safetensors"), @"
     exit: 2
@@ -38,7 +38,7 @@ fn a_file_that_is_not_there() {
     error: could not read `no.safetensors`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
     assert_snapshot!(folder.refused("fit t.csv --weights no.csv -o m.safetensors"), @"
     exit: 2
@@ -46,7 +46,7 @@ fn a_file_that_is_not_there() {
     error: could not read `no.csv`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
 }
 
@@ -60,7 +60,7 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
     error: could not read rows from `no*.csv`
       cause: there is nothing to read
 
-    hint: check the spelling of the pattern or the folder; patterns stand in quotation marks
+    hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
     assert_snapshot!(folder.refused("fit empty -o m.safetensors"), @"
     exit: 2
@@ -68,7 +68,7 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
     error: could not read rows from `empty`
       cause: there is nothing to read
 
-    hint: check the spelling of the pattern or the folder; patterns stand in quotation marks
+    hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
 }
 
@@ -82,7 +82,7 @@ fn a_folder_where_a_file_is_meant() {
     error: could not read `folder`
       cause: Is a directory (os error 21)
 
-    hint: a file is meant here, and this is a folder
+    hint: name a file instead of a directory
     ");
     assert_snapshot!(folder.refused("fit t.csv -o folder -q"), @"
     exit: 2
@@ -90,7 +90,7 @@ fn a_folder_where_a_file_is_meant() {
     error: could not write `folder`
       cause: is a directory
 
-    hint: a file is meant here, and this is a folder
+    hint: name a file instead of a directory
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o folder"), @"
     exit: 2
@@ -106,7 +106,7 @@ fn a_folder_where_a_file_is_meant() {
     error: could not write `folder`
       cause: is a directory
 
-    hint: a file is meant here, and this is a folder
+    hint: name a file instead of a directory
     ");
 }
 
@@ -119,7 +119,7 @@ fn an_output_in_a_folder_that_does_not_exist() {
     error: could not write `no/m.safetensors`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o no/c.npy"), @"
     exit: 2
@@ -127,7 +127,7 @@ fn an_output_in_a_folder_that_does_not_exist() {
     error: could not write `no/c.npy`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path, and the folder that you are in
+    hint: check the spelling of the path and the current directory
     ");
 }
 
@@ -142,7 +142,7 @@ fn a_name_that_tells_no_format() {
     error: could not read rows from `t.xlsx`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("fit t -o m.safetensors"), @"
     exit: 2
@@ -150,7 +150,7 @@ fn a_name_that_tells_no_format() {
     error: could not read rows from `t`
       cause: the name does not tell which format it has
 
-    hint: files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format with --format
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2

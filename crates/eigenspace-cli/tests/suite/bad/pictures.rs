@@ -44,7 +44,7 @@ fn pictures_of_two_sizes() {
     error: could not read rows from `faces/2.pgm`
       cause: the picture is 3x4, and those before are 4x3
 
-    hint: bring all pictures to one size with --resize 4x3
+    hint: resize all images to one size with --resize 4x3
     ");
     folder.done("fit faces --resize 2x2 -o m.safetensors -q");
     folder.write("other/1.pgm", pgm(1, 4, |at| at as u8));
@@ -54,6 +54,6 @@ fn pictures_of_two_sizes() {
     error: could not read rows from `other`
       cause: the picture is 1x4, and those before are 2x2
 
-    hint: bring all pictures to one size with --resize 2x2
+    hint: resize all images to one size with --resize 2x2
     ");
 }

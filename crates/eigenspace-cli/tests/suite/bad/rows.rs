@@ -22,14 +22,14 @@ fn no_rows() {
     error: could not read rows from `e.csv`
       cause: there are no rows in it
 
-    hint: is it the right file, and complete?
+    hint: check that this is the right file and that it is complete
     ");
     assert_snapshot!(fitted_and("e.csv", "a,b,c\n").refused("fit e.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: there are no rows in the input
+    error: cannot fit a model: the input has no rows
 
-    hint: the files are there, but empty; with `--missing skip` rows with holes are left out too
+    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
     ");
     assert_snapshot!(fitted_and("e.npy", "").refused("fit e.npy -o m.safetensors"), @"
     exit: 2
@@ -37,7 +37,7 @@ fn no_rows() {
     error: could not read rows from `e.npy`
       cause: not a valid NumPy array: it ends within its header
 
-    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
     assert_snapshot!(fitted_and("e.csv.gz", "").refused("fit e.csv.gz -o m.safetensors"), @"
     exit: 2
@@ -45,14 +45,14 @@ fn no_rows() {
     error: could not read rows from `e.csv.gz`
       cause: there are no rows in it
 
-    hint: is it the right file, and complete?
+    hint: check that this is the right file and that it is complete
     ");
     assert_snapshot!(fitted_and("e.csv", "a,b\n1,\n,2\n").refused("fit e.csv --missing skip -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: there are no rows in the input
+    error: cannot fit a model: the input has no rows
 
-    hint: the files are there, but empty; with `--missing skip` rows with holes are left out too
+    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
     ");
     assert_snapshot!(Folder::new().refused_with("fit - -o m.safetensors", b""), @"
     exit: 2
@@ -60,7 +60,7 @@ fn no_rows() {
     error: could not read rows from `-`
       cause: there are no rows in it
 
-    hint: is it the right file, and complete?
+    hint: check that this is the right file and that it is complete
     ");
 }
 
@@ -182,7 +182,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: could not read rows from `quoted.csv`
       cause: line 2, column `b`: `2,5` is not a number
 
-    hint: if the comma is the decimal mark, use --decimal ',' and --delimiter for what stands between the cells
+    hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter
     ");
     folder.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
     assert_snapshot!(folder.refused("fit europe.csv -o m.safetensors -q"), @"
@@ -191,7 +191,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: could not read rows from `europe.csv`
       cause: line 2 has 3 columns, expected 1
 
-    hint: its cells seem to be separated in another way: try --delimiter ';', and --decimal ',' for decimal commas
+    hint: try --delimiter ';': the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma
     ");
     folder.done("fit europe.csv --decimal , -o m.safetensors -q");
     folder.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
@@ -212,14 +212,15 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
     let said = folder.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
-    assert!(said.err.contains("2 rows were left out"), "{}", said.err);
+    assert!(said.err.contains("left out 2 rows"), "{}", said.err);
 }
 
 #[test]
 fn the_index_of_a_data_frame_is_left_out_with_a_notice() {
     let folder = fitted_and("frame.csv", ",x,y\n0,1.5,2\n1,3,4\n2,5,7\n");
     let said = folder.run("fit frame.csv -o m.safetensors");
-    let notice = "the first column has no name; taking it for row names and leaving it out (--keep-index reads it)\n";
+    let notice =
+        "the first column has no name; taking it for row names and leaving it out (use --keep-index to keep it)\n";
     assert!(said.err.starts_with(notice), "{}", said.err);
     assert!(said.out.contains("features     2: x, y\n"), "{}", said.out);
     let said = folder.run("fit frame.csv --keep-index -o m.safetensors");
@@ -268,7 +269,7 @@ fn files_with_other_columns_than_the_first() {
     error: could not read rows from `other.csv`
       cause: column 1 is called `c`, and `b` in the files before
 
-    hint: choose columns by name with --columns, so that their order does not matter
+    hint: choose columns by name with --columns; their order then does not matter
     ");
     folder.write("narrow.csv", "a,b\n1,2\n");
     assert_snapshot!(folder.refused("fit t.csv narrow.csv -o m.safetensors -q"), @"
@@ -372,7 +373,7 @@ fn text_that_is_not_text() {
     error: could not read rows from `t.csv.gz`
       cause: not a valid CSV: its gzip is cut short
 
-    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
     folder.write("latin.csv", b"a,b\xe9\n1,2\n");
     assert_snapshot!(folder.refused("fit latin.csv -o m.safetensors -q"), @"
@@ -381,6 +382,6 @@ fn text_that_is_not_text() {
     error: could not read rows from `latin.csv`
       cause: not a valid CSV: line 1 is not UTF-8
 
-    hint: is it complete, and of the format that its name tells? Otherwise name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
 }

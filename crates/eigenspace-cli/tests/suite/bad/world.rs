@@ -86,7 +86,7 @@ fn a_full_disk_keeps_the_old_model() {
     error: could not write `m.safetensors`
       cause: No space left on device (os error 28)
 
-    hint: make room on the disk, or write elsewhere; nothing was changed
+    hint: free disk space, or write to another disk; nothing was changed
     ");
     nothing_changed(&folder);
 }
@@ -100,7 +100,7 @@ fn a_full_disk_keeps_the_old_coordinates() {
         let said = on_a_small_disk(&folder, &format!("project ../whole.safetensors ../t.npy -o {name} -q"));
         let expected = format!(
             "exit: 2\n----- stderr -----\nerror: could not write `{name}`\n  cause: No space left on device (os error 28)\n\n\
-             hint: make room on the disk, or write elsewhere; nothing was changed\n"
+             hint: free disk space, or write to another disk; nothing was changed\n"
         );
         assert_eq!(said, expected);
         nothing_changed(&folder);
@@ -118,7 +118,7 @@ fn a_full_disk_stops_a_fit_at_its_checkpoint() {
     error: could not write `f.ckpt`
       cause: No space left on device (os error 28)
 
-    hint: make room on the disk, or write elsewhere; nothing was changed
+    hint: free disk space, or write to another disk; nothing was changed
     ");
     nothing_changed(&folder);
     assert!(!folder.exists("new.safetensors"));

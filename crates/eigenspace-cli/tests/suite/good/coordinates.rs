@@ -67,7 +67,7 @@ fn every_output_format_holds_the_same_coordinates() {
     assert_snapshot!(folder.run("project m.safetensors t.csv -o c.npy"), @"
     exit: 0
     ----- stderr -----
-    50 rows of 2 coordinates in `c.npy`
+    wrote 50 rows of 2 scores to `c.npy`
     ");
     for (name, quiet) in [("c.csv", ""), ("c.tsv", "-q"), ("c.parquet", "--quiet")] {
         let said = folder.run(&format!("project m.safetensors t.csv -o {name} {quiet}"));
@@ -194,7 +194,7 @@ fn two_of_four_coordinates_lead_back_with_the_error_that_was_left_out() {
     assert_snapshot!(folder.run("reconstruct m.safetensors c.npy -o back.npy"), @"
     exit: 0
     ----- stderr -----
-    50 rows of 4 columns in `back.npy`
+    wrote 50 rows of 4 columns to `back.npy`
     ");
     let back = array(&folder.read("back.npy"), 4);
     let squares: f64 = back.iter().flatten().zip(rows.iter().flatten()).map(|(a, b)| (a - b).powi(2)).sum();

@@ -37,16 +37,16 @@ fn a_folder_of_something_else_is_refused_and_left_alone() {
     assert_snapshot!(folder.refused("data orl mine --check"), @"
     exit: 2
     ----- stderr -----
-    error: the face `mine/s1/1.pgm` has the wrong SHA-256
+    error: cannot use the face `mine/s1/1.pgm`: its SHA-256 is not that of the original
 
-    hint: the folder must hold the original s1/1.pgm … s40/10.pgm; `eigenspace data orl` fetches them into a new folder
+    hint: name a directory that holds the original s1/1.pgm … s40/10.pgm; `eigenspace data orl` fetches them into a new directory
     ");
     assert_snapshot!(folder.refused("data orl mine"), @"
     exit: 2
     ----- stderr -----
-    error: the folder `mine` is not empty, and not the ORL faces
-      cause: the face `mine/s1/1.pgm` has the wrong SHA-256
+    error: cannot write the ORL faces to `mine`: the directory holds something else
+      cause: cannot use the face `mine/s1/1.pgm`: its SHA-256 is not that of the original
 
-    hint: name a new folder; nothing is overwritten
+    hint: name a new directory; existing files are never overwritten
     ");
 }

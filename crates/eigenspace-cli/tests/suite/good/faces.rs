@@ -27,9 +27,9 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
     ----- stdout -----
     recognizer   r.safetensors
     people       4
-    pictures     16 of 9x8
-    components   5 shown, 15 kept
-    captured     95.69 % of the variance
+    images       16 of 9x8
+    components   5 reported, 15 directions kept
+    explained    95.69 % of the variance
     certificate  exact: nothing was dropped
     classifier   svm, cosine distance, raw pixels
     unknown      beyond 0.145047 from the nearest person, learned
@@ -42,16 +42,16 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
     }
     assert_eq!(verdicts(&found).len(), 8);
     assert_snapshot!(folder.done("faces recognize r.safetensors new/ada/5.pgm known/ben/2.pgm --unknown none --not-a-face none"), @"
-            picture  person    score   distance  to face space                closest matches
+              image  person    score   distance  to face space                closest matches
       new/ada/5.pgm     ada  3.25184  0.0942226        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
     known/ben/2.pgm     ben  3.25232  0.0283962        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
     ");
     assert_snapshot!(folder.done("faces list r.safetensors --pictures"), @"
-    person  pictures                    names
-       ada         4  1.pgm 2.pgm 3.pgm 4.pgm
-       ben         4  1.pgm 2.pgm 3.pgm 4.pgm
-      cleo         4  1.pgm 2.pgm 3.pgm 4.pgm
-       dov         4  1.pgm 2.pgm 3.pgm 4.pgm
+    person  images                    names
+       ada       4  1.pgm 2.pgm 3.pgm 4.pgm
+       ben       4  1.pgm 2.pgm 3.pgm 4.pgm
+      cleo       4  1.pgm 2.pgm 3.pgm 4.pgm
+       dov       4  1.pgm 2.pgm 3.pgm 4.pgm
     ");
 }
 
@@ -91,7 +91,7 @@ fn enrolling_and_forgetting_is_training_on_what_is_left() {
     folder.write("more/2.pgm", people::picture(4, 2));
     let said = folder.run("faces enroll r.safetensors more/1.pgm more/2.pgm --person eva");
     assert_eq!(said.code, Some(0), "{said}");
-    assert!(said.err.contains("enrolled 2 pictures"), "{said}");
+    assert!(said.err.contains("enrolled 2 images"), "{said}");
     people::write(&folder, "late", 5, 3..=4);
     folder.done("faces enroll r.safetensors late/eva -q");
     folder.done("faces forget r.safetensors ben -q");
@@ -127,9 +127,9 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     assert_snapshot!(folder.refused("update r.safetensors new"), @"
     exit: 2
     ----- stderr -----
-    error: `r.safetensors` is a recognizer, and would lose its people
+    error: cannot write a model to `r.safetensors`: it is a recognizer, and its people would be lost
 
-    hint: add pictures with `eigenspace faces enroll`, or write a model of them elsewhere with -o
+    hint: add images with `eigenspace faces enroll`, or write the model to another file with -o
     ");
     assert_snapshot!(folder.refused("faces list model.safetensors"), @"
     exit: 2
@@ -162,7 +162,7 @@ fn pictures_in_color_are_taken_as_gray_and_that_is_said() {
     ppm.extend(pixels.iter().flat_map(|&pixel| [pixel; 3]));
     folder.write("red/1.ppm", ppm);
     let said = folder.run("faces recognize r.safetensors red/1.ppm --json");
-    assert_eq!(said.err, "1 of 1 pictures is in color, and taken as gray\n");
+    assert_eq!(said.err, "converted 1 of 1 images from color to gray\n");
     let found: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(found["pictures"][0]["matches"][0]["person"], "ben");
     assert!(found["pictures"][0]["matches"][0]["distance"].as_f64().unwrap() < 1e-9, "the same pixels");
@@ -212,8 +212,8 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
         "faces evaluate known --protocol first-3,incremental-3 -k 5 --classifier knn;centroid --compression --denoising 10 -o drawn -q",
     );
     for word in [
-        "first-3: 12 pictures learned, 12 recognized",
-        "With strangers: 3 people enrolled, 1 outside, 4 times",
+        "first-3: 12 training images, 12 test images",
+        "With strangers: 3 people enrolled, 1 left out, 4 trials",
         "strangers accepted",
         "incremental-3",
         "compression",
@@ -254,9 +254,9 @@ fn one_picture_is_one_picture() {
     let folder = folder();
     folder.done("faces train known -o r.safetensors -q");
     let said = folder.run("faces enroll r.safetensors new/ada/5.pgm --person ada").err;
-    assert!(said.contains("enrolled 1 picture\n"), "{said}");
+    assert!(said.contains("enrolled 1 image\n"), "{said}");
     let said = folder.run("faces forget r.safetensors ada --picture 5.pgm").err;
-    assert!(said.contains("forgot 1 picture\n"), "{said}");
+    assert!(said.contains("forgot 1 image\n"), "{said}");
 }
 
 #[test]

@@ -32,13 +32,13 @@ fn ten_points_with_a_known_answer_are_fitted_and_shown() {
     model        m.safetensors
     rows         10
     features     2: x, y
-    components   2 shown, 2 kept
-    captured     100.00 % of the variance
+    components   2 reported, 2 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value   variance    share  together
-            1         3.76050    1.57126  97.65 %   97.65 %
-            2        0.583812  0.0378708   2.35 %  100.00 %
+    component  singular value   variance    ratio  cumulative
+            1         3.76050    1.57126  97.65 %     97.65 %
+            2        0.583812  0.0378708   2.35 %    100.00 %
     ----- stderr -----
     scatter engine, nothing dropped, blocks of 512 rows
     ");
@@ -54,13 +54,13 @@ fn a_column_of_labels_is_left_out_of_the_model() {
     model        m.safetensors
     rows         4
     features     2: x, y
-    components   2 shown, 2 kept
-    captured     100.00 % of the variance
+    components   2 reported, 2 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value  variance    share  together
-            1         6.00976   12.0391  95.05 %   95.05 %
-            2         1.37214  0.627586   4.95 %  100.00 %
+    component  singular value  variance    ratio  cumulative
+            1         6.00976   12.0391  95.05 %     95.05 %
+            2         1.37214  0.627586   4.95 %    100.00 %
     ");
 }
 
@@ -149,19 +149,19 @@ fn a_folder_of_pictures_in_classes_is_one_row_for_each_picture() {
     ----- stdout -----
     model        m.safetensors
     rows         6
-    features     6, pictures of 3x2
-    components   2 shown, 2 kept
-    captured     100.00 % of the variance
+    features     6, images of 3x2
+    components   2 reported, 2 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value  variance    share  together
-            1         253.109   12812.9  97.40 %   97.40 %
-            2         41.3241   341.537   2.60 %  100.00 %
+    component  singular value  variance    ratio  cumulative
+            1         253.109   12812.9  97.40 %     97.40 %
+            2         41.3241   341.537   2.60 %    100.00 %
     ");
     assert_snapshot!(folder.run("project m.safetensors faces -k 1 -o coordinates.csv"), @"
     exit: 0
     ----- stderr -----
-    6 rows of 1 coordinates in `coordinates.csv`
+    wrote 6 rows of 1 scores to `coordinates.csv`
     ");
     let labels: Vec<String> =
         folder.text("coordinates.csv").lines().map(|line| line.split(',').next().unwrap().into()).collect();
@@ -210,5 +210,5 @@ fn pictures_in_color_are_gray_unless_told_otherwise() {
     let features =
         |options: &str| folder.json(&format!("fit p {options} -o m.safetensors --json -q"))["features"].clone();
     assert_eq!((features(""), features("--resize 2x2"), features("--color")), (6.into(), 4.into(), 18.into()));
-    assert!(folder.done("inspect m.safetensors").contains("features     18, pictures of 3x2 in color\n"));
+    assert!(folder.done("inspect m.safetensors").contains("features     18, images of 3x2 in color\n"));
 }

@@ -1,10 +1,10 @@
-//! What the command says about itself.
+//! Help texts, completions and manual pages.
 
 use insta::assert_snapshot;
 
 use crate::support::Folder;
 
-/// Every command but those of pictures, and the options that it must explain.
+/// Every command, and the options that its help must explain.
 const OPTIONS: [(&str, &str); 19] = [
     ("fit", "--components --output --standardize --uncentered --weight-kind --checkpoint --every --json"),
     ("update", "--components --output --json"),
@@ -39,36 +39,35 @@ fn the_help_shows_every_command() {
     let said = Folder::new().run("--help");
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     assert_snapshot!(said.out, @"
-    PCA models that you can add rows to, merge, take apart again and trust, without the old data
+    Incremental PCA models that you can update, merge and split without the old data, with error bounds
 
     Usage: eigenspace [OPTIONS] <COMMAND>
 
     Commands:
-      fit          Fit a model to rows: files, folders, patterns, or `-` for standard input, together
-                   one stream
-      update       Add rows to a model, without the rows it was made of
-      merge        Join models of different rows into the model of all of them
-      split        Take the rows of a part out of the model of a whole
-      project      Coordinates of rows on the components of a model
-      reconstruct  Rows that have given coordinates
-      inspect      Look at a model: rows, rank, variances, certificate
-      compare      Compare two models: angles between their subspaces, variances, means
-      plot         Draw a model, or rows in it, as SVG or PNG
-      faces        Recognize faces: train, enroll and forget people, recognize, evaluate
-      data         Get data to try things on
-      demo         Show what eigenspace does: stream 400 faces, merge, split, recognize, and draw
-      completions  Print completions for a shell
-      man          Write the manual pages into a folder
+      fit          Fit a model to the rows of files, directories, patterns, or standard input (`-`)
+      update       Add rows to a model, without the rows it was fitted on
+      merge        Merge models of different rows into one model of all rows
+      split        Remove the rows of one model from another model that contains them
+      project      Compute the scores of rows: their coordinates along the components of a model
+      reconstruct  Reconstruct rows from their scores
+      inspect      Print a summary of a model: rows, rank, variances and certificate
+      compare      Compare two models: angles between their subspaces, variances and means
+      plot         Plot a model, or rows projected on it, as SVG or PNG
+      faces        Recognize faces: train a recognizer, enroll and forget people, and measure accuracy
+      data         Fetch example data
+      demo         Run a demo on 400 faces: stream, merge, split, recognize and plot
+      completions  Print a completion script for a shell
+      man          Write the manual pages into a directory
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-          --threads <N>  Threads to compute with; the answer does not depend on it
-      -q, --quiet        Say nothing on standard error but errors
+          --threads <N>  Number of threads; results do not depend on it
+      -q, --quiet        Print only errors on standard error
       -h, --help         Print help
       -V, --version      Print version
 
-    Exit codes: 0 done, 1 the answer is no (compare --within), 2 error.
-    Try it: eigenspace demo
+    Exit codes: 0 success, 1 the models differ (compare --within), 2 error.
+    To see an example, run: eigenspace demo
     ");
 }
 

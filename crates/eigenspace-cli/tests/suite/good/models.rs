@@ -51,15 +51,15 @@ fn update_finds_columns_by_their_names() {
     model        more.safetensors
     rows         60
     features     4: a, b, c, d
-    components   4 shown, 4 kept
-    captured     100.00 % of the variance
+    components   4 reported, 4 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value    variance    share  together
-            1         4.87596    0.402965  83.82 %   83.82 %
-            2         1.81010   0.0555335  11.55 %   95.37 %
-            3        0.945690   0.0151581   3.15 %   98.52 %
-            4        0.647079  0.00709680   1.48 %  100.00 %
+    component  singular value    variance    ratio  cumulative
+            1         4.87596    0.402965  83.82 %     83.82 %
+            2         1.81010   0.0555335  11.55 %     95.37 %
+            3        0.945690   0.0151581   3.15 %     98.52 %
+            4        0.647079  0.00709680   1.48 %    100.00 %
     ----- stderr -----
     scatter engine, nothing dropped, blocks of 512 rows
     added 35 rows
@@ -77,15 +77,15 @@ fn merge_gives_the_model_of_all_rows() {
     model        merged.safetensors
     rows         60
     features     4: a, b, c, d
-    components   4 shown, 4 kept
-    captured     100.00 % of the variance
+    components   4 reported, 4 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value    variance    share  together
-            1         4.87596    0.402965  83.82 %   83.82 %
-            2         1.81010   0.0555335  11.55 %   95.37 %
-            3        0.945690   0.0151581   3.15 %   98.52 %
-            4        0.647079  0.00709680   1.48 %  100.00 %
+    component  singular value    variance    ratio  cumulative
+            1         4.87596    0.402965  83.82 %     83.82 %
+            2         1.81010   0.0555335  11.55 %     95.37 %
+            3        0.945690   0.0151581   3.15 %     98.52 %
+            4        0.647079  0.00709680   1.48 %    100.00 %
     ");
     same_models(&folder, "merged.safetensors", "all.safetensors");
     let found = folder.json("inspect merged.safetensors --json");
@@ -104,15 +104,15 @@ fn merge_keeps_what_the_models_share_and_says_so() {
     model        m.safetensors
     rows         60
     features     4
-    components   2 shown, 4 kept
-    captured     95.37 % of the variance
+    components   2 reported, 4 directions kept
+    explained    95.37 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value   variance    share  together
-            1         4.87596   0.402965  83.82 %   83.82 %
-            2         1.81010  0.0555335  11.55 %   95.37 %
+    component  singular value   variance    ratio  cumulative
+            1         4.87596   0.402965  83.82 %     83.82 %
+            2         1.81010  0.0555335  11.55 %     95.37 %
     ----- stderr -----
-    the models differ in names, pictures or --standardize; the result keeps what they share
+    the models differ in column names, image size or --standardize; the result keeps only what they share
     ");
 }
 
@@ -125,15 +125,15 @@ fn split_gives_back_the_part() {
     model        rest.safetensors
     rows         25
     features     4: a, b, c, d
-    components   4 shown, 4 kept
-    captured     100.00 % of the variance
+    components   4 reported, 4 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value    variance    share  together
-            1         3.13042    0.408313  84.18 %   84.18 %
-            2         1.16828   0.0568698  11.73 %   95.91 %
-            3        0.576397   0.0138431   2.85 %   98.76 %
-            4        0.379331  0.00599549   1.24 %  100.00 %
+    component  singular value    variance    ratio  cumulative
+            1         3.13042    0.408313  84.18 %     84.18 %
+            2         1.16828   0.0568698  11.73 %     95.91 %
+            3        0.576397   0.0138431   2.85 %     98.76 %
+            4        0.379331  0.00599549   1.24 %    100.00 %
     ");
     same_models(&folder, "rest.safetensors", "left.safetensors");
 }
@@ -149,21 +149,21 @@ fn inspect_says_the_same_in_text_and_json() {
     model        m.safetensors
     rows         60
     features     12: a, b, c, d, e, f, …
-    components   12 shown, 12 kept
-    captured     100.00 % of the variance
+    components   12 reported, 12 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
 
-    component  singular value    variance    share  together
-            1         7.36158    0.918524  87.40 %   87.40 %
-            2         2.30113   0.0897493   8.54 %   95.94 %
-            3         1.05450   0.0188471   1.79 %   97.74 %
-            4        0.728596  0.00899750   0.86 %   98.59 %
-            5        0.554726  0.00521562   0.50 %   99.09 %
-            6        0.436842  0.00323442   0.31 %   99.40 %
-            7        0.371167  0.00233500   0.22 %   99.62 %
-            8        0.264485  0.00118563   0.11 %   99.73 %
-            9        0.236673   9.4939e-4   0.09 %   99.82 %
-           10        0.217318   8.0046e-4   0.08 %   99.90 %
+    component  singular value    variance    ratio  cumulative
+            1         7.36158    0.918524  87.40 %     87.40 %
+            2         2.30113   0.0897493   8.54 %     95.94 %
+            3         1.05450   0.0188471   1.79 %     97.74 %
+            4        0.728596  0.00899750   0.86 %     98.59 %
+            5        0.554726  0.00521562   0.50 %     99.09 %
+            6        0.436842  0.00323442   0.31 %     99.40 %
+            7        0.371167  0.00233500   0.22 %     99.62 %
+            8        0.264485  0.00118563   0.11 %     99.73 %
+            9        0.236673   9.4939e-4   0.09 %     99.82 %
+           10        0.217318   8.0046e-4   0.08 %     99.90 %
     … and 2 more: eigenspace inspect m.safetensors --all
     ");
     assert_eq!(folder.done("inspect m.safetensors --all").lines().count(), 8 + 12);
@@ -196,8 +196,8 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     exit: 0
     ----- stdout -----
     components         1
-    subspace distance  0.000e0, the sine of the largest angle
-    largest angle      0.000e0 rad, 0.000 degrees
+    subspace distance  0.000e0 (sine of the largest angle)
+    largest angle      0.000e0 rad (0.000 degrees)
     deviations         differ by at most 0.000e0 of the largest
     means              0 apart
     rows               4 and 4
@@ -211,15 +211,17 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     exit: 1
     ----- stdout -----
     components         1
-    subspace distance  1.000e0, the sine of the largest angle
-    largest angle      1.571e0 rad, 90.000 degrees
+    subspace distance  1.000e0 (sine of the largest angle)
+    largest angle      1.571e0 rad (90.000 degrees)
     means              0 apart
     rows               4 and 4
     total variance     0.833333 and 0.833333
     within             no (5e-1)
     ");
     // Both plane: the same, and it is said that this means little.
-    assert!(folder.run("compare x.safetensors y.safetensors").err.contains("all directions span the whole space"));
+    assert!(
+        folder.run("compare x.safetensors y.safetensors").err.contains("this many components span the whole space")
+    );
     assert_eq!(folder.run("compare x.safetensors y.safetensors --within 1e-12").code, Some(0));
     // Without a limit there is no question.
     assert_eq!(folder.run("compare x.safetensors y.safetensors -k 1").code, Some(0));

@@ -35,16 +35,16 @@ fn a_standardized_model_is_that_of_the_correlations() {
     model        m.safetensors
     rows         120
     features     4: a, b, c, d
-    components   4 shown, 4 kept
-    captured     100.00 % of the variance
+    components   4 reported, 4 directions kept
+    explained    100.00 % of the variance
     certificate  exact: nothing was dropped
-    view         standardized: every feature divided by its standard deviation
+    view         standardized: each feature is divided by its standard deviation
 
-    component  singular value   variance    share  together
-            1         19.8782    3.32053  82.32 %   82.32 %
-            2         7.56499   0.480917  11.92 %   94.24 %
-            3         4.52886   0.172358   4.27 %   98.52 %
-            4         2.66781  0.0598086   1.48 %  100.00 %
+    component  singular value   variance    ratio  cumulative
+            1         19.8782    3.32053  82.32 %     82.32 %
+            2         7.56499   0.480917  11.92 %     94.24 %
+            3         4.52886   0.172358   4.27 %     98.52 %
+            4         2.66781  0.0598086   1.48 %    100.00 %
     ");
 }
 
@@ -179,15 +179,15 @@ fn the_plan_is_said_before_the_work() {
     model        m.safetensors
     rows         300
     features     12
-    components   3 shown, 12 kept
-    captured     98.01 % of the variance
-    certificate  off by at most 3.7e-3 of the largest eigenvalue
-    angle        2.23e-1 rad, of the 3 shown to the true ones
+    components   3 reported, 12 directions kept
+    explained    98.01 % of the variance
+    certificate  eigenvalues are off by at most 3.7e-3 of the largest eigenvalue
+    angle        at most 2.23e-1 rad, between the 3 components and the exact ones
 
-    component  singular value   variance    share  together
-            1         17.5103    1.02545  90.22 %   90.22 %
-            2         4.56388  0.0696623   6.13 %   96.35 %
-            3         2.38008  0.0189457   1.67 %   98.01 %
+    component  singular value   variance    ratio  cumulative
+            1         17.5103    1.02545  90.22 %     90.22 %
+            2         4.56388  0.0696623   6.13 %     96.35 %
+            3         2.38008  0.0189457   1.67 %     98.01 %
     ----- stderr -----
     factor engine, exact for 68 rows, then blocks of 64 reduced to 4 directions
     ");

@@ -50,9 +50,9 @@ fn a_byte_changed_in_the_input() {
     assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: `t.csv` has changed since
+    error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -63,9 +63,9 @@ fn a_row_appended_to_the_input() {
     assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: `t.csv` has changed since
+    error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -75,16 +75,16 @@ fn another_list_of_files() {
     assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: there were 2 files and now there are 1
+    error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&folder, &format!("fit u.csv t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: `t.csv` is now `u.csv`
+    error: cannot resume from the checkpoint `f.ckpt`: the input was `t.csv` and is now `u.csv`
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
     // Named otherwise and yet the same.
     folder.done(&format!("fit ./t.csv ./u.csv {FIT}"));
@@ -97,16 +97,16 @@ fn weights_changed() {
     assert_snapshot!(said(&folder, &format!("fit t.csv --weights w.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: `w.csv` has changed since
+    error: cannot resume from the checkpoint `f.ckpt`: `w.csv` has changed since it was written
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: there were 2 files and now there are 1
+    error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -116,21 +116,21 @@ fn other_columns_and_other_options() {
     assert_snapshot!(said(&folder, &format!("fit t.csv --columns b,a,c,d {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: it is read in another way
+    error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&folder, &format!("fit t.csv --columns a,b {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: it is read in another way
+    error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&folder, &format!("fit t.csv -k 2 {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: could not take up the checkpoint `f.ckpt`
+    error: cannot resume from the checkpoint `f.ckpt`
       cause: the checkpoint was made with other options
 
     hint: pass the options of the interrupted fit, or begin anew without its checkpoint
@@ -138,7 +138,7 @@ fn other_columns_and_other_options() {
     assert_snapshot!(said(&folder, &format!("fit t.csv --half-life 9 {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: could not take up the checkpoint `f.ckpt`
+    error: cannot resume from the checkpoint `f.ckpt`
       cause: the checkpoint was made with other options
 
     hint: pass the options of the interrupted fit, or begin anew without its checkpoint
@@ -155,15 +155,15 @@ fn bytes_that_are_no_checkpoint() {
     assert_snapshot!(folder.refused(&format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: could not take up the checkpoint `f.ckpt`
+    error: cannot resume from the checkpoint `f.ckpt`
       cause: these bytes are not a checkpoint of this version
 
-    hint: remove it to begin anew; a checkpoint can be taken up only by the version that wrote it
+    hint: remove it to start over; only the version that wrote a checkpoint can resume from it
     ");
     assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
     exit: 2
     ----- stderr -----
-    error: `t.csv` is to be read and cannot be written at the same time
+    error: cannot write `t.csv`: the same command reads it
 
     hint: name another file with -o; nothing was changed
     ");
@@ -189,10 +189,10 @@ fn a_checkpoint_that_is_cut_short_or_has_a_bit_turned() {
     assert_snapshot!(folder.refused(&format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: could not take up the checkpoint `f.ckpt`
+    error: cannot resume from the checkpoint `f.ckpt`
       cause: the checksum does not match: some byte was changed after writing
 
-    hint: remove it to begin anew; a checkpoint can be taken up only by the version that wrote it
+    hint: remove it to start over; only the version that wrote a checkpoint can resume from it
     ");
     folder.write("f.ckpt", whole);
     folder.done(&format!("fit t.csv {FIT}"));
@@ -205,14 +205,14 @@ fn standard_input_cannot_be_taken_up_again() {
     assert_snapshot!(folder.refused_with(&format!("fit - {FIT}"), &rows), @"
     exit: 2
     ----- stderr -----
-    error: standard input cannot be taken up again after an interruption
+    error: cannot use --checkpoint with standard input: it cannot be read again after an interruption
 
     hint: save the rows to a file first, or leave out --checkpoint
     ");
     assert_snapshot!(folder.refused_with(&format!("fit t.npy --weights - {FIT}"), "1\n".repeat(20).as_bytes()), @"
     exit: 2
     ----- stderr -----
-    error: standard input cannot be taken up again after an interruption
+    error: cannot use --checkpoint with standard input: it cannot be read again after an interruption
 
     hint: save the rows to a file first, or leave out --checkpoint
     ");
@@ -228,8 +228,8 @@ fn a_checkpoint_of_another_array() {
     assert_snapshot!(said(&folder, &format!("fit b.npy {FIT}")), @"
     exit: 2
     ----- stderr -----
-    error: the checkpoint `f.ckpt` belongs to another input: `a.npy` is now `b.npy`
+    error: cannot resume from the checkpoint `f.ckpt`: the input was `a.npy` and is now `b.npy`
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to begin anew
+    hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
