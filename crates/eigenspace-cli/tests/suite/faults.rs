@@ -51,7 +51,7 @@ fn a_file_that_may_not_grow_keeps_its_older_self() {
             "m.safetensors"
         });
         let expected = format!(
-            "error: could not write `{name}`\n  cause: File too large (os error 27)\n\n\
+            "error: cannot write `{name}`\n  cause: File too large (os error 27)\n\n\
              hint: free disk space, or write to another disk; nothing was changed\n"
         );
         assert_eq!((said.code, said.err.as_str()), (Some(2), expected.as_str()), "{line}");
@@ -102,7 +102,7 @@ fn a_directory_that_is_a_file_is_named() {
     for line in LINES {
         let line = line.split(" -o ").next().unwrap().replace(" -q", "");
         let said = folder.refused(&format!("{line} -o t.npy/new.csv"));
-        assert!(said.err.starts_with("error: could not write `t.npy/new.csv`\n"), "{line}: {said}");
+        assert!(said.err.starts_with("error: cannot write `t.npy/new.csv`\n"), "{line}: {said}");
         let hint = "hint: write to an existing directory: a part of this path is a file\n";
         assert!(said.err.ends_with(hint), "{line}: {said}");
     }
@@ -128,7 +128,7 @@ fn input_that_vanishes_leaves_every_file_as_it_was() {
         fs::remove_file(folder.path("late.csv")).unwrap();
         drop(input);
         let said: Said = child.wait_with_output().unwrap().into();
-        let expected = "error: could not read `late.csv`\n  cause: No such file or directory (os error 2)\n\n\
+        let expected = "error: cannot read `late.csv`\n  cause: No such file or directory (os error 2)\n\n\
                         hint: check the spelling of the path and the current directory\n";
         assert_eq!((said.code, said.err.as_str()), (Some(2), expected), "{line}");
         same_files(&before, &folder.listing());

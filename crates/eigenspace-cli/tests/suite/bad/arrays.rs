@@ -17,24 +17,24 @@ fn an_array_that_is_cut_short() {
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npy`
+    error: cannot read rows from `t.npy`
       cause: it has 603 bytes, but its header announces 608
 
-    hint: it was cut short, or is still being written
+    hint: the file was cut short, or is still being written; copy it again
     ");
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &bytes[..bytes.len() - 5]), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `-`
+    error: cannot read rows from `-`
       cause: it has 475 bytes, but its header announces 480
 
-    hint: it was cut short, or is still being written
+    hint: the file was cut short, or is still being written; copy it again
     ");
     folder.write("t.npy", &bytes[..40]);
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npy`
+    error: cannot read rows from `t.npy`
       cause: not a valid NumPy array: it ends within its header
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
@@ -43,10 +43,10 @@ fn an_array_that_is_cut_short() {
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `-`
+    error: cannot read rows from `-`
       cause: it has 475 bytes, but its header announces 480
 
-    hint: it was cut short, or is still being written
+    hint: the file was cut short, or is still being written; copy it again
     ");
 }
 
@@ -56,7 +56,7 @@ fn an_array_of_complex_numbers() {
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npy`
+    error: cannot read rows from `t.npy`
       cause: its elements are <c16, expected real numbers
 
     hint: save the array as numbers, for example with astype(float)
@@ -65,7 +65,7 @@ fn an_array_of_complex_numbers() {
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npy`
+    error: cannot read rows from `t.npy`
       cause: its elements are <U4, expected real numbers
 
     hint: save the array as numbers, for example with astype(float)
@@ -78,7 +78,7 @@ fn an_array_that_is_no_table() {
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npy`
+    error: cannot read rows from `t.npy`
       cause: its shape is [4], expected rows and columns
 
     hint: save it with one observation per row, for example with reshape(len(a), -1)
@@ -87,7 +87,7 @@ fn an_array_that_is_no_table() {
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npy`
+    error: cannot read rows from `t.npy`
       cause: its shape is [], expected rows and columns
 
     hint: save it with one observation per row, for example with reshape(len(a), -1)
@@ -111,7 +111,7 @@ fn an_array_that_is_no_table() {
     folder.write("t.npy", npy_header("<f8", false, "(4611686018427387904, 4)"));
     // Told in other words where overflow is not checked, as in a release build.
     let said = folder.refused("fit t.npy -o m.safetensors -q");
-    assert!(said.err.starts_with("error: could not read rows from `t.npy`\n  cause: "), "{said}");
+    assert!(said.err.starts_with("error: cannot read rows from `t.npy`\n  cause: "), "{said}");
 }
 
 #[test]
@@ -120,15 +120,15 @@ fn one_of_two_arrays_must_be_named() {
     assert_snapshot!(folder.refused("fit t.npz -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npz`
-      cause: there are 2 arrays in it
+    error: cannot read rows from `t.npz`
+      cause: it holds 2 arrays
 
     hint: name one of them: `a`, `b`, with --key
     ");
     assert_snapshot!(folder.refused("fit t.npz --key c -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.npz`
+    error: cannot read rows from `t.npz`
       cause: there is no array `c`
 
     hint: there are: `a`, `b`, with --key
@@ -159,13 +159,13 @@ fn tables_that_are_cut_short_or_something_else() {
     folder.write("wrong.npz", "a,b\n1,2\n");
     for name in ["t.parquet", "t.arrow", "wrong.parquet", "wrong.npz"] {
         let said = folder.refused(&format!("fit {name} --label kind -o m.safetensors -q"));
-        assert!(said.err.starts_with(&format!("error: could not read rows from `{name}`\n  cause: not a valid ")));
+        assert!(said.err.starts_with(&format!("error: cannot read rows from `{name}`\n  cause: not a valid ")));
     }
     folder.write("t.parquet", &parquet);
     assert_snapshot!(folder.refused("fit t.parquet -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.parquet`
+    error: cannot read rows from `t.parquet`
       cause: the column `kind` holds Utf8, expected numbers
 
     hint: leave out the column with --exclude kind, or use it as the label with --label kind

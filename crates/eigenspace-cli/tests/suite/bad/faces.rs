@@ -25,16 +25,16 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     assert_snapshot!(folder.refused("faces recognize r.safetensors large/1.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `large/1.pgm`
-      cause: the picture is 18x16, and those before are 9x8
+    error: cannot read rows from `large/1.pgm`
+      cause: the image is 18x16, but the images before it are 9x8
 
     hint: resize all images to one size with --resize 9x8
     ");
     assert_snapshot!(folder.refused("faces enroll r.safetensors large --person eva"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `large`
-      cause: the picture is 18x16, and those before are 9x8
+    error: cannot read rows from `large`
+      cause: the image is 18x16, but the images before it are 9x8
 
     hint: resize all images to one size with --resize 9x8
     ");
@@ -44,8 +44,8 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     assert_snapshot!(folder.refused("faces train known -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `known/ada/9.pgm`
-      cause: the picture is 18x16, and those before are 9x8
+    error: cannot read rows from `known/ada/9.pgm`
+      cause: the image is 18x16, but the images before it are 9x8
 
     hint: resize all images to one size with --resize 9x8
     ");
@@ -60,16 +60,16 @@ fn damaged_pictures() {
     assert_snapshot!(folder.refused("faces enroll r.safetensors new"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `new/ada/9.pgm`
-      cause: it announces 72 bytes of pixels and has 67
+    error: cannot read rows from `new/ada/9.pgm`
+      cause: it announces 72 bytes of pixels but has 67
 
-    hint: it was cut short, or its newlines were converted, in the pixels too; take the original file
+    hint: it was cut short, or its newlines were converted; use the original file
     ");
     folder.write("new/ada/9.pgm", b"no picture at all");
     assert_snapshot!(folder.refused("faces recognize r.safetensors new/ada/9.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `new/ada/9.pgm`
+    error: cannot read rows from `new/ada/9.pgm`
       cause: not a valid image: it does not begin as PNG, JPEG, PGM, PPM or PBM do
 
     hint: check that the file is complete and has the format that its name suggests
@@ -83,8 +83,8 @@ fn folders_without_people() {
     assert_snapshot!(folder.refused("faces train empty -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `empty`
-      cause: there is nothing to read
+    error: cannot read rows from `empty`
+      cause: no files found that can be read
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
@@ -106,7 +106,7 @@ fn folders_without_people() {
     assert_snapshot!(folder.refused("faces train nowhere -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `nowhere`
+    error: cannot read `nowhere`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -120,7 +120,7 @@ fn people_who_are_not_there_or_there_already() {
     exit: 2
     ----- stderr -----
     error: cannot forget `zoe` in `r.safetensors`
-      cause: nobody is called `zoe`
+      cause: unknown person `zoe`
 
     hint: there are: `ada`, `ben`, `cleo`
     ");
@@ -136,7 +136,7 @@ fn people_who_are_not_there_or_there_already() {
     exit: 2
     ----- stderr -----
     error: cannot forget `cleo` in `r.safetensors`
-      cause: nobody would be left
+      cause: cannot forget the last person
 
     hint: a recognizer knows at least one person; remove its file instead
     ");
@@ -196,7 +196,7 @@ fn one_picture_of_each_and_one_person_only() {
     exit: 2
     ----- stderr -----
     error: cannot run the protocol first-2 on `lonely`
-      cause: all pictures are of one person, and there is nobody to take them for
+      cause: cannot evaluate with images of only one person
 
     hint: evaluate with pictures of two people or more
     ");
@@ -208,21 +208,21 @@ fn settings_that_mean_nothing() {
     assert_snapshot!(folder.refused("faces train known --classifier forest -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `forest` is no classifier
+    error: invalid classifier `forest`
 
     hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbors and 10000 epochs
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2
     ----- stderr -----
-    error: `taxicab` is no metric
+    error: invalid metric `taxicab`
 
     hint: one of euclidean, cosine, mahalanobis, mahalanobis-cosine
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --unknown -3"), @"
     exit: 2
     ----- stderr -----
-    error: `-3` is no threshold
+    error: invalid threshold `-3`
 
     hint: a positive number, `learned`, or `none`
     ");
@@ -230,14 +230,14 @@ fn settings_that_mean_nothing() {
     exit: 2
     ----- stderr -----
     error: cannot learn the faces in `known`
-      cause: `2` is no share of faces to accept
+      cause: invalid share of faces to accept `2`
 
     hint: above 0 and at most 1, for example 0.95
     ");
     assert_snapshot!(folder.refused("faces evaluate known --protocol sixth"), @"
     exit: 2
     ----- stderr -----
-    error: `sixth` is no protocol
+    error: invalid protocol `sixth`
 
     hint: one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures
     ");
@@ -267,7 +267,7 @@ fn files_that_are_no_recognizers() {
     assert_snapshot!(folder.refused("faces list turned.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `turned.safetensors` is not a usable model
+    error: cannot read `turned.safetensors` as a model
       cause: the checksum does not match: some byte was changed after writing
 
     hint: copy the file again from where it was written
@@ -275,7 +275,7 @@ fn files_that_are_no_recognizers() {
     folder.write("short.safetensors", &bytes[..bytes.len() / 2]);
     let said = folder.refused("faces recognize short.safetensors known");
     assert!(said.err.contains("the header announces"), "{said}");
-    assert!(folder.refused("faces forget known/ada/1.pgm ada").err.contains("is not a usable model"));
+    assert!(folder.refused("faces forget known/ada/1.pgm ada").err.contains("as a model"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn forgetting_what_was_dropped() {
     exit: 2
     ----- stderr -----
     error: cannot forget `ada` in `r.safetensors`
-      cause: directions were dropped, and what the picture `1.pgm` of `ada` had in them cannot be taken out
+      cause: cannot forget the picture `1.pgm` of `ada`: directions that it contributed to were dropped
 
     hint: train again on the remaining images; without --max-rank nothing is dropped, and anybody can be forgotten
     ");
@@ -400,12 +400,12 @@ fn pictures_of_another_depth() {
     assert_snapshot!(folder.refused("faces enroll r.safetensors deep"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `deep/eva/1.pgm`
-      cause: the picture has 16 bits per value, and those before have 8
+    error: cannot read rows from `deep/eva/1.pgm`
+      cause: the image has 16 bits per value, but the images before it have 8
 
-    hint: save all pictures with 8 bits per value
+    hint: save all images with 8 bits per value
     ");
-    assert!(folder.refused("faces recognize r.safetensors deep").err.contains("picture has 16 bits per value"));
+    assert!(folder.refused("faces recognize r.safetensors deep").err.contains("image has 16 bits per value"));
     // Among themselves they are recognized, and measured in their own range.
     let both = |name: &str, picture: &dyn Fn(usize, usize) -> Vec<u8>| {
         for person in 0..3 {

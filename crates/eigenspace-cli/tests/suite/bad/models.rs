@@ -33,21 +33,21 @@ fn bytes_that_are_no_model() {
     folder.write("broken.safetensors", "nothing that anybody could take for a model");
     for line in READERS {
         let said = folder.refused(line);
-        assert!(said.err.starts_with("error: `broken.safetensors` is not a usable model\n  cause: "), "{said}");
+        assert!(said.err.starts_with("error: cannot read `broken.safetensors` as a model\n  cause: "), "{said}");
     }
     assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `broken.safetensors` is not a usable model
+    error: cannot read `broken.safetensors` as a model
       cause: the safetensors header is broken: the file does not begin as a safetensors file does
 
-    hint: is this the file that eigenspace wrote?
+    hint: check that this is a file that eigenspace wrote
     ");
     folder.write("broken.safetensors", "");
     assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `broken.safetensors` is not a usable model
+    error: cannot read `broken.safetensors` as a model
       cause: 0 bytes, but the header announces 8
 
     hint: copy the file again from where it was written
@@ -58,10 +58,10 @@ fn bytes_that_are_no_model() {
     assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `broken.safetensors` is not a usable model
+    error: cannot read `broken.safetensors` as a model
       cause: a safetensors file, but not an eigenspace model: the metadata key `eigenspace` is missing or unreadable
 
-    hint: is this the file that eigenspace wrote?
+    hint: check that this is a file that eigenspace wrote
     ");
 }
 
@@ -78,7 +78,7 @@ fn a_model_cut_short_at_any_place() {
     assert_eq!(
         folder.refused("inspect broken.safetensors").to_string(),
         format!(
-            "exit: 2\n----- stderr -----\nerror: `broken.safetensors` is not a usable model\n  cause: {found} bytes, but \
+            "exit: 2\n----- stderr -----\nerror: cannot read `broken.safetensors` as a model\n  cause: {found} bytes, but \
              the header announces {}\n\nhint: copy the file again from where it was written\n",
             whole.len()
         )
@@ -101,7 +101,7 @@ fn a_model_with_any_bit_turned() {
     assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `broken.safetensors` is not a usable model
+    error: cannot read `broken.safetensors` as a model
       cause: the checksum does not match: some byte was changed after writing
 
     hint: copy the file again from where it was written
@@ -114,34 +114,34 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     assert_snapshot!(folder.refused("fit a.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `a.safetensors`
-      cause: the name does not tell which format it has
+    error: cannot read rows from `a.safetensors`
+      cause: cannot infer the format from the name
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("update a.safetensors b.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `b.safetensors`
-      cause: the name does not tell which format it has
+    error: cannot read rows from `b.safetensors`
+      cause: cannot infer the format from the name
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("update a.csv b.csv"), @"
     exit: 2
     ----- stderr -----
-    error: `a.csv` is not a usable model
+    error: cannot read `a.csv` as a model
       cause: the safetensors header is broken: the file does not begin as a safetensors file does
 
-    hint: is this the file that eigenspace wrote?
+    hint: check that this is a file that eigenspace wrote
     ");
     assert_snapshot!(folder.refused("merge a.safetensors b.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `b.csv` is not a usable model
+    error: cannot read `b.csv` as a model
       cause: the safetensors header is broken: the file does not begin as a safetensors file does
 
-    hint: is this the file that eigenspace wrote?
+    hint: check that this is a file that eigenspace wrote
     ");
 }
 
@@ -152,25 +152,25 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors` with `wide.safetensors`
-      cause: feature counts differ: the left has 3, the right has 4
+      cause: cannot combine models of 3 and 4 features
 
-    hint: models can be joined, taken apart and compared only when they were fitted on the same columns
+    hint: merge, split and compare only models that were fitted on the same columns
     ");
     assert_snapshot!(folder.refused("split a.safetensors wide.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot split `wide.safetensors` from `a.safetensors`
-      cause: feature counts differ: the left has 3, the right has 4
+      cause: cannot combine models of 3 and 4 features
 
-    hint: models can be joined, taken apart and compared only when they were fitted on the same columns
+    hint: merge, split and compare only models that were fitted on the same columns
     ");
     assert_snapshot!(folder.refused("compare a.safetensors wide.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot compare `a.safetensors` with `wide.safetensors`
-      cause: feature counts differ: the left has 3, the right has 4
+      cause: cannot combine models of 3 and 4 features
 
-    hint: models can be joined, taken apart and compared only when they were fitted on the same columns
+    hint: merge, split and compare only models that were fitted on the same columns
     ");
 }
 
@@ -198,9 +198,9 @@ fn a_part_that_was_never_in_the_whole() {
     exit: 2
     ----- stderr -----
     error: cannot split `b.safetensors` from `a.safetensors`
-      cause: the part was never in the whole: taking it out
+      cause: cannot split: the part was never in the whole. Without it the scatter along some direction would be -4.524e-2, and rounding and truncation explain no less than -2.191e-13
 
-    hint: split takes out only rows that were absorbed before, with the same preprocessing and weights; a truncated part or whole needs more rank
+    hint: split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank
     ");
 }
 
@@ -213,7 +213,7 @@ fn a_part_larger_than_the_whole() {
     error: cannot split `a.safetensors` from `b.safetensors`
       cause: cannot split 30 rows (weight 30) out of a model of 20 (weight 20)
 
-    hint: the whole comes first and the part second; perhaps they are exchanged
+    hint: check the order: the whole comes first, the part second
     ");
 }
 
@@ -224,9 +224,9 @@ fn more_coordinates_than_the_model_has_directions() {
     assert_snapshot!(folder.refused("reconstruct a.safetensors c.csv -o back.csv"), @"
     exit: 2
     ----- stderr -----
-    error: the coordinates have 4 columns, the model keeps 3 directions
+    error: the scores have 4 columns, the model keeps 3 directions
 
-    hint: pass at most 3 coordinates per row
+    hint: pass at most 3 scores per row
     ");
 }
 

@@ -35,7 +35,7 @@ fn numbers_of_components() {
     assert_snapshot!(folder.refused("fit t.csv -k 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: a share of variance must be above 0 and at most 1, and this is 1.5
+    error: invalid share of variance 1.5: expected a number above 0 and at most 1
 
     hint: 0.95 keeps 95 % of the variance; use a whole number for a count of components
     ");
@@ -61,21 +61,19 @@ fn rules_of_truncation() {
     assert_snapshot!(folder.refused("fit t.csv --truncation half -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `half` is no truncation rule
-
-    hint: one of `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`
+    error: invalid truncation rule `half`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`
     ");
     assert_snapshot!(folder.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: a share of variance must be above 0 and at most 1, and this is 2
+    error: invalid share of variance 2: expected a number above 0 and at most 1
 
     hint: 0.95 keeps 95 % of the variance; use a whole number for a count of components
     ");
     assert_snapshot!(folder.refused("fit t.csv --truncation tolerance:-1 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: a relative tolerance must be at least 0 and below 1, and this is -1
+    error: invalid tolerance -1: expected a number of at least 0 and below 1
 
     hint: 1e-6 drops directions whose spread is below a millionth of the largest
     ");
@@ -112,7 +110,7 @@ fn forgetting() {
     assert_snapshot!(folder.refused("fit t.csv --forgetting 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: a forgetting factor must be above 0 and at most 1, a half-life above 0, and this is 1.5
+    error: invalid forgetting 1.5: expected a factor above 0 and at most 1, or a half-life above 0
 
     hint: 0.99 per row remembers about the last 100 rows; 1 forgets nothing
     ");
@@ -199,7 +197,7 @@ fn a_negative_number_reaches_its_option() {
     for (line, about) in [
         ("fit t.csv -o n -k -1", "invalid number of components `-1`"),
         ("fit t.csv -o n --max-rank -3", "invalid rank `-3`"),
-        ("fit t.csv -o n --forgetting -0.5", "this is -0.5"),
+        ("fit t.csv -o n --forgetting -0.5", "invalid forgetting -0.5"),
         ("compare m m --within -1", "'-1' for '--within"),
         ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),
         ("inspect m --threads -2", "'-2' for '--threads"),

@@ -19,7 +19,7 @@ fn a_file_that_is_not_there() {
     assert_snapshot!(folder.refused("fit no.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `no.csv`
+    error: cannot read `no.csv`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -27,7 +27,7 @@ fn a_file_that_is_not_there() {
     assert_snapshot!(folder.refused("fit t.csv no.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `no.csv`
+    error: cannot read `no.csv`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -35,7 +35,7 @@ fn a_file_that_is_not_there() {
     assert_snapshot!(folder.refused("inspect no.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `no.safetensors`
+    error: cannot read `no.safetensors`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -43,7 +43,7 @@ fn a_file_that_is_not_there() {
     assert_snapshot!(folder.refused("fit t.csv --weights no.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `no.csv`
+    error: cannot read `no.csv`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -57,16 +57,16 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
     assert_snapshot!(folder.refused("fit no*.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `no*.csv`
-      cause: there is nothing to read
+    error: cannot read rows from `no*.csv`
+      cause: no files found that can be read
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
     assert_snapshot!(folder.refused("fit empty -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `empty`
-      cause: there is nothing to read
+    error: cannot read rows from `empty`
+      cause: no files found that can be read
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
@@ -79,7 +79,7 @@ fn a_folder_where_a_file_is_meant() {
     assert_snapshot!(folder.refused("inspect folder"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `folder`
+    error: cannot read `folder`
       cause: Is a directory (os error 21)
 
     hint: name a file instead of a directory
@@ -87,7 +87,7 @@ fn a_folder_where_a_file_is_meant() {
     assert_snapshot!(folder.refused("fit t.csv -o folder -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not write `folder`
+    error: cannot write `folder`
       cause: is a directory
 
     hint: name a file instead of a directory
@@ -95,15 +95,15 @@ fn a_folder_where_a_file_is_meant() {
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o folder"), @"
     exit: 2
     ----- stderr -----
-    error: could not write rows to `folder`
-      cause: the name does not tell which format it has
+    error: cannot write rows to `folder`
+      cause: cannot infer the format from the name
 
     hint: rows are written to files that end in .npy, .csv, .tsv or .parquet
     ");
     assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint folder"), @"
     exit: 2
     ----- stderr -----
-    error: could not write `folder`
+    error: cannot write `folder`
       cause: is a directory
 
     hint: name a file instead of a directory
@@ -116,7 +116,7 @@ fn an_output_in_a_folder_that_does_not_exist() {
     assert_snapshot!(folder.refused("fit t.csv -o no/m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not write `no/m.safetensors`
+    error: cannot write `no/m.safetensors`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -124,7 +124,7 @@ fn an_output_in_a_folder_that_does_not_exist() {
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o no/c.npy"), @"
     exit: 2
     ----- stderr -----
-    error: could not write `no/c.npy`
+    error: cannot write `no/c.npy`
       cause: No such file or directory (os error 2)
 
     hint: check the spelling of the path and the current directory
@@ -139,24 +139,24 @@ fn a_name_that_tells_no_format() {
     assert_snapshot!(folder.refused("fit t.xlsx -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.xlsx`
-      cause: the name does not tell which format it has
+    error: cannot read rows from `t.xlsx`
+      cause: cannot infer the format from the name
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("fit t -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t`
-      cause: the name does not tell which format it has
+    error: cannot read rows from `t`
+      cause: cannot infer the format from the name
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2
     ----- stderr -----
-    error: could not write rows to `c.xlsx`
-      cause: the name does not tell which format it has
+    error: cannot write rows to `c.xlsx`
+      cause: cannot infer the format from the name
 
     hint: rows are written to files that end in .npy, .csv, .tsv or .parquet
     ");
@@ -178,7 +178,7 @@ fn a_file_that_cannot_be_read() {
     assert_snapshot!(folder.run("fit mem.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read `mem.csv`
+    error: cannot read `mem.csv`
       cause: Input/output error (os error 5)
     ");
 }
@@ -198,7 +198,7 @@ fn a_file_that_may_not_be_read() {
     }
     assert_eq!(
         said.to_string(),
-        "exit: 2\n----- stderr -----\nerror: could not read `closed.csv`\n  cause: Permission denied (os error 13)\n\n\
+        "exit: 2\n----- stderr -----\nerror: cannot read `closed.csv`\n  cause: Permission denied (os error 13)\n\n\
          hint: check the permissions of the file and of its folder\n"
     );
     assert!(!folder.exists("closed.safetensors"));

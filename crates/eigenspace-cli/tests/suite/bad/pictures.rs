@@ -18,19 +18,19 @@ fn a_picture_that_was_converted_as_text() {
     assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `faces/2.pgm`
-      cause: it announces 12 bytes of pixels and has 15
+    error: cannot read rows from `faces/2.pgm`
+      cause: it announces 12 bytes of pixels but has 15
 
-    hint: it looks as if its newlines were converted, in the pixels too, or something was appended; take the original file
+    hint: its newlines were probably converted, or something was appended; use the original file
     ");
     folder.write("faces/2.pgm", &picture[..picture.len() - 3]);
     assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `faces/2.pgm`
-      cause: it announces 12 bytes of pixels and has 9
+    error: cannot read rows from `faces/2.pgm`
+      cause: it announces 12 bytes of pixels but has 9
 
-    hint: it was cut short, or its newlines were converted, in the pixels too; take the original file
+    hint: it was cut short, or its newlines were converted; use the original file
     ");
 }
 
@@ -41,8 +41,8 @@ fn pictures_of_two_sizes() {
     assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `faces/2.pgm`
-      cause: the picture is 3x4, and those before are 4x3
+    error: cannot read rows from `faces/2.pgm`
+      cause: the image is 3x4, but the images before it are 4x3
 
     hint: resize all images to one size with --resize 4x3
     ");
@@ -51,8 +51,8 @@ fn pictures_of_two_sizes() {
     assert_snapshot!(folder.refused("project m.safetensors other"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `other`
-      cause: the picture is 1x4, and those before are 2x2
+    error: cannot read rows from `other`
+      cause: the image is 1x4, but the images before it are 2x2
 
     hint: resize all images to one size with --resize 2x2
     ");

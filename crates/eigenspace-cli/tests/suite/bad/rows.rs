@@ -19,8 +19,8 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.csv", "").refused("fit e.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `e.csv`
-      cause: there are no rows in it
+    error: cannot read rows from `e.csv`
+      cause: it has no rows
 
     hint: check that this is the right file and that it is complete
     ");
@@ -34,7 +34,7 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.npy", "").refused("fit e.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `e.npy`
+    error: cannot read rows from `e.npy`
       cause: not a valid NumPy array: it ends within its header
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
@@ -42,8 +42,8 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.csv.gz", "").refused("fit e.csv.gz -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `e.csv.gz`
-      cause: there are no rows in it
+    error: cannot read rows from `e.csv.gz`
+      cause: it has no rows
 
     hint: check that this is the right file and that it is complete
     ");
@@ -57,8 +57,8 @@ fn no_rows() {
     assert_snapshot!(Folder::new().refused_with("fit - -o m.safetensors", b""), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `-`
-      cause: there are no rows in it
+    error: cannot read rows from `-`
+      cause: it has no rows
 
     hint: check that this is the right file and that it is complete
     ");
@@ -70,7 +70,7 @@ fn another_width_than_the_model() {
     assert_snapshot!(folder.refused("update m.safetensors wide.npy"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `wide.npy`
+    error: cannot read rows from `wide.npy`
       cause: it has 4 columns, expected 3
 
     hint: pass rows with the same 3 columns
@@ -78,7 +78,7 @@ fn another_width_than_the_model() {
     assert_snapshot!(folder.refused("project m.safetensors wide.npy -o c.csv"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `wide.npy`
+    error: cannot read rows from `wide.npy`
       cause: it has 4 columns, expected 3
 
     hint: pass rows with the same 3 columns
@@ -87,7 +87,7 @@ fn another_width_than_the_model() {
     assert_snapshot!(folder.refused("update m.safetensors other.csv"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `other.csv`
+    error: cannot read rows from `other.csv`
       cause: there is no column `c`
 
     hint: there are: `a`, `b`, `z`
@@ -100,7 +100,7 @@ fn a_cell_that_is_text() {
     assert_snapshot!(folder.refused("fit t2.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t2.csv`
+    error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
     hint: leave out the column with --exclude b, or use it as the label with --label b
@@ -108,7 +108,7 @@ fn a_cell_that_is_text() {
     assert_snapshot!(folder.refused("update m.safetensors t2.csv -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t2.csv`
+    error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
     hint: leave out the column with --exclude b, or use it as the label with --label b
@@ -117,7 +117,7 @@ fn a_cell_that_is_text() {
     assert_snapshot!(folder.refused("project m.safetensors nameless.csv -o c.csv"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `nameless.csv`
+    error: cannot read rows from `nameless.csv`
       cause: line 2, column 1: `five` is not a number
 
     hint: leave out the column with --exclude 1, or use it as the label with --label 1
@@ -130,7 +130,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     assert_snapshot!(folder.refused("fit holes.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `holes.csv`
+    error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
@@ -138,7 +138,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     assert_snapshot!(folder.refused("update m.safetensors holes.csv -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `holes.csv`
+    error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
@@ -146,7 +146,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     assert_snapshot!(folder.refused("project m.safetensors holes.csv -o c.npy -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `holes.csv`
+    error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
@@ -157,7 +157,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     assert_snapshot!(folder.refused("fit late.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `late.npy`
+    error: cannot read rows from `late.npy`
       cause: row 8999, column 1: the value is missing (NaN or null)
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude 1
@@ -166,7 +166,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     assert_snapshot!(folder.refused("fit infinite.csv --missing skip -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `infinite.csv`
+    error: cannot read rows from `infinite.csv`
       cause: line 3, column `b`: the value is inf, expected a finite number below 1e140
 
     hint: leave out the row or the column, or divide the column by a constant
@@ -179,7 +179,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     assert_snapshot!(folder.refused("fit quoted.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `quoted.csv`
+    error: cannot read rows from `quoted.csv`
       cause: line 2, column `b`: `2,5` is not a number
 
     hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter
@@ -188,7 +188,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     assert_snapshot!(folder.refused("fit europe.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `europe.csv`
+    error: cannot read rows from `europe.csv`
       cause: line 2 has 3 columns, expected 1
 
     hint: try --delimiter ';': the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma
@@ -198,7 +198,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     assert_snapshot!(folder.refused("fit marks.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `marks.csv`
+    error: cannot read rows from `marks.csv`
       cause: line 2, column `b`: `-` is not a number
 
     hint: if `-` stands for a missing value, add --na=-; otherwise leave out the column with --exclude b
@@ -206,7 +206,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     assert_snapshot!(folder.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `marks.csv`
+    error: cannot read rows from `marks.csv`
       cause: line 2, column `b`: the cell is empty, or holds a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
@@ -244,7 +244,7 @@ fn a_row_of_another_length() {
     assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `ragged.csv`
+    error: cannot read rows from `ragged.csv`
       cause: line 3 has 2 columns, expected 3
 
     hint: all rows must have the same 3 columns
@@ -253,7 +253,7 @@ fn a_row_of_another_length() {
     assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `ragged.csv`
+    error: cannot read rows from `ragged.csv`
       cause: line 2 has 4 columns, expected 3
 
     hint: all rows must have the same 3 columns
@@ -266,7 +266,7 @@ fn files_with_other_columns_than_the_first() {
     assert_snapshot!(folder.refused("fit t.csv other.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `other.csv`
+    error: cannot read rows from `other.csv`
       cause: column 1 is called `c`, and `b` in the files before
 
     hint: choose columns by name with --columns; their order then does not matter
@@ -275,7 +275,7 @@ fn files_with_other_columns_than_the_first() {
     assert_snapshot!(folder.refused("fit t.csv narrow.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `narrow.csv`
+    error: cannot read rows from `narrow.csv`
       cause: it has 2 columns, expected 3
 
     hint: pass rows with the same 3 columns
@@ -288,7 +288,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
     assert_snapshot!(folder.refused("fit t.csv --columns a,z -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.csv`
+    error: cannot read rows from `t.csv`
       cause: there is no column `z`
 
     hint: there are: `a`, `b`, `c`
@@ -296,13 +296,13 @@ fn columns_that_are_not_there_or_chosen_twice() {
     assert_snapshot!(folder.refused("fit t.csv --columns a,0 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.csv`
-      cause: the column `a` was asked for twice
+    error: cannot read rows from `t.csv`
+      cause: the column `a` is requested twice
     ");
     assert_snapshot!(folder.refused("fit t.csv --exclude 0-2 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.csv`
+    error: cannot read rows from `t.csv`
       cause: no column is left to read
 
     hint: there are: `a`, `b`, `c`
@@ -310,7 +310,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
     assert_snapshot!(folder.refused("fit t.csv --label kind -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.csv`
+    error: cannot read rows from `t.csv`
       cause: there is no column `kind`
 
     hint: there are: `a`, `b`, `c`
@@ -339,7 +339,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `w.csv`
+    error: cannot read rows from `w.csv`
       cause: line 5: the weight is -1, expected a number from 0 to 1e140
 
     hint: a weight of 0 leaves the row out
@@ -348,7 +348,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `w.csv`
+    error: cannot read rows from `w.csv`
       cause: it has 2 columns, expected 1
 
     hint: pass rows with the same 1 columns
@@ -357,7 +357,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(folder.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `negative.csv`
+    error: cannot read rows from `negative.csv`
       cause: line 3: the weight is -3, expected a number from 0 to 1e140
 
     hint: a weight of 0 leaves the row out
@@ -370,7 +370,7 @@ fn text_that_is_not_text() {
     assert_snapshot!(folder.refused("fit t.csv.gz -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `t.csv.gz`
+    error: cannot read rows from `t.csv.gz`
       cause: not a valid CSV: its gzip is cut short
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
@@ -379,7 +379,7 @@ fn text_that_is_not_text() {
     assert_snapshot!(folder.refused("fit latin.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not read rows from `latin.csv`
+    error: cannot read rows from `latin.csv`
       cause: not a valid CSV: line 1 is not UTF-8
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format

@@ -83,7 +83,7 @@ fn a_full_disk_keeps_the_old_model() {
     assert_snapshot!(on_a_small_disk(&folder, "fit ../t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: could not write `m.safetensors`
+    error: cannot write `m.safetensors`
       cause: No space left on device (os error 28)
 
     hint: free disk space, or write to another disk; nothing was changed
@@ -99,7 +99,7 @@ fn a_full_disk_keeps_the_old_coordinates() {
         folder.done("fit t.npy -o whole.safetensors -q");
         let said = on_a_small_disk(&folder, &format!("project ../whole.safetensors ../t.npy -o {name} -q"));
         let expected = format!(
-            "exit: 2\n----- stderr -----\nerror: could not write `{name}`\n  cause: No space left on device (os error 28)\n\n\
+            "exit: 2\n----- stderr -----\nerror: cannot write `{name}`\n  cause: No space left on device (os error 28)\n\n\
              hint: free disk space, or write to another disk; nothing was changed\n"
         );
         assert_eq!(said, expected);
@@ -115,7 +115,7 @@ fn a_full_disk_stops_a_fit_at_its_checkpoint() {
     assert_snapshot!(on_a_small_disk(&folder, line), @"
     exit: 2
     ----- stderr -----
-    error: could not write `f.ckpt`
+    error: cannot write `f.ckpt`
       cause: No space left on device (os error 28)
 
     hint: free disk space, or write to another disk; nothing was changed

@@ -134,8 +134,8 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     assert_snapshot!(folder.refused("faces list model.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: `model.safetensors` is not a usable model
-      cause: a model, but not a recognizer: it knows no people
+    error: cannot read `model.safetensors` as a model
+      cause: a model, but not a recognizer: it has no people in it
 
     hint: train one on pictures of people, in a folder for each
     ");

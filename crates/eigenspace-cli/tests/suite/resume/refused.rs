@@ -133,7 +133,7 @@ fn other_columns_and_other_options() {
     error: cannot resume from the checkpoint `f.ckpt`
       cause: the checkpoint was made with other options
 
-    hint: pass the options of the interrupted fit, or begin anew without its checkpoint
+    hint: pass the options of the interrupted fit, or start again without the checkpoint
     ");
     assert_snapshot!(said(&folder, &format!("fit t.csv --half-life 9 {FIT}")), @"
     exit: 2
@@ -141,7 +141,7 @@ fn other_columns_and_other_options() {
     error: cannot resume from the checkpoint `f.ckpt`
       cause: the checkpoint was made with other options
 
-    hint: pass the options of the interrupted fit, or begin anew without its checkpoint
+    hint: pass the options of the interrupted fit, or start again without the checkpoint
     ");
     // What only looks at the model, and how often it is put aside, may change.
     folder.done("fit t.csv --standardize --checkpoint f.ckpt --every 7 --threads 1 -o m.safetensors -q");
