@@ -64,3 +64,17 @@ impl EigenspaceStream {
 fn described(options: &FitOptions) -> String {
     format!("{:?}", options.clone().standardize(false))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_could_overflow_is_refused() {
+        let options = FitOptions::new().components(2);
+        let mut stream = options.stream(3).expect("three features");
+        stream.state.clock = u64::MAX;
+        let error = EigenspaceStream::restore(&stream.checkpoint(""), &options).expect_err("no stream is so old");
+        assert!(matches!(error, Error::Format(FormatError::NoCheckpoint)), "{error}");
+    }
+}

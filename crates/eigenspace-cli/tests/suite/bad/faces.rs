@@ -423,7 +423,7 @@ fn pictures_of_another_depth() {
     assert!((psnr(&flat) - psnr(&deep)).abs() < 1e-6, "{flat} {deep}");
     folder.write("known/ada/9.pgm", self::deep(0, 9));
     assert!(folder.refused("faces train known -o s.safetensors").err.contains("16 bits per value"));
-    assert!(folder.refused("faces train flat deep -o s.safetensors").err.contains("picture has 16 bits per value"));
+    assert!(folder.refused("faces train flat deep -o s.safetensors").err.contains("image has 16 bits per value"));
 }
 
 #[cfg(target_os = "linux")]
