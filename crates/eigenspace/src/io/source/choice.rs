@@ -267,7 +267,7 @@ mod tests {
             assert_eq!(refused(&[unknown], &[]), Some(format!("there is no column `{unknown}`")));
             assert_eq!(refused(&[], &[unknown]), Some(format!("there is no column `{unknown}`")));
         }
-        assert_eq!(refused(&["0-2", "1"], &[]).as_deref(), Some("the column `1` was asked for twice"));
+        assert_eq!(refused(&["0-2", "1"], &[]).as_deref(), Some("the column `1` is requested twice"));
         assert_eq!(refused(&["1"], &["0-3"]).as_deref(), Some("no column is left to read"));
     }
 }

@@ -153,9 +153,9 @@ mod tests {
             b"P5\n2 2\n255\n\n\n\r\n",
             b"P5 # of 16 bits\n2 1\n# and more \r65535\n1234",
             b"P6\t1 1\n255 abc",
-            b"P6\n1 1 256\nabcdef",
+            b"P6\n1 1 65535\nabcdef",
             b"P7\nWIDTH 2\n# by hand\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nENDHDR\n\n\n",
-            b"P7\nHEIGHT 1\nWIDTH 1\nDEPTH 2\nMAXVAL 256\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\nabcd",
+            b"P7\nHEIGHT 1\nWIDTH 1\nDEPTH 2\nMAXVAL 65535\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\nabcd",
         ];
         for file in files {
             assert_eq!(counts(file), None, "{}", String::from_utf8_lossy(file));
