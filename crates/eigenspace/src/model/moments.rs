@@ -291,9 +291,11 @@ impl Moments {
         let (mean, mean_low) = self.moved(&step, part.weight / weight);
         let c = &step * (part.weight * (self.weight / weight)).sqrt();
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
-        let squared_weight = (self.squared_weight - part.squared_weight).max(0.0);
-        let imputed = self.imputed.saturating_sub(part.imputed);
         let count = self.count - part.count;
+        // Between equal weights and all of it on one row, whatever the subtraction rounds to.
+        let most = weight * weight;
+        let squared_weight = (self.squared_weight - part.squared_weight).min(most).max(most / (count as f64).max(1.0));
+        let imputed = self.imputed.saturating_sub(part.imputed);
         (Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, ..self.clone_flags() }, c)
     }
 
