@@ -231,10 +231,10 @@ def test_invalid_paths_are_rejected(tmp_path):
         with pytest.raises((OSError, ValueError), match=r"cannot|null|NUL"):
             known.save(bad)
     (tmp_path / "empty").write_bytes(b"")
-    with pytest.raises(FormatError, match="cannot read .*empty` as a model"):
+    with pytest.raises(FormatError, match=r"cannot read .*empty` as a model"):
         EigenspaceModel.load(tmp_path / "empty")
     (tmp_path / "text").write_text("rows, columns\n1, 2\n")
-    with pytest.raises(FormatError, match="cannot read .*text` as a model"):
+    with pytest.raises(FormatError, match=r"cannot read .*text` as a model"):
         EigenspaceModel.load(str(tmp_path / "text"))
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("empty", "text")] == []
 

@@ -147,7 +147,7 @@ impl Recognizer {
     }
 
     /// An enrolled picture, from its coordinates: all its pixels while no direction was dropped, as the model takes them
-    /// ([`Pixels`]). So whoever has the recognizer has the pictures.
+    /// ([`Pixels`](crate::faces::Pixels)). So whoever has the recognizer has the pictures.
     pub fn picture(&self, person: &str, picture: &str) -> Result<Array1<f64>, Error> {
         let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
         let found = found.ok_or_else(|| self.no_picture(person, picture))?;

@@ -62,7 +62,7 @@ impl FitOptions {
     }
 
     /// The rule by which a compression drops directions. The scatter engine, chosen up to 1,024
-    /// features, never compresses and drops nothing; [`EigenspaceModel::truncate`] cuts its models.
+    /// features, never compresses and drops nothing; [`EigenspaceModel::truncate`](crate::EigenspaceModel::truncate) cuts its models.
     pub fn truncation(mut self, truncation: Truncation) -> Self {
         self.truncation = truncation;
         self
