@@ -93,7 +93,7 @@ def test_arrays_of_images_are_images(tmp_path):
     x = (rows(n=30, d=12) * 20).astype("u1").reshape(30, 3, 4)
     np.save(tmp_path / "x.npy", x)
     printed = eigenspace("fit", tmp_path / "x.npy", "-o", tmp_path / "m")
-    assert "pictures of 4x3" in printed
+    assert "images of 4x3" in printed
     check(tmp_path / "m", x.reshape(30, 12))
 
 

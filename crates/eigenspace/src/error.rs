@@ -11,7 +11,7 @@ use crate::printable::printable;
 pub enum Error {
     // ---- the caller asked for something impossible ----
     /// Two models, or two bases, have different numbers of features.
-    #[error("cannot combine models of {left} and {right} features")]
+    #[error("cannot combine models of {left} features and {right} features")]
     FeatureMismatch {
         /// Features of the model the method was called on.
         left: usize,
@@ -292,7 +292,8 @@ impl Error {
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
-            Self::UnknownWord { .. } | Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
+            Self::UnknownWord { .. } => "check the spelling".into(),
+            Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
         };
         Some(text)
     }

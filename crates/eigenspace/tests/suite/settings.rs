@@ -28,5 +28,5 @@ fn other_words_are_refused_with_those_that_exist() {
     );
     let error = "drop".parse::<Missing>().expect_err("not a policy");
     assert_eq!(error.to_string(), "invalid policy for missing cells `drop`: expected `refuse`, `skip`, `impute`");
-    assert_eq!(error.hint(), None);
+    assert_eq!(error.hint().as_deref(), Some("check the spelling"));
 }
