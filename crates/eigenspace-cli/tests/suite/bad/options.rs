@@ -62,6 +62,8 @@ fn rules_of_truncation() {
     exit: 2
     ----- stderr -----
     error: invalid truncation rule `half`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`
+
+    hint: check the spelling
     ");
     assert_snapshot!(folder.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
     exit: 2
