@@ -1,7 +1,7 @@
 //! Several commands at work on one file.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -175,8 +175,11 @@ fn a_killed_process_1_does_not_block_its_output() {
     let mut input = child.stdin.take().unwrap();
     input.write_all(csv(&table(20, 5, 99)).as_bytes()).unwrap();
     wait_for_temporary(&folder);
+    let mut output = child.stdout.take().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
+    // The process inside is killed a moment after its parent, and its end of the pipe closes with it.
+    output.read_to_end(&mut Vec::new()).unwrap();
     drop(input);
     let said = finish(&mut as_process_1(&folder, "project m.safetensors t.npy -o z.csv -q"), b"");
     assert_eq!(said.code, Some(0), "{said}");
