@@ -237,16 +237,6 @@ pub enum Error {
         /// Column of the result, from 0.
         column: usize,
     },
-    /// A decomposition did not converge.
-    #[error("the {what} of a {rows} x {columns} matrix did not converge")]
-    NoConvergence {
-        /// Which decomposition.
-        what: &'static str,
-        /// Rows of the matrix.
-        rows: usize,
-        /// Columns of the matrix.
-        columns: usize,
-    },
 }
 
 impl Error {
@@ -293,7 +283,7 @@ impl Error {
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
-            Self::ZeroDirection | Self::CountOverflow | Self::NoConvergence { .. } => return None,
+            Self::ZeroDirection | Self::CountOverflow => return None,
         };
         Some(text)
     }

@@ -71,6 +71,12 @@ pub(crate) fn printable_path(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 
+/// The first names of a list that may be long, made safe to print.
+pub(crate) fn first_names(names: &[String]) -> String {
+    let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
+    if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

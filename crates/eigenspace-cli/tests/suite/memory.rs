@@ -12,6 +12,14 @@ use crate::support::Folder;
 /// Allowed in each case.
 const LIMIT: u64 = 256 << 20;
 
+/// Numbers that are the same in every run.
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
 /// Writes an array of f64 in pieces, so that the test itself stays small. The order of its numbers does not matter
 /// here, so the bytes are the same for rows first and columns first.
 fn write_array(path: &Path, rows: usize, columns: usize, fortran: bool) {
@@ -21,14 +29,8 @@ fn write_array(path: &Path, rows: usize, columns: usize, fortran: bool) {
     let mut left = rows * columns;
     while left > 0 {
         let piece = left.min(1 << 19);
-        let bytes: Vec<u8> = (0..piece)
-            .flat_map(|_| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                ((state >> 11) as f64 / (1_u64 << 53) as f64).to_le_bytes()
-            })
-            .collect();
+        let bytes: Vec<u8> =
+            (0..piece).flat_map(|_| ((next(&mut state) >> 11) as f64 / (1_u64 << 53) as f64).to_le_bytes()).collect();
         file.write_all(&bytes).unwrap();
         left -= piece;
     }
@@ -103,13 +105,7 @@ fn a_wide_text_needs_twice_its_matrix() {
     let mut file = std::io::BufWriter::new(File::create(folder.path("wide.csv")).unwrap());
     let mut state = 7_u64;
     for _ in 0..rows {
-        let cell = |_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % 9973).to_string()
-        };
-        let cells: Vec<String> = (0..columns).map(cell).collect();
+        let cells: Vec<String> = (0..columns).map(|_| (next(&mut state) % 9973).to_string()).collect();
         writeln!(file, "{}", cells.join(",")).unwrap();
     }
     drop(file);

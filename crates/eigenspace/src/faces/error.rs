@@ -1,6 +1,6 @@
 //! What a recognizer refuses.
 
-use crate::printable::printable;
+use crate::printable::{first_names, printable};
 
 /// Why faces cannot be trained on, enrolled, forgotten or evaluated.
 #[derive(Debug, thiserror::Error)]
@@ -139,7 +139,7 @@ impl Error {
             Self::AlreadyEnrolled { .. } => "every picture counts once: leave it out, or forget the other first".into(),
             Self::NameTaken { .. } => "give it another name, or forget the other first".into(),
             Self::UnknownPerson { people: names, .. } | Self::UnknownPicture { pictures: names, .. } => {
-                format!("there are: {}", some(names))
+                format!("there are: {}", first_names(names))
             }
             Self::NobodyLeft => "a recognizer knows at least one person; remove its file instead".into(),
             Self::Dropped { .. } => {
@@ -176,9 +176,4 @@ fn known(what: &str) -> Option<&'static str> {
 /// So many pictures.
 fn pictures(count: usize) -> String {
     if count == 1 { "1 picture".into() } else { format!("{count} pictures") }
-}
-
-fn some(names: &[String]) -> String {
-    let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
-    if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
 }

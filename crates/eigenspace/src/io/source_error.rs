@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::printable::printable;
+use crate::printable::{first_names, printable};
 
 /// Where a row stands in its source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -255,8 +255,8 @@ impl SourceError {
             Self::DecimalMark { .. } => "separate the cells by something else, for example a semicolon".into(),
             Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
-            Self::ManyArrays { available } => format!("name one of them: {}", some(available)),
-            Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", some(available)),
+            Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
+            Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", first_names(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
             Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
@@ -278,10 +278,4 @@ pub(super) const IMAGE_FORMATS: &str = "PNG, JPEG, PGM, PPM or PBM";
 /// A character as a message shows it.
 fn quoted(mark: char) -> String {
     if mark == '\t' { "tabs".into() } else { format!("`{mark}`") }
-}
-
-/// The first of a long list.
-fn some(names: &[String]) -> String {
-    let shown = names.iter().take(20).map(|name| format!("`{}`", printable(name))).collect::<Vec<_>>().join(", ");
-    if names.len() > 20 { format!("{shown} and {} more", names.len() - 20) } else { shown }
 }
