@@ -1,7 +1,7 @@
 //! Property trials: random rows, random chains of operations, every claim against an oracle in higher precision.
 //!
 //! ```text
-//! cargo test -p eigenspace --test trials                          the gate, twenty thousand cases
+//! cargo test -p eigenspace --test trials                          run by `cargo xtask test`: twenty thousand cases
 //! cargo xtask soak -- 1000000                                     the laws, then a million cases
 //! EIGENSPACE_TRIALS_SEED=4711 cargo test -p eigenspace --test trials -- --ignored --exact soak --nocapture
 //!                                                                 one case, told in full
@@ -25,7 +25,7 @@ mod report;
 mod selftest;
 mod useful;
 
-/// The gate: twenty thousand cases, the same ones every time.
+/// The run of `cargo xtask test`: twenty thousand cases, the same ones every time.
 #[test]
 fn twenty_thousand_cases() {
     let summary = report::run(0, 20_000, "", false);

@@ -10,18 +10,18 @@ fn root() -> PathBuf {
 }
 
 /// Directories and their files, in the order of `docs/ARCHITECTURE.md`.
-fn rooms() -> Vec<(String, Vec<String>)> {
+fn layers() -> Vec<(String, Vec<String>)> {
     let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
-    let list = text.split("```text rooms\n").nth(1).unwrap().split("```").next().unwrap();
-    let mut rooms: Vec<(String, Vec<String>)> = Vec::new();
+    let list = text.split("```text layers\n").nth(1).unwrap().split("```").next().unwrap();
+    let mut layers: Vec<(String, Vec<String>)> = Vec::new();
     for line in list.lines() {
         let mut words = line.split_whitespace().map(String::from);
         if !line.starts_with(' ') {
-            rooms.push((words.next().unwrap(), Vec::new()));
+            layers.push((words.next().unwrap(), Vec::new()));
         }
-        rooms.last_mut().unwrap().1.extend(words);
+        layers.last_mut().unwrap().1.extend(words);
     }
-    rooms
+    layers
 }
 
 /// Code without its comments and tests.
@@ -55,10 +55,10 @@ fn named(code: &str, before: &str) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn rooms_and_files_use_only_what_is_before_them() {
-    let rooms = rooms();
+fn layers_and_files_use_only_what_is_before_them() {
+    let layers = layers();
     let source = root().join("crates/eigenspace/src");
-    let place = |room: &str| rooms.iter().position(|(name, _)| name == room);
+    let place = |layer: &str| layers.iter().position(|(name, _)| name == layer);
     let mut paths = Vec::new();
     files(&source, &mut paths);
     let (mut wrong, mut found) = (Vec::new(), BTreeSet::new());
@@ -66,37 +66,37 @@ fn rooms_and_files_use_only_what_is_before_them() {
         let inside = path.strip_prefix(&source).unwrap();
         let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().replace(".rs", "")).collect();
         // The errors of the library, and the printing of names in them, come before all directories.
-        let (room, file) = if parts.len() == 1 { ("error", &parts[0]) } else { (parts[0].as_str(), &parts[1]) };
-        let own = place(room).unwrap_or_else(|| panic!("no room `{room}`"));
-        let at = rooms[own].1.iter().position(|name| name == file);
+        let (layer, file) = if parts.len() == 1 { ("error", &parts[0]) } else { (parts[0].as_str(), &parts[1]) };
+        let own = place(layer).unwrap_or_else(|| panic!("no layer `{layer}`"));
+        let at = layers[own].1.iter().position(|name| name == file);
         if file == "mod" {
             continue;
         }
         let at = at.unwrap_or_else(|| panic!("{} is not in the list", inside.display()));
-        found.insert((room.to_owned(), file.clone()));
+        found.insert((layer.to_owned(), file.clone()));
         let code = code(path);
         let mut uses = named(&code, "crate::");
         if parts.len() == 2 {
-            uses.extend(named(&code, "super::").into_iter().map(|(file, _)| (room.to_owned(), file)));
+            uses.extend(named(&code, "super::").into_iter().map(|(file, _)| (layer.to_owned(), file)));
         }
-        for (used_room, used_file) in uses {
-            let used_room =
-                if ["Error", "error", "printable"].contains(&used_room.as_str()) { "error" } else { &used_room };
-            let later = match place(used_room) {
+        for (used_layer, used_file) in uses {
+            let used_layer =
+                if ["Error", "error", "printable"].contains(&used_layer.as_str()) { "error" } else { &used_layer };
+            let later = match place(used_layer) {
                 None => true,
-                Some(used) if used == own && room != "error" => {
-                    let used = rooms[own].1.iter().position(|name| *name == used_file);
+                Some(used) if used == own && layer != "error" => {
+                    let used = layers[own].1.iter().position(|name| *name == used_file);
                     used.is_some_and(|used| used > at)
                 }
                 Some(used) => used > own,
             };
             if later {
-                wrong.push(format!("{}: {used_room}::{used_file}", inside.display()));
+                wrong.push(format!("{}: {used_layer}::{used_file}", inside.display()));
             }
         }
     }
     assert!(wrong.is_empty(), "these use what comes later:\n{}", wrong.join("\n"));
     let listed: BTreeSet<_> =
-        rooms.iter().flat_map(|(room, files)| files.iter().map(move |file| (room.clone(), file.clone()))).collect();
+        layers.iter().flat_map(|(layer, files)| files.iter().map(move |file| (layer.clone(), file.clone()))).collect();
     assert_eq!(found, listed, "the files that are there, and the list");
 }
