@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ContextValue;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
+use eigenspace::internal::printable;
 use eigenspace::io::source::{Format, ReadOptions};
-use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Rank, printable};
+use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Rank};
 
 use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,

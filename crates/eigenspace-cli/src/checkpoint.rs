@@ -9,8 +9,9 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use eigenspace::internal::FileEdit;
 use eigenspace::io::Error;
-use eigenspace::{EigenspaceStream, FileEdit, FitOptions};
+use eigenspace::{EigenspaceStream, FitOptions};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -40,7 +41,7 @@ impl Checkpoint {
             return Err(Failure::CheckpointOfInput.into());
         }
         let options = input.options()?;
-        let files = eigenspace::io::source::files(&all, &options)?;
+        let files = eigenspace::internal::files(&all, &options)?;
         let files = files.iter().map(|file| fingerprint(file)).collect::<Result<Vec<_>, _>>()?;
         let in_use = || Failure::CheckpointInUse { path: path.to_owned() };
         Ok(Self {
@@ -139,7 +140,7 @@ fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    Ok(eigenspace::io::source::pictures(path)?.iter().map(|picture| path.join(picture)).collect())
+    Ok(eigenspace::internal::pictures(path)?.iter().map(|picture| path.join(picture)).collect())
 }
 
 fn sample(path: &Path, length: u64, sum: &mut Sha256) -> std::io::Result<()> {

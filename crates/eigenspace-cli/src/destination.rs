@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use eigenspace::internal::{AtomicFile, FileEdit};
 use eigenspace::io::Error;
-use eigenspace::{AtomicFile, FileEdit};
 
 use crate::output;
 

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let arguments = args::parse();
     // An interrupt leaves no partial files. If the handler cannot be installed, the default handling applies.
     let _ = ctrlc::set_handler(|| {
-        eigenspace::AtomicFile::abandon_all();
+        eigenspace::internal::AtomicFile::abandon_all();
         output::message("");
         output::message(
             "interrupted; no partial files were written. If you used --checkpoint, run the same command again to resume from it",

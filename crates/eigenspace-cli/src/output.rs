@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use eigenspace::{is_printable, printable};
+use eigenspace::internal::{is_printable, printable};
 
 use crate::advice::{advice, on_the_system};
 use crate::data::DataError;

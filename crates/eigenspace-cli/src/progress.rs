@@ -42,7 +42,7 @@ impl Progress {
                 };
                 bar.set_style(style.with_key("rate", rate));
             }
-            bar.set_message(eigenspace::printable(what).into_owned());
+            bar.set_message(eigenspace::internal::printable(what).into_owned());
             bar.set_position(first);
             bar.reset_eta();
             bar

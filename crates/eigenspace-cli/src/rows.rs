@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::AtomicFile;
+use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
-use eigenspace::io::source::{
-    self, Columns, Format, Notice, Prefetch, ReadOptions, RowBlock, RowSource, SourceError, Weighted,
-};
+use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
 
 use crate::args::Input;
 use crate::failure::Failure;
@@ -146,8 +144,8 @@ pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
 pub(crate) fn spare_pictures(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     let Ok(there) = output.canonicalize() else { return Ok(()) };
     let same = |path: &Path| path.canonicalize().is_ok_and(|path| path == there);
-    for path in source::files(data, &ReadOptions { format: Some(Format::Images), ..ReadOptions::default() })? {
-        let inside = if path.is_dir() { source::pictures(&path)? } else { Vec::new() };
+    for path in internal::files(data, &ReadOptions { format: Some(Format::Images), ..ReadOptions::default() })? {
+        let inside = if path.is_dir() { internal::pictures(&path)? } else { Vec::new() };
         if same(&path) || inside.iter().any(|file| same(&path.join(file))) {
             return Err(Failure::OverInput { path: output.to_owned() }.into());
         }
@@ -163,7 +161,7 @@ pub(crate) fn spare(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     if is_standard_input(output) {
         return Ok(());
     }
-    match source::files(data, &ReadOptions::default())?.iter().any(same) {
+    match internal::files(data, &ReadOptions::default())?.iter().any(same) {
         true => Err(Failure::OverInput { path: output.to_owned() }.into()),
         false => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use eigenspace::is_printable;
+use eigenspace::internal::is_printable;
 
 /// Quotes one word for a shell. A word with unprintable characters is written as `$'…'`, which bash, zsh and ksh read.
 pub(crate) fn word(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Tables of text, and numbers formatted for people.
 
 use comfy_table::{CellAlignment, Table, presets};
-use eigenspace::printable;
+use eigenspace::internal::printable;
 
 /// A plain table: a line of headings, all cells aligned to the right.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {

@@ -52,8 +52,6 @@ mod rows;
 mod stream;
 
 pub use error::Error;
-pub use io::atomic::AtomicFile;
-pub use io::edit::FileEdit;
 pub use model::angles::{principal_angles, subspace_distance};
 pub use model::batch::Method;
 pub use model::certificate::Certificate;
@@ -63,7 +61,6 @@ pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::scaled::Scaled;
 pub use model::truncation::{Components, Rank, Truncation};
-pub use printable::{is_printable, printable};
 pub use rows::block::Block;
 pub use rows::element::Element;
 pub use rows::missing::Missing;
@@ -72,6 +69,23 @@ pub use stream::eigenspace_stream::EigenspaceStream;
 pub use stream::forgetting::Forgetting;
 pub use stream::options::FitOptions;
 pub use stream::plan::{Engine, Plan};
+
+/// What the command and the Python package of this repository share with the library. It is not part of the public
+/// API, and it changes without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::faces::quality::add_noise;
+    pub use crate::faces::random::Random;
+    pub use crate::io::atomic::AtomicFile;
+    pub use crate::io::edit::FileEdit;
+    #[cfg(feature = "csv")]
+    pub use crate::io::sink::csv::CsvSink;
+    pub use crate::io::source::folder::pictures;
+    pub use crate::io::source::natural::natural;
+    pub use crate::io::source::open::files;
+    pub use crate::io::source::prefetch::Prefetch;
+    pub use crate::printable::{is_printable, printable};
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -41,8 +41,8 @@ pub fn is_printable(character: char) -> bool {
 /// The same text on one line, with everything that is not [printable](is_printable) as an escape.
 ///
 /// ```
-/// assert_eq!(eigenspace::printable("weight"), "weight");
-/// assert_eq!(eigenspace::printable("a\u{1b}[2Jb\nc"), r"a\u001b[2Jb\nc");
+/// assert_eq!(eigenspace::internal::printable("weight"), "weight");
+/// assert_eq!(eigenspace::internal::printable("a\u{1b}[2Jb\nc"), r"a\u001b[2Jb\nc");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, ValueHint};
 use clap_complete::Shell;
-use eigenspace::AtomicFile;
+use eigenspace::internal::AtomicFile;
 
 use crate::args::Arguments;
 use crate::output;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum, ValueHint};
-use eigenspace::AtomicFile;
+use eigenspace::internal::AtomicFile;
 
 use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use eigenspace::AtomicFile;
-use eigenspace::io::sink::{self, CsvSink, RowSink};
+use eigenspace::internal::{AtomicFile, CsvSink};
+use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::Values;
 use ndarray::{Axis, concatenate};
 

@@ -1,7 +1,8 @@
 //! Classes of points by label, and the color and shape of each.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
+use eigenspace::internal::natural;
 
 use super::color::{self, NEUTRAL, Rgb};
 use super::legend::{Legend, Sample};
@@ -129,41 +130,4 @@ pub(super) fn thinning(count: usize) -> (usize, String) {
     let remark =
         if every > 1 { format!("1 of every {every} of {} points drawn", thousands(count)) } else { String::new() };
     (every, remark)
-}
-
-/// Compares runs of digits as numbers and the rest as text.
-fn natural(a: &str, b: &str) -> Ordering {
-    let (mut left, mut right) = (runs(a).into_iter(), runs(b).into_iter());
-    loop {
-        let order = match (left.next(), right.next()) {
-            (None, None) => return a.cmp(b),
-            (None, Some(_)) => Ordering::Less,
-            (Some(_), None) => Ordering::Greater,
-            (Some(x), Some(y)) => match (x.parse::<u64>(), y.parse::<u64>()) {
-                (Ok(x), Ok(y)) => x.cmp(&y),
-                _ => x.cmp(y),
-            },
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
-}
-
-fn runs(text: &str) -> Vec<&str> {
-    let mut runs = Vec::new();
-    let mut start = 0;
-    let mut before = None;
-    for (i, character) in text.char_indices() {
-        let digit = character.is_ascii_digit();
-        if before.is_some_and(|b| b != digit) {
-            runs.push(&text[start..i]);
-            start = i;
-        }
-        before = Some(digit);
-    }
-    if start < text.len() {
-        runs.push(&text[start..]);
-    }
-    runs
 }

@@ -37,7 +37,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\u{fffe}' | '\u{ffff}' => out.push(' '),
-            c if !eigenspace::is_printable(c) => out.push(' '),
+            c if !eigenspace::internal::is_printable(c) => out.push(' '),
             c => out.push(c),
         }
     }

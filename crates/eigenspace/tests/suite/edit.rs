@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use eigenspace::internal::{AtomicFile, FileEdit};
 use eigenspace::io::Error;
-use eigenspace::{AtomicFile, FileEdit};
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =

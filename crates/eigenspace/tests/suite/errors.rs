@@ -161,6 +161,6 @@ fn names_in_errors_cannot_give_orders_to_a_terminal() {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let texts = [Some(error.to_string()), cause, error.hint()];
         assert!(texts[0].as_ref().unwrap().contains(shown), "{texts:?}");
-        assert!(texts.iter().flatten().all(|text| text.chars().all(eigenspace::is_printable)), "{texts:?}");
+        assert!(texts.iter().flatten().all(|text| text.chars().all(eigenspace::internal::is_printable)), "{texts:?}");
     }
 }

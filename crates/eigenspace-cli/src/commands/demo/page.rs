@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::AtomicFile;
+use eigenspace::internal::AtomicFile;
 use eigenspace::io::source::Values;
 use ndarray::{Axis, Slice};
 

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use eigenspace::AtomicFile;
+use eigenspace::internal::{AtomicFile, Random};
 use eigenspace::io::Error;
 
 const WIDTH: usize = 92;
@@ -13,22 +13,14 @@ const HEIGHT: usize = 112;
 const PEOPLE: u64 = 40;
 const PICTURES: u64 = 10;
 
-/// Deterministic pseudo-random numbers.
-struct Numbers(u64);
+/// A number between -1 and 1.
+fn signed(random: &mut Random) -> f64 {
+    2.0 * random.uniform() - 1.0
+}
 
-impl Numbers {
-    /// Between -1 and 1.
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    fn many<const N: usize>(&mut self) -> [f64; N] {
-        std::array::from_fn(|_| self.next())
-    }
+fn many<const N: usize>(seed: u64) -> [f64; N] {
+    let mut random = Random::new(seed);
+    std::array::from_fn(|_| signed(&mut random))
 }
 
 /// A soft ellipse: center, half axes, gray.
@@ -49,8 +41,8 @@ pub(super) fn write(folder: &Path) -> Result<(), Error> {
 }
 
 fn pixels(person: u64, picture: u64) -> Vec<u8> {
-    let [skin, hair, wide, tall, eyes, apart, brow, nose, lips, back] = Numbers(person * 1_000_003).many::<10>();
-    let [turn, nod, light, smile, blink, bright] = Numbers(person * 7919 + picture * 104_729).many::<6>();
+    let [skin, hair, wide, tall, eyes, apart, brow, nose, lips, back] = many::<10>(person * 1_000_003);
+    let [turn, nod, light, smile, blink, bright] = many::<6>(person * 7919 + picture * 104_729);
     let (x, y) = (46.0 + 5.0 * turn, 58.0 + 4.0 * nod);
     let (w, h) = (29.0 + 5.0 * wide, 40.0 + 6.0 * tall);
     let (eye, gap) = (3.4 + eyes, 12.0 + 2.5 * apart);
@@ -68,7 +60,7 @@ fn pixels(person: u64, picture: u64) -> Vec<u8> {
         spots.push(Spot(place + turn, y - 6.0, eye - 1.2, eye - 1.4, 35.0));
         spots.push(Spot(place, y - 14.0 - brow, 7.5, 1.6 + 0.5 * brow, tone - 85.0));
     }
-    let mut noise = Numbers(person * 31 + picture);
+    let mut noise = Random::new(person * 31 + picture);
     let mut picture = Vec::with_capacity(WIDTH * HEIGHT);
     for row in 0..HEIGHT {
         for column in 0..WIDTH {
@@ -79,7 +71,7 @@ fn pixels(person: u64, picture: u64) -> Vec<u8> {
                 let cover = 1.0 / (1.0 + (-6.0 * inside).exp());
                 gray += cover * (tone - gray);
             }
-            gray += 0.5 * light * (i - 46.0) + 14.0 * bright + 3.0 * noise.next();
+            gray += 0.5 * light * (i - 46.0) + 14.0 * bright + 3.0 * signed(&mut noise);
             picture.push(gray.clamp(0.0, 255.0) as u8);
         }
     }

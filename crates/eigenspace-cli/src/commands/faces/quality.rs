@@ -7,7 +7,8 @@
 
 use std::path::Path;
 
-use eigenspace::faces::{Split, add_noise, psnr, ssim};
+use eigenspace::faces::{Split, psnr, ssim};
+use eigenspace::internal::add_noise;
 use eigenspace::{EigenspaceModel, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde_json::{Value, json};

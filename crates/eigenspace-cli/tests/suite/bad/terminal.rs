@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use eigenspace::is_printable;
+use eigenspace::internal::is_printable;
 
 use crate::files::csv;
 use crate::oracle::table;

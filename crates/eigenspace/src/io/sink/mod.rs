@@ -7,18 +7,17 @@
 //! A file appears when [`RowSink::finish`] has succeeded, whole or not at all. 32-bit rows stay 32-bit.
 
 #[cfg(feature = "csv")]
-mod csv;
+pub(crate) mod csv;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
-
-#[cfg(feature = "csv")]
-pub use csv::CsvSink;
 
 use std::path::Path;
 
 use crate::io::atomic::AtomicFile;
 use crate::io::error::Error;
+#[cfg(feature = "csv")]
+use crate::io::sink::csv::CsvSink;
 use crate::io::source::{SourceError, Values};
 
 /// Takes rows, block after block.

@@ -9,7 +9,7 @@
 use crate::io::source::{ReadOptions, SourceError};
 
 /// Words that stand for a missing value in text, besides an empty cell; case does not matter.
-pub const MISSING_WORDS: [&str; 9] = ["NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "null", "None", "?"];
+pub(super) const MISSING_WORDS: [&str; 9] = ["NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "null", "None", "?"];
 
 /// Characters of a cell that a message shows.
 const SHOWN: usize = 40;

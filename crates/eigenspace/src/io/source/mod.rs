@@ -29,7 +29,7 @@ mod choice;
 mod csv;
 #[cfg(feature = "npy")]
 mod elements;
-mod folder;
+pub(crate) mod folder;
 #[cfg(feature = "npy")]
 mod header;
 #[cfg(feature = "images")]
@@ -40,13 +40,13 @@ mod jpeg;
 mod layout;
 #[cfg(feature = "parquet")]
 mod message;
-mod natural;
+pub(crate) mod natural;
 mod notice;
 #[cfg(feature = "npy")]
 mod npy;
 #[cfg(feature = "npy")]
 mod npz;
-mod open;
+pub(crate) mod open;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -54,7 +54,7 @@ mod parquet;
 mod pgm;
 #[cfg(feature = "images")]
 mod picture;
-mod prefetch;
+pub(crate) mod prefetch;
 #[cfg(feature = "images")]
 mod resize;
 mod sequence;
@@ -68,17 +68,14 @@ mod window;
 
 pub use crate::io::source_error::{Place, SourceError};
 pub use block::{Columns, Origin, Picture, RowBlock, Values};
-#[cfg(feature = "csv")]
-pub use cell::MISSING_WORDS;
-pub use folder::pictures;
 pub use notice::Notice;
-pub use open::{files, open};
+pub use open::open;
 pub use options::{Format, ReadOptions};
-pub use prefetch::Prefetch;
 pub use weighted::Weighted;
 
 use crate::io::error::Error;
 pub(crate) use natural::natural;
+pub(crate) use prefetch::Prefetch;
 
 /// Rows from somewhere, in order, a block at a time.
 pub trait RowSource: Send {

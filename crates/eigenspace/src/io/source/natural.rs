@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// Compares two names with runs of digits as numbers; equal numbers of other lengths by their length.
-pub(crate) fn natural(a: &str, b: &str) -> Ordering {
+pub fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     while let (Some(x), Some(y)) = (left.chars().next(), right.chars().next()) {
         if x.is_ascii_digit() && y.is_ascii_digit() {

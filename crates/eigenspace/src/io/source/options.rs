@@ -47,7 +47,8 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// The byte that separates the decimals of numbers in text; `None` is the point.
     pub decimal: Option<u8>,
-    /// Words that stand for a missing value in text, besides those that always do ([`MISSING_WORDS`](super::MISSING_WORDS)).
+    /// Words that stand for a missing value in text, besides those that always do: `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`,
+    /// `NaN`, `null`, `None` and `?`, in any case.
     pub missing_words: Vec<String>,
     /// Read a column that looks like the index of a data frame as a feature, instead of leaving it out with a [`Notice`](super::Notice).
     pub keep_index: bool,

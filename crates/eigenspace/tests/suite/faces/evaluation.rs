@@ -1,6 +1,7 @@
 //! Protocols, trials and what they say together.
 
-use eigenspace::faces::{Error, FaceOptions, Protocol, Recognizer, add_noise, evaluate, incremental, psnr, ssim};
+use eigenspace::faces::{Error, FaceOptions, Protocol, Recognizer, evaluate, incremental, psnr, ssim};
+use eigenspace::internal::add_noise;
 use ndarray::{Array1, Array2};
 
 use crate::faces::{Album, CLASSIFIERS, METRICS, decisions, open};
