@@ -1,4 +1,4 @@
-//! S = C Cᵀ, and systems with C.
+//! The Cholesky factorization S = C Cᵀ, and triangular systems with C.
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -6,7 +6,7 @@ use faer::linalg::{cholesky, triangular_solve};
 use faer_ext::IntoFaer;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
-/// The lower triangular `C` with `S = C Cᵀ`, or `None` when `S` is not safely positive definite.
+/// The lower triangular `C` with `S = C Cᵀ`, or `None` if `S` is not positive definite.
 pub(crate) fn cholesky(s: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
     let n = s.nrows();
     let mut c = s.to_owned();
@@ -25,7 +25,7 @@ pub(crate) fn cholesky(s: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
     Some(c)
 }
 
-/// Solves `X C = B` for a lower triangular `C`, in place of `B`.
+/// Solves `X C = B` for a lower triangular `C`; `X` overwrites `B`.
 pub(crate) fn solve_lower_on_the_right(c: ArrayView2<'_, f64>, b: ArrayViewMut2<'_, f64>) {
     triangular_solve::solve_upper_triangular_in_place(
         c.into_faer().transpose(),
@@ -34,7 +34,7 @@ pub(crate) fn solve_lower_on_the_right(c: ArrayView2<'_, f64>, b: ArrayViewMut2<
     );
 }
 
-/// Solves `C X = B` for a lower triangular `C`, in place of `B`.
+/// Solves `C X = B` for a lower triangular `C`; `X` overwrites `B`.
 pub(crate) fn solve_lower(c: ArrayView2<'_, f64>, b: ArrayViewMut2<'_, f64>) {
     triangular_solve::solve_lower_triangular_in_place(c.into_faer(), b.into_faer(), Par::Seq);
 }

@@ -1,58 +1,58 @@
-//! One-sided Jacobi rotations: slow, always convergent, and exact feature by feature.
+//! One-sided Jacobi rotations: slow, always convergent, and accurate for every feature.
 //!
 //! ```text
-//! J A = diag(s) V        J orthogonal, found by turning two rows at a time until all are orthogonal
+//! J A = diag(s) V        J orthogonal, found by rotating two rows at a time until all are orthogonal
 //! ```
 //!
-//! Every step mixes two rows and never two columns, so a column keeps errors relative to its own length,
-//! however short it is beside the others: rows of a table whose features have unlike units keep all digits
-//! of the small ones (J. Demmel and K. Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix
-//! Anal. Appl. 13(4), 1992). Rows are sorted by length first and the longer one stays in front (P. P. M. de
-//! Rijk, 1989), which makes a handful of sweeps enough. It is the last resort of every decomposition here.
+//! Every step mixes two rows and never two columns, so the error of a column is relative to its own length, however
+//! short it is compared with the others. If the features have different units, the small ones keep all their digits
+//! (J. Demmel and K. Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 13(4), 1992). Rows
+//! are sorted by length first, and the longer one stays in front (P. P. M. de Rijk, 1989), so that a few sweeps are
+//! enough. This is the fallback of every decomposition here.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-/// Rows are orthogonal when the cosine of their angle is below this multiple of the unit roundoff.
-const COSINE: f64 = 4.0 * f64::EPSILON;
-/// More sweeps than were ever seen to be needed; quadratic convergence takes six to ten.
-const SWEEPS: usize = 60;
-/// Rows shorter than this have squares without digits and count as zero.
-const NOTHING: f64 = 1e-150;
+/// Rows count as orthogonal if the cosine of their angle is below this.
+const COSINE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
+/// Far more sweeps than needed: convergence is quadratic and takes six to ten.
+const MAX_SWEEPS: usize = 60;
+/// Rows shorter than this count as zero, because their squares underflow.
+const NEGLIGIBLE_LENGTH: f64 = 1e-150;
 
-/// Turns rows until they are orthogonal and sorts them by length: afterwards they are diag(s) V. Returns s.
+/// Rotates rows until they are orthogonal, and sorts them by length. Afterwards they are diag(s) V. Returns s.
 pub(crate) fn orthogonalize(rows: &mut Array2<f64>) -> Array1<f64> {
     if !rows.is_standard_layout() {
         *rows = rows.as_standard_layout().into_owned();
     }
     sort(rows);
     let (count, width) = rows.dim();
-    let cosine = COSINE * (1.0 + (width as f64).sqrt() / 8.0);
+    let cosine = COSINE_TOLERANCE * (1.0 + (width as f64).sqrt() / 8.0);
     let cells = rows.as_slice_mut().expect("the rows were made contiguous");
-    for _ in 0..SWEEPS {
-        let mut turned = false;
+    for _ in 0..MAX_SWEEPS {
+        let mut rotated = false;
         let mut squares: Vec<f64> = cells.chunks_exact(width.max(1)).map(|row| dot(row, row)).collect();
         for i in 0..count {
             for j in i + 1..count {
-                turned |= turn(cells, width, &mut squares, i, j, cosine);
+                rotated |= rotate_pair(cells, width, &mut squares, i, j, cosine);
             }
         }
-        if !turned {
+        if !rotated {
             break;
         }
     }
     sort(rows)
 }
 
-/// Makes rows i and j orthogonal, the longer one first; false if they were.
-fn turn(cells: &mut [f64], width: usize, squares: &mut [f64], i: usize, j: usize, cosine: f64) -> bool {
+/// Makes rows i and j orthogonal, the longer one first. Returns false if they already were.
+fn rotate_pair(cells: &mut [f64], width: usize, squares: &mut [f64], i: usize, j: usize, cosine: f64) -> bool {
     let (head, tail) = cells.split_at_mut(j * width);
     let (x, y) = (&mut head[i * width..(i + 1) * width], &mut tail[..width]);
     let (a, b) = (squares[i], squares[j]);
-    if a.max(b) < NOTHING * NOTHING {
+    if a.max(b) < NEGLIGIBLE_LENGTH * NEGLIGIBLE_LENGTH {
         return false;
     }
     let c = dot(x, y);
-    // A difference of lengths within rounding is no reason to exchange two orthogonal rows.
+    // Orthogonal rows are not exchanged if their lengths differ only by rounding.
     if c.abs() <= cosine * a.sqrt() * b.sqrt() && a >= b * (1.0 - cosine) {
         return false;
     }
@@ -76,7 +76,7 @@ fn rotation(a: f64, b: f64, c: f64) -> (f64, f64) {
     }
     let zeta = (a - b) / (2.0 * c);
     let tangent = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
-    // The small angle leaves the lengths in their order; the large one exchanges the rows too.
+    // The small angle keeps the order of the lengths; the large one also exchanges the rows.
     let tangent = if a >= b { tangent } else { -1.0 / tangent };
     if !tangent.is_finite() {
         return (0.0, 1.0);
@@ -85,7 +85,7 @@ fn rotation(a: f64, b: f64, c: f64) -> (f64, f64) {
     (cos, cos * tangent)
 }
 
-/// The product of two rows, in lanes that do not wait for each other.
+/// The dot product of two rows, in independent lanes.
 fn dot(x: &[f64], y: &[f64]) -> f64 {
     const LANES: usize = 16;
     let (xs, x_rest) = x.as_chunks::<LANES>();
@@ -120,7 +120,7 @@ fn length(row: &[f64]) -> f64 {
 }
 
 /// Singular values, non-increasing, and right singular vectors, one per row, of a matrix with no more rows
-/// than columns. A row that is zero has no direction, and gets one of zeros.
+/// than columns. A row of zeros has no direction; its vector is zero.
 pub(crate) fn svd(rows: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     let mut rows = rows.to_owned();
     let values = orthogonalize(&mut rows);

@@ -1,7 +1,8 @@
-//! The one room that knows faer: products in parallel panels, decompositions in a fixed number of parts.
+//! Matrix products and decompositions. This is the only directory that uses faer.
 //!
-//! Everything is f64 but the products of rows that are projected in f32. No answer of a decomposition is believed: each
-//! is checked by what defines it, and found again by a slower and surer method where the check fails.
+//! Products are divided into panels, decompositions into a fixed number of parts, so results do not depend on the number
+//! of threads. Everything is computed in f64, except that f32 rows are projected in f32. Every decomposition is checked
+//! against its definition; if the check fails, a slower and more robust method computes it again.
 
 mod cholesky;
 mod eigen;

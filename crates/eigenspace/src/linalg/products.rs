@@ -1,12 +1,12 @@
-//! Products, cut along D into panels of fixed width.
+//! Matrix products, divided along D into panels of fixed width.
 //!
 //! ```text
 //! G = A Aᵀ = Σ_p A_p A_pᵀ          A = [ A_0 | A_1 | … ]   panels of PANEL columns
 //! ```
 //!
-//! A factor has few rows (q, at most some hundreds) and many columns (D). A panel fits in a core's cache, each is
-//! multiplied by one core, and partial sums are added in a fixed order: the bytes of a result do not depend on the
-//! number of threads. It is at least as fast as letting faer split the product, whose thin shapes suit it less.
+//! A factor has few rows (q, at most some hundreds) and many columns (D). A panel fits in the cache of a core. Each panel
+//! is multiplied by one core, and partial sums are added in a fixed order, so the bytes of a result do not depend on the
+//! number of threads. This is at least as fast as letting faer divide the product, which suits such thin shapes less.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
@@ -14,21 +14,21 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice
 use super::real::Real;
 use super::slices::{add_in_two_words, columns_of, rows_of, vectorized};
 
-/// Columns that are a whole number of the product's kernels, which are 48 wide in f64 and 96 in f32.
+/// A multiple of the width of faer's kernels, which is 48 columns in f64 and 96 in f32.
 const KERNEL: usize = 96;
 /// Columns of a panel.
 pub(crate) const PANEL: usize = 5 * KERNEL;
-/// Partial Gram matrices that are summed in parallel; half as many when they are larger than a cache.
-const PARTS: usize = 8;
+/// Number of partial Gram matrices that are computed in parallel; half as many if they are larger than a cache.
+const PARTIAL_SUMS: usize = 8;
 const LARGE_SUM: usize = 1 << 17;
-/// Rows whose products are summed before they are added to a scatter.
+/// Number of rows whose products are summed before the sum is added to a scatter.
 pub(crate) const SUMMED_ROWS: usize = 256;
-/// Edge of a tile of the D x D scatter.
-const TILE: usize = 208;
-/// Below this many multiplications a product is not worth a second thread.
+/// Width and height of a tile of the D x D scatter.
+const TILE_SIZE: usize = 208;
+/// Below this number of multiplications, a product runs on one thread.
 const PARALLEL_WORK: usize = 1 << 18;
 
-/// Runs `work` over fixed column panels of `a`, in parallel when the product is worth it.
+/// Runs `work` on fixed column panels of `a`, in parallel if the product is large enough.
 pub(crate) fn for_each_panel(
     mut a: ArrayViewMut2<'_, f64>,
     multiplications: usize,
@@ -54,7 +54,7 @@ pub(crate) fn gram(a: ArrayView2<'_, f64>) -> Array2<f64> {
     g
 }
 
-/// The largest entry of |V Vᵀ − I|; not a number when an entry is not.
+/// The largest entry of |V Vᵀ − I|; NaN if any entry is NaN.
 pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
     gram(rows)
         .indexed_iter()
@@ -62,8 +62,8 @@ pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
         .fold(0.0, |worst, loss| if loss > worst || loss.is_nan() { loss } else { worst })
 }
 
-/// The lower triangle of `A Aᵀ` in f64, where `A` begins with groups of so many rows that are orthogonal to
-/// the others of their group.
+/// The lower triangle of `A Aᵀ` in f64. `A` begins with groups of rows; the rows of a group are orthogonal to each
+/// other, so their products are not computed. `groups` holds the number of rows of each group.
 pub(crate) fn gram_beside(a: ArrayView2<'_, f64>, groups: &[usize]) -> Array2<f64> {
     let mut g = Array2::zeros((a.nrows(), a.nrows()));
     let mut start = 0;
@@ -106,18 +106,18 @@ pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }
 
-/// `A Bᵀ` for two matrices of few rows and the same long width, in f64.
+/// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.
 pub(crate) fn cross(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut product = Array2::zeros((a.nrows(), b.nrows()));
     add_inner(product.view_mut(), a, b, false);
     product
 }
 
-/// `sum += [ A Bᵀ | A Aᵀ ]`, the latter only if asked, and then its lower triangle: one partial sum for each of
-/// some equal shares of the columns, added in order.
+/// `sum += [ A Bᵀ | A Aᵀ ]`. `A Aᵀ` is added only if `own` is set, and only its lower triangle. Columns are divided into
+/// equal shares; their partial sums are added in order.
 fn add_inner(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, own: bool) {
     let width = a.ncols();
-    let most = if sum.len() > LARGE_SUM { PARTS / 2 } else { PARTS };
+    let most = if sum.len() > LARGE_SUM { PARTIAL_SUMS / 2 } else { PARTIAL_SUMS };
     let share = width.div_ceil(width.div_ceil(PANEL).clamp(1, most)).next_multiple_of(KERNEL);
     let panel = share.div_ceil(share.div_ceil(PANEL).max(1)).next_multiple_of(KERNEL);
     let add = |p: usize, sum: &mut ArrayViewMut2<'_, f64>| {
@@ -135,23 +135,24 @@ fn add_inner(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayVi
         }
     };
     let (shape, parts) = (sum.raw_dim(), width.div_ceil(share.max(1)));
-    let apart = |p: usize| {
+    let partial_sum = |p: usize| {
         let mut part = Array2::zeros(shape);
         add(p, &mut part.view_mut());
         part
     };
     if sum.len() * width < PARALLEL_WORK {
-        // The same sums in the same order.
-        (0..parts).for_each(|p| if p == 0 { add(0, &mut sum) } else { sum += &apart(p) });
+        // The same sums in the same order as in parallel.
+        (0..parts).for_each(|p| if p == 0 { add(0, &mut sum) } else { sum += &partial_sum(p) });
         return;
     }
-    let ((), others) = rayon::join(|| add(0, &mut sum), || (1..parts).into_par_iter().map(apart).collect::<Vec<_>>());
+    let ((), others) =
+        rayon::join(|| add(0, &mut sum), || (1..parts).into_par_iter().map(partial_sum).collect::<Vec<_>>());
     sum.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
         others.iter().for_each(|other| row += &other.row(i));
     });
 }
 
-/// `U A` for a small `U` (r x q) and a long `A` (q x D).
+/// `U A` for a small `U` (r x q) and a wide `A` (q x D).
 pub(crate) fn rotate(u: ArrayView2<'_, f64>, a: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut out = Array2::zeros((u.nrows(), a.ncols()));
     let work = u.len() * a.ncols();
@@ -163,7 +164,7 @@ pub(crate) fn rotate(u: ArrayView2<'_, f64>, a: ArrayView2<'_, f64>) -> Array2<f
     out
 }
 
-/// `A[..r] = U A` in place, for `U` of r rows; the rows of `A` below r are left undefined.
+/// `A[..r] = U A` in place, for `U` with r rows; the other rows of `A` are undefined afterwards.
 pub(crate) fn rotate_in_place(u: ArrayView2<'_, f64>, mut a: ArrayViewMut2<'_, f64>) {
     let rows = u.nrows();
     let room = || Array2::zeros((rows, PANEL));
@@ -192,12 +193,12 @@ pub(crate) fn multiply_add<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_,
     T::multiply_into(out, true, a, b, false);
 }
 
-/// `M + δ += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile. The sum is kept in two words, M and
-/// what it rounds off, δ: an entry is off by the products of [`SUMMED_ROWS`] rows at most, however many there are.
+/// `M + δ += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile. δ holds the rounding errors of M, so the
+/// error of an entry is at most that of a sum over [`SUMMED_ROWS`] rows, whatever the number of rows.
 pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayView2<'_, f64>) {
     let width = m.ncols();
-    // Bands of equal height, a whole number of kernel rows each.
-    let edge = width.div_ceil(width.div_ceil(TILE).max(1)).next_multiple_of(16);
+    // Bands of equal height, each a multiple of the kernel height.
+    let edge = width.div_ceil(width.div_ceil(TILE_SIZE).max(1)).next_multiple_of(16);
     let mut tiles = Vec::new();
     let bands = m.axis_chunks_iter_mut(Axis(0), edge).zip(low.axis_chunks_iter_mut(Axis(0), edge));
     for (i, (mut rest, mut low_rest)) in bands.enumerate() {

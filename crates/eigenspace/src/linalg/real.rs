@@ -1,4 +1,4 @@
-//! The two precisions, and the one call into faer's products.
+//! The two precisions, f32 and f64, and the only call of faer's matrix product.
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Par};
@@ -11,11 +11,11 @@ mod sealed {
 
 /// A precision that rows are projected in: f32 or f64.
 pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Sync {
-    /// Widens without loss.
+    /// Converts to f64, without loss.
     fn widen(self) -> f64;
     /// Rounds to this precision.
     fn narrow(value: f64) -> Self;
-    /// `out = A B`, or `out += A B`, on one core; of a symmetric product the lower triangle only.
+    /// `out = A B`, or `out += A B`, on one core. Of a symmetric product only the lower triangle is computed.
     #[doc(hidden)]
     fn multiply_into(
         out: ArrayViewMut2<'_, Self>,

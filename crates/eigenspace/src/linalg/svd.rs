@@ -8,15 +8,15 @@ use faer::{Mat, Par};
 use faer_ext::IntoFaer;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
-use super::eigen::complete;
+use super::eigen::replace_zero_rows;
 use super::jacobi;
 use super::products::{cross, gram, orthogonality_loss, squared_lengths};
 use super::slices::near_one;
 
 /// Singular values, non-increasing, and right singular vectors (one per row) of any matrix.
 ///
-/// faer 0.24.4 finds values that are not there where many are equal or zero, and at times none. So its answer is
-/// checked, and where it is wrong found again by Jacobi's rotations.
+/// If many values are equal or zero, faer 0.24.4 sometimes returns values that do not exist, or fails. So its result is
+/// checked, and if it is wrong, computed again by Jacobi rotations.
 pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     if a.is_empty() {
         return (Array1::zeros(0), Array2::zeros((0, a.ncols())));
@@ -26,13 +26,13 @@ pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     let right = |pairs: &(Array1<f64>, Array2<f64>)| decomposes(scaled.view(), pairs.0.view(), pairs.1.view());
     let (values, right) = svd_by_faer(scaled.view()).filter(right).unwrap_or_else(|| {
         let (values, mut right) = jacobi::svd(no_more_rows_than_columns(scaled.view()).view());
-        complete(&mut right);
+        replace_zero_rows(&mut right);
         (values, right)
     });
     (values / scale, right)
 }
 
-/// Rows with the same AᵀA, no more than columns: turned by reflections, so that each column keeps its digits.
+/// At most as many rows as columns with the same AᵀA, computed by reflections, which keep the digits of each column.
 pub(crate) fn no_more_rows_than_columns(a: ArrayView2<'_, f64>) -> Array2<f64> {
     let (rows, columns) = a.dim();
     if rows <= columns {
@@ -69,7 +69,7 @@ pub(super) fn svd_by_faer(a: ArrayView2<'_, f64>) -> Option<(Array1<f64>, Array2
     Some((values, right))
 }
 
-/// Whether V Vᵀ = I and the columns of A Vᵀ are orthogonal with these lengths, to rounding: then A = U S V.
+/// Whether V Vᵀ = I, and the columns of A Vᵀ are orthogonal and have these lengths, up to rounding: then A = U S V.
 pub(super) fn decomposes(a: ArrayView2<'_, f64>, values: ArrayView1<'_, f64>, v: ArrayView2<'_, f64>) -> bool {
     let (size, largest) = (values.len(), values[0]);
     let rounding = f64::EPSILON * (size as f64).max(16.0);

@@ -1,4 +1,4 @@
-//! Decompositions by what defines them, and on matrices whose values are known.
+//! Decompositions checked against their definitions, and on matrices with known values.
 
 use faer::Par;
 use ndarray::{Array1, Array2};
@@ -8,7 +8,7 @@ use super::svd::{decomposes, svd_by_faer};
 use super::tridiagonal::Tridiagonal;
 use super::*;
 
-/// A symmetric matrix with these eigenvalues: plain reflections of a diagonal one.
+/// A symmetric matrix with these eigenvalues: reflections of a diagonal one.
 fn symmetric(values: &[f64]) -> Array2<f64> {
     let n = values.len();
     let mut g = Array2::from_diag(&Array1::from(values.to_vec()));
@@ -27,7 +27,7 @@ fn symmetric(values: &[f64]) -> Array2<f64> {
     g
 }
 
-/// Eigenpairs of a part, by what defines them: G v = λ v, V Vᵀ = I, and the values that were put in.
+/// Checks the leading eigenpairs against their definition: G v = λ v, V Vᵀ = I, and the given values.
 fn check(values: &[f64], wanted: usize) -> usize {
     let g = symmetric(values);
     let eigen = Eigen::of(g.view(), wanted);
@@ -63,7 +63,7 @@ fn repeated_eigenvalues_go_the_long_way_and_are_as_right() {
     assert_eq!(check(&deficient, 80), 260);
 }
 
-/// Rows with these singular values: a diagonal turned by plain reflections on both sides.
+/// Rows with these singular values: a diagonal matrix with reflections applied on both sides.
 fn with_values(rows: usize, columns: usize, values: &[f64], seed: usize) -> Array2<f64> {
     let mut a = Array2::zeros((rows, columns));
     values.iter().enumerate().for_each(|(i, s)| a[[i, i]] = *s);
@@ -103,7 +103,7 @@ fn no_singular_value_is_made_up() {
             assert!(orthogonality_loss(right.view()) < 1e-13);
         }
     }
-    assert!(again > 0, "nothing here is hard for faer: the check may go ({worst})");
+    assert!(again > 0, "faer solved every case: the check may be unnecessary ({worst})");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn no_eigenvalue_is_made_up() {
 
 #[test]
 fn products_that_are_known_to_be_zero_are_not_needed() {
-    // Two groups of rows that touch no feature of their own group twice, and three rows of anything.
+    // Two groups of rows in which no two rows have a common non-zero feature, and three other rows.
     let a = Array2::from_shape_fn((11, 700), |(i, j)| match i {
         0..5 => {
             if j % 5 == i {
@@ -153,7 +153,7 @@ fn products_that_are_known_to_be_zero_are_not_needed() {
     }
 }
 
-/// A tridiagonal matrix of each kind that divide and conquer was seen to fail on, or may.
+/// Tridiagonal matrices of each kind for which divide and conquer has failed, or might fail.
 fn hard_tridiagonals() -> Vec<(Vec<f64>, Vec<f64>)> {
     let n = 150;
     let glued = |gap: f64| {
@@ -172,8 +172,8 @@ fn hard_tridiagonals() -> Vec<(Vec<f64>, Vec<f64>)> {
 
 #[test]
 fn every_fallback_finds_eigenpairs() {
-    for (case, (diagonal, beside)) in hard_tridiagonals().into_iter().enumerate() {
-        let t = Tridiagonal { diagonal: &diagonal, beside: &beside };
+    for (case, (diagonal, off_diagonal)) in hard_tridiagonals().into_iter().enumerate() {
+        let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
         let (values, vectors) = t.all().expect("it converges");
         assert!(are_eigenpairs(&t, values.view(), vectors.view()), "QL, case {case}");
         let (values, vectors) = by_rotations(&t);

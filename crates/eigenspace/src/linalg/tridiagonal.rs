@@ -1,34 +1,34 @@
-//! The leading eigenpairs of a symmetric tridiagonal matrix, when only a part of them is wanted.
+//! The leading eigenpairs of a symmetric tridiagonal matrix, if not all are needed.
 //!
 //! ```text
 //! T − λI = L D₊ Lᵀ = U D₋ Uᵀ        negative entries of D₊ = eigenvalues of T below λ
 //! γ_k = d₊_k + d₋_k − (t_k − λ)     z_k = 1,  z_{i−1} = −l_{i−1} z_i,  z_{i+1} = −u_i z_i,   (T − λI) z = γ_k e_k
 //! ```
 //!
-//! Counting gives every eigenvalue by bisection to rounding of ‖T‖, many at a time; the two factorizations
-//! meet at the k with the smallest γ and give its eigenvector in O(n) (K. V. Fernando, *On computing an
-//! eigenvector of a tridiagonal matrix*, SIAM J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs
-//! O(n³) for all of them. Vectors of eigenvalues that lie close together come out nearly parallel: the
-//! caller makes them orthonormal, and goes by divide and conquer where that, or [`Tridiagonal::residual`], fails.
+//! Counting negative entries gives every eigenvalue by bisection, up to the rounding of ‖T‖, many at a time. The two
+//! factorizations are joined at the k with the smallest γ, which gives an eigenvector in O(n) (K. V. Fernando, *On
+//! computing an eigenvector of a tridiagonal matrix*, SIAM J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs
+//! O(n³) for all of them. Vectors of close eigenvalues are nearly parallel: the caller orthonormalizes them, and uses
+//! divide and conquer if that, or the check of [`Tridiagonal::residual`], fails.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
-/// More steps than any eigenvalue was seen to take; two or three are usual.
-const QL_STEPS: usize = 100;
-/// Shifts that are counted at a time.
+/// Far more steps than an eigenvalue needs; two or three are usual.
+const MAX_QL_STEPS: usize = 100;
+/// Number of shifts processed at a time.
 const LANES: usize = 16;
 
-/// A symmetric tridiagonal matrix: its diagonal, and the entries beside it (one fewer).
+/// A symmetric tridiagonal matrix: its diagonal, and the entries next to it (one fewer).
 pub(crate) struct Tridiagonal<'a> {
     pub(crate) diagonal: &'a [f64],
-    pub(crate) beside: &'a [f64],
+    pub(crate) off_diagonal: &'a [f64],
 }
 
 impl Tridiagonal<'_> {
     /// The largest row sum of magnitudes, which no eigenvalue exceeds.
     pub(crate) fn norm(&self) -> f64 {
-        let at = |i: Option<usize>| i.and_then(|i| self.beside.get(i)).map_or(0.0, |e| e.abs());
+        let at = |i: Option<usize>| i.and_then(|i| self.off_diagonal.get(i)).map_or(0.0, |e| e.abs());
         let row = |(i, d): (usize, &f64)| d.abs() + at(i.checked_sub(1)) + at(Some(i));
         self.diagonal.iter().enumerate().map(row).fold(0.0, f64::max)
     }
@@ -55,7 +55,7 @@ impl Tridiagonal<'_> {
     /// The eigenvalues of these ranks, the largest being rank 0.
     fn bisect(&self, ranks: &[usize; LANES]) -> [f64; LANES] {
         let (n, norm) = (self.diagonal.len(), self.norm());
-        let squares: Vec<f64> = std::iter::once(0.0).chain(self.beside.iter().map(|e| e * e)).collect();
+        let squares: Vec<f64> = std::iter::once(0.0).chain(self.off_diagonal.iter().map(|e| e * e)).collect();
         let (mut low, mut high) = ([-norm; LANES], [norm; LANES]);
         while (0..LANES).any(|lane| high[lane] - low[lane] > f64::EPSILON * norm) {
             let middle = std::array::from_fn(|lane| 0.5 * (low[lane] + high[lane]));
@@ -69,9 +69,9 @@ impl Tridiagonal<'_> {
         std::array::from_fn(|lane| 0.5 * (low[lane] + high[lane]))
     }
 
-    /// The multipliers of both factorizations for each shift, and where they meet best.
+    /// The multipliers of both factorizations for each shift, and the index at which to join them.
     fn factorize(&self, shifts: &[f64; LANES]) -> (Vec<[f64; LANES]>, Vec<[f64; LANES]>, [usize; LANES]) {
-        let (d, e, n) = (self.diagonal, self.beside, self.diagonal.len());
+        let (d, e, n) = (self.diagonal, self.off_diagonal, self.diagonal.len());
         let tiny = smallest_pivot(self.norm());
         let mut lower = vec![[0.0; LANES]; n];
         let mut upper = vec![[0.0; LANES]; n];
@@ -115,21 +115,22 @@ impl Tridiagonal<'_> {
     }
 
     /// All eigenvalues, non-increasing, and a unit vector for each, one per row, by the implicit QL iteration
-    /// with Wilkinson's shift; nothing if some value takes too many steps.
+    /// with Wilkinson's shift; `None` if a value takes too many steps.
     pub(crate) fn all(&self) -> Option<(Array1<f64>, Array2<f64>)> {
         let n = self.diagonal.len();
         let negligible = f64::EPSILON * f64::EPSILON * self.norm();
         let mut d = self.diagonal.to_vec();
-        let mut e: Vec<f64> = self.beside.iter().copied().chain([0.0]).collect();
+        let mut e: Vec<f64> = self.off_diagonal.iter().copied().chain([0.0]).collect();
         let mut z = Array2::<f64>::eye(n);
         for first in 0..n {
             for step in 0.. {
-                let apart = |m: &usize| e[*m].abs() <= (f64::EPSILON * (d[*m].abs() + d[*m + 1].abs())).max(negligible);
-                let last = (first..n - 1).find(apart).unwrap_or(n - 1);
+                let negligible_entry =
+                    |m: &usize| e[*m].abs() <= (f64::EPSILON * (d[*m].abs() + d[*m + 1].abs())).max(negligible);
+                let last = (first..n - 1).find(negligible_entry).unwrap_or(n - 1);
                 if last == first {
                     break;
                 }
-                if step == QL_STEPS {
+                if step == MAX_QL_STEPS {
                     return None;
                 }
                 ql_step(&mut d, &mut e, &mut z, first, last);
@@ -142,7 +143,7 @@ impl Tridiagonal<'_> {
 
     /// The longest row of Z T − diag(λ) Z.
     pub(crate) fn residual(&self, values: ArrayView1<'_, f64>, vectors: ArrayView2<'_, f64>) -> f64 {
-        let (d, e) = (self.diagonal, self.beside);
+        let (d, e) = (self.diagonal, self.off_diagonal);
         let row = |(value, z): (&f64, ArrayView1<'_, f64>)| {
             let entry = |i: usize| {
                 let before = if i > 0 { e[i - 1] * z[i - 1] } else { 0.0 };
@@ -166,7 +167,7 @@ fn ql_step(d: &mut [f64], e: &mut [f64], z: &mut Array2<f64>, first: usize, last
         let length = f.hypot(bulge);
         e[i + 1] = length;
         if length == 0.0 {
-            // The matrix has come apart in the middle of the sweep.
+            // The matrix has split into two blocks during the sweep.
             d[i + 1] -= taken;
             e[last] = 0.0;
             return;
@@ -187,7 +188,7 @@ fn ql_step(d: &mut [f64], e: &mut [f64], z: &mut Array2<f64>, first: usize, last
     e[last] = 0.0;
 }
 
-/// A pivot below this is rounding.
+/// Pivots below this are rounding.
 fn smallest_pivot(norm: f64) -> f64 {
     (f64::EPSILON * f64::EPSILON * norm).max(f64::MIN_POSITIVE)
 }
@@ -215,7 +216,7 @@ fn count_below(diagonal: &[f64], squares: &[f64], shifts: &[f64; LANES], tiny: f
     counts
 }
 
-/// The vector that both factorizations agree on, made a unit.
+/// The eigenvector from the two factorizations joined at `meet`, normalized.
 fn twist(
     lane: usize,
     meet: usize,
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn the_second_difference_has_the_values_and_vectors_of_the_book() {
         let n = 301;
-        let t = Tridiagonal { diagonal: &vec![2.0; n], beside: &vec![-1.0; n - 1] };
+        let t = Tridiagonal { diagonal: &vec![2.0; n], off_diagonal: &vec![-1.0; n - 1] };
         let (values, vectors) = t.leading(37);
         let angle = |k: usize| std::f64::consts::PI * (n - k) as f64 / (n + 1) as f64;
         for (k, (value, vector)) in values.iter().zip(vectors.rows()).enumerate() {
@@ -258,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_residual_of_wrong_pairs_and_of_nonsense_is_seen() {
-        let t = Tridiagonal { diagonal: &[2.0, 2.0, 2.0], beside: &[-1.0, -1.0] };
+        let t = Tridiagonal { diagonal: &[2.0, 2.0, 2.0], off_diagonal: &[-1.0, -1.0] };
         let (values, mut vectors) = t.leading(2);
         assert!(t.residual((&values + 0.1).view(), vectors.view()) > 0.09);
         vectors[[1, 2]] = f64::NAN;

@@ -4,8 +4,8 @@
 //! X ∈ ℝ^(m × D),   |x_ij| ≤ 10^140,   weights w_i ≥ 0
 //! ```
 //!
-//! A block is refused or accepted as a whole, before anything is computed from it. A row of weight
-//! zero is not there: it is left out, whatever its cells hold.
+//! A block is accepted or rejected as a whole, before anything is computed from it. A row with weight zero is ignored,
+//! whatever its cells contain.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis};
@@ -17,13 +17,13 @@ use crate::rows::element::{Element, LARGEST};
 use crate::rows::missing::Missing;
 use crate::rows::sparse::SparseRows;
 
-/// Rows checked by one task.
+/// Number of rows checked by one task.
 pub(crate) const CHECK_ROWS: usize = 64;
 
-/// Rows of any element type, with a weight each if wanted.
+/// Rows of any element type, with optional weights.
 ///
-/// Everything that absorbs rows takes whatever turns into a block: a view of an array, or a block
-/// with weights.
+/// Functions that take rows accept anything that can be converted to a block: an array, a view of one, sparse rows, or a
+/// block with weights.
 ///
 /// ```
 /// use eigenspace::{Block, EigenspaceModel, Truncation};
@@ -41,7 +41,7 @@ pub struct Block<'a> {
     weights: Option<&'a [f64]>,
 }
 
-/// The element types of rows.
+/// Rows by element type.
 #[derive(Debug, Clone, Copy)]
 enum Rows<'a> {
     F64(ArrayView2<'a, f64>),
@@ -52,7 +52,7 @@ enum Rows<'a> {
     Sparse(SparseRows<'a>),
 }
 
-/// Runs an expression on a view of any element type, or another one on sparse rows.
+/// Evaluates the first expression with a view of any element type, or the second one with sparse rows.
 macro_rules! each {
     ($rows:expr, $view:ident => $body:expr, $sparse:ident => $other:expr) => {
         match $rows {
@@ -95,29 +95,29 @@ impl<'a> From<SparseRows<'a>> for Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The same rows with a weight each: any non-negative reals, zero meaning that the row is not
-    /// there. Whole numbers stand for repeated rows.
+    /// The same rows with one weight each. Weights are non-negative numbers: a row with weight 2 counts twice, a row with
+    /// weight 0 is ignored.
     pub fn weighted(self, weights: &'a [f64]) -> Self {
         Self { weights: Some(weights), ..self }
     }
 
-    /// Rows, those of weight zero included.
+    /// Number of rows, including those with weight zero.
     pub fn nrows(&self) -> usize {
         each!(&self.rows, rows => rows.nrows(), sparse => sparse.nrows())
     }
 
-    /// Columns.
+    /// Number of columns.
     pub fn ncols(&self) -> usize {
         each!(&self.rows, rows => rows.ncols(), sparse => sparse.ncols())
     }
 
-    /// Refuses rows of another width, bad cells and bad weights.
+    /// Rejects rows with another number of columns, invalid cells and invalid weights.
     pub(crate) fn check(&self, features: usize) -> Result<(), Error> {
         self.admit(features, Missing::Refuse).map(drop)
     }
 
-    /// The numbers of the rows that take part, once all is found good: those with a weight and, by
-    /// the policy for missing cells, with enough of them.
+    /// Checks the block and returns the indices of the rows to use: those with a positive weight that the policy for
+    /// missing cells does not leave out.
     pub(crate) fn admit(&self, features: usize, missing: Missing) -> Result<Vec<usize>, Error> {
         if let Some(weights) = self.weights {
             check_weights(weights, self.nrows())?;
@@ -129,28 +129,28 @@ impl<'a> Block<'a> {
                 check(rows, features)?;
                 return Ok((0..rows.nrows()).collect());
             }
-            let mut there = Vec::with_capacity(rows.nrows());
+            let mut selected = Vec::with_capacity(rows.nrows());
             for (i, row) in rows.rows().into_iter().enumerate().filter(|(i, _)| self.weight(*i) > 0.0) {
                 if missing == Missing::Refuse {
                     check_row(row.iter(), i, self.weight(i))?;
-                    there.push(i);
+                    selected.push(i);
                     continue;
                 }
-                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i, self.weight(i)).map_err(|error| recount(error, row))?;
+                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i, self.weight(i)).map_err(|error| with_column_among_all(error, row))?;
                 let holes = row.iter().filter(|x| x.to_f64().is_nan()).count();
                 if holes == 0 || (missing == Missing::Impute && holes < features) {
-                    there.push(i);
+                    selected.push(i);
                 }
             }
-            Ok(there)
+            Ok(selected)
         }, sparse => {
-            // A cell that is not stored is zero, not missing, so there is nothing to skip or fill.
+            // A cell that is not stored is zero, not missing: there is nothing to skip or fill.
             if sparse.ncols() != features {
                 return Err(Error::WidthMismatch { expected: features, found: sparse.ncols() });
             }
-            let there: Vec<usize> = (0..sparse.nrows()).filter(|&i| self.weight(i) > 0.0).collect();
-            there.iter().try_for_each(|&i| sparse.check_row(i, self.weight(i)))?;
-            Ok(there)
+            let selected: Vec<usize> = (0..sparse.nrows()).filter(|&i| self.weight(i) > 0.0).collect();
+            selected.iter().try_for_each(|&i| sparse.check_row(i, self.weight(i)))?;
+            Ok(selected)
         })
     }
 
@@ -159,12 +159,12 @@ impl<'a> Block<'a> {
         self.weights.map_or(1.0, |weights| weights[row])
     }
 
-    /// The sparse rows, if they are.
+    /// The rows, if they are sparse.
     pub(crate) fn sparse(&self) -> Option<&SparseRows<'a>> {
         if let Rows::Sparse(sparse) = &self.rows { Some(sparse) } else { None }
     }
 
-    /// Writes rows into a buffer of as many rows.
+    /// Writes the selected rows to a buffer with the same number of rows.
     pub(crate) fn write(&self, which: &[usize], mut to: ndarray::ArrayViewMut2<'_, f64>) {
         each!(self.rows, rows => {
             let copy = |(mut to, which): (ndarray::ArrayViewMut2<'_, f64>, &[usize])| {
@@ -184,22 +184,22 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The one copy of the caller's rows, widened, without those of weight zero, and their weights.
+    /// A copy of the rows in f64, without those of weight zero, and their weights.
     pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
         self.widened_below(0)
     }
 
-    /// The same below so many rows of zeros.
+    /// The same, below `above` rows of zeros.
     pub(crate) fn widened_below(&self, above: usize) -> (Array2<f64>, Option<Vec<f64>>) {
-        let which = self.weighing();
+        let which = self.rows_with_weight();
         let mut rows = Array2::zeros((above + which.len(), self.ncols()));
         self.write(&which, rows.slice_axis_mut(Axis(0), (above..).into()));
         (rows, self.weights_of(&which))
     }
 
-    /// The same in pieces of at most so many rows.
+    /// The same, in pieces of at most `rows` rows.
     pub(crate) fn pieces(&self, rows: usize) -> impl Iterator<Item = (Array2<f64>, Option<Vec<f64>>)> {
-        let which = self.weighing();
+        let which = self.rows_with_weight();
         (0..which.len()).step_by(rows).map(move |start| {
             let which = &which[start..which.len().min(start + rows)];
             let mut copy = Array2::zeros((which.len(), self.ncols()));
@@ -208,8 +208,8 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The numbers of the rows that weigh something.
-    fn weighing(&self) -> Vec<usize> {
+    /// The indices of the rows with a positive weight.
+    fn rows_with_weight(&self) -> Vec<usize> {
         (0..self.nrows()).filter(|&row| self.weight(row) > 0.0).collect()
     }
 
@@ -241,9 +241,9 @@ pub(crate) fn acceptable<E: Element>(x: &E) -> bool {
     x.to_f64().abs() <= LARGEST // false for NaN too
 }
 
-/// Whether all values are.
+/// Whether all values are finite and not too large.
 pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
-    // Counting, rather than stopping at the first, keeps the loop free of branches.
+    // Counting, instead of stopping at the first bad value, keeps the loop free of branches.
     let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
     let bad = |row: ArrayView1<'_, E>| match row.to_slice() {
         Some(row) => vectorized(|| row.iter().fold(0, count)),
@@ -252,7 +252,7 @@ pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
     rows.rows().into_iter().all(|row| bad(row) == 0)
 }
 
-/// Checks width and values; names the first bad cell in row order.
+/// Checks the number of columns and the values. The error names the first bad cell in row order.
 pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
     check_width(rows, features)?;
     let clean = if rows.nrows() <= CHECK_ROWS {
@@ -266,7 +266,7 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
     rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i, 1.0))
 }
 
-/// A cell is too large by itself, or by the weight of its row.
+/// Rejects cells that are not finite, or too large themselves or when multiplied by the root of the weight.
 fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, weight: f64) -> Result<(), Error> {
     let root = weight.sqrt().max(1.0);
     for (column, x) in cells.enumerate() {
@@ -281,18 +281,20 @@ fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, wei
     Ok(())
 }
 
-/// Gives an error found among the cells that are there the column it has among all.
-fn recount<E: Element>(error: Error, row: ArrayView1<'_, E>) -> Error {
-    let there =
+/// Replaces the column of an error, which was counted among the present cells, by the one among all cells.
+fn with_column_among_all<E: Element>(error: Error, row: ArrayView1<'_, E>) -> Error {
+    let among_all =
         |nth: usize| row.iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan()).nth(nth).map_or(nth, |(j, _)| j);
     match error {
-        Error::NonFinite { row, column, value } => Error::NonFinite { row, column: there(column), value },
-        Error::TooLarge { row, column, value, limit } => Error::TooLarge { row, column: there(column), value, limit },
+        Error::NonFinite { row, column, value } => Error::NonFinite { row, column: among_all(column), value },
+        Error::TooLarge { row, column, value, limit } => {
+            Error::TooLarge { row, column: among_all(column), value, limit }
+        }
         other => other,
     }
 }
 
-/// A widened copy of rows that were checked.
+/// A copy in f64 of rows that were checked.
 pub(crate) fn widened<E: Element>(rows: ArrayView2<'_, E>) -> Array2<f64> {
     let mut copy = Array2::zeros(rows.dim());
     copy.zip_mut_with(&rows, |out, x| *out = x.to_f64());

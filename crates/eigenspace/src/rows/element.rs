@@ -1,17 +1,17 @@
-//! The numbers a row may be made of, and the precision they are worked on in.
+//! The element types of rows, and the precision in which each is projected.
 //!
 //! | element | projected in | |
 //! |---|---|---|
 //! | `f64`, `i32` | f64 | |
 //! | `f32`, `u8`, `u16` | f32 | every such number is an f32 without loss |
 //!
-//! Models are made of them in f64 always.
+//! Models are always computed in f64.
 
 use ndarray::ArrayView2;
 
 use crate::linalg::Real;
 
-/// Largest magnitude accepted: its square, summed over 10^27 cells, still is a finite f64.
+/// Largest accepted magnitude: the sum of its square over 10^27 cells is still a finite f64.
 pub(crate) const LARGEST: f64 = 1e140;
 
 mod sealed {
@@ -26,7 +26,7 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     fn to_f64(self) -> f64;
     /// The value in its working precision, without loss.
     fn to_work(self) -> Self::Work;
-    /// The rows as they are, if they are in their working precision.
+    /// The rows without a copy, if they already have the working precision.
     #[doc(hidden)]
     fn as_work(rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, Self::Work>>;
 }

@@ -1,18 +1,18 @@
-//! What happens to missing cells: `refuse`, `skip` or `impute`.
+//! Policies for missing cells: `refuse`, `skip` or `impute`.
 
 use std::str::FromStr;
 
 use crate::error::Error;
 
-/// What a stream does with cells that are not a number (NaN).
+/// What a stream does with missing cells (NaN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Missing {
-    /// Refuse the block, naming the cell.
+    /// Reject the block with an error that names the cell.
     #[default]
     Refuse,
-    /// Leave out every row that has one.
+    /// Leave out every row that has a missing cell.
     Skip,
-    /// Fill it with the model's conditional estimate. A row without any cell is left out.
+    /// Fill the cell with the model's conditional estimate. A row without any value is left out.
     Impute,
 }
 

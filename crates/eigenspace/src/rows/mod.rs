@@ -1,4 +1,4 @@
-//! What may enter: rows of numbers, checked once.
+//! Blocks of rows: element types, sparse rows, missing cells, and the only check of the caller's numbers.
 
 pub(crate) mod block;
 pub(crate) mod element;

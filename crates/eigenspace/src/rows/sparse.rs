@@ -1,4 +1,4 @@
-//! Sparse rows: compressed sparse rows (CSR) from slices, never densified as a whole.
+//! Sparse rows in compressed form (CSR), given as slices. They are never made dense all at once.
 //!
 //! ```text
 //! row i:  (indices[p], values[p])  for p in offsets[i]..offsets[i + 1]
@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::rows::element::LARGEST;
 
-/// Rows of which only the non-zero cells are given.
+/// Rows that are given by their non-zero cells.
 ///
 /// ```
 /// use eigenspace::{FitOptions, SparseRows};
@@ -27,7 +27,7 @@ pub struct SparseRows<'a> {
 }
 
 impl<'a> SparseRows<'a> {
-    /// CSR from its three slices; cells of a row may come in any order, and repeated ones add up.
+    /// CSR from its three slices. The cells of a row may have any order; repeated cells are added.
     pub fn new(features: usize, offsets: &'a [usize], indices: &'a [usize], values: &'a [f64]) -> Result<Self, Error> {
         let good = offsets.first() == Some(&0)
             && offsets.last() == Some(&indices.len())
@@ -45,23 +45,23 @@ impl<'a> SparseRows<'a> {
         Ok(rows)
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn nrows(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Columns.
+    /// Number of columns.
     pub fn ncols(&self) -> usize {
         self.features
     }
 
-    /// The cells of a row: column and value.
+    /// The stored cells of a row, as pairs of column and value.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
         let range = self.offsets[row]..self.offsets[row + 1];
         self.indices[range.clone()].iter().copied().zip(self.values[range].iter().copied())
     }
 
-    /// Refuses a bad cell.
+    /// Rejects cells that are missing, infinite or too large.
     pub(crate) fn check_row(&self, row: usize, weight: f64) -> Result<(), Error> {
         let root = weight.sqrt().max(1.0);
         for (column, value) in self.row(row) {

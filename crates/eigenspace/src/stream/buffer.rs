@@ -1,9 +1,9 @@
-//! The row buffer: rows of the factor on top, rows as they arrived below, so that a compression works in place.
+//! The row buffer: rows of the factor, followed by new rows, so that a compression works in place.
 //!
 //! ```text
 //!  rows ──append──►  ┌───────────────────────────┐
 //!                    │ F   r rows, FᵀF ≈ M       │  `kept` rows; none for the scatter engine
-//!                    │ x x x  rows as they came  │  `pending` rows, dense or sparse
+//!                    │ x x x  new rows           │  `pending` rows, dense or sparse
 //!                    └───────────────────────────┘
 //! ```
 
@@ -15,18 +15,18 @@ use crate::rows::block::Block;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::sparse_buffer::SparseBuffer;
 
-/// Rows of a factor, then rows that are not yet absorbed.
+/// The rows of a factor, then pending rows, which are not yet absorbed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RowBuffer {
-    /// Rows of the factor, dense rows as they came, and room for more.
+    /// Rows of the factor, dense pending rows, and unused rows.
     data: Array2<f64>,
-    /// Rows of the factor.
+    /// Number of rows of the factor.
     kept: usize,
-    /// Rows of `data` in use.
+    /// Number of rows of `data` in use.
     used: usize,
-    /// Pending rows that are sparse; never together with dense ones.
+    /// Sparse pending rows; pending rows are either all sparse or all dense.
     sparse: SparseBuffer,
-    /// One for each pending row.
+    /// Weight and arrival time of each pending row.
     arrivals: Vec<Arrival>,
 }
 
@@ -38,7 +38,7 @@ struct Arrival {
 }
 
 impl RowBuffer {
-    /// A buffer that begins with these rows of a factor.
+    /// A buffer that starts with these rows of a factor.
     pub(crate) fn starting_with(factor: Array2<f64>) -> Self {
         let kept = factor.nrows();
         Self { data: factor, kept, used: kept, sparse: SparseBuffer::default(), arrivals: Vec::new() }
@@ -48,17 +48,17 @@ impl RowBuffer {
         self.data.ncols()
     }
 
-    /// Rows of the factor.
+    /// Number of rows of the factor.
     pub(crate) fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Rows that are not yet absorbed.
+    /// Number of pending rows.
     pub(crate) fn pending(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// Rows of the factor and pending rows.
+    /// Number of rows of the factor and of pending rows.
     pub(crate) fn len(&self) -> usize {
         self.kept + self.pending()
     }
@@ -68,7 +68,7 @@ impl RowBuffer {
         self.sparse.rows() > 0
     }
 
-    /// Appends these rows of a block; `time(i)` is the arrival time of the i-th. Sparse rows stay sparse if asked.
+    /// Appends the selected rows of a block; `time(i)` is the arrival time of the i-th. If `sparse`, they stay sparse.
     pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], sparse: bool, time: impl Fn(usize) -> u64) {
         let arrival = |(i, &row): (usize, &usize)| Arrival { weight: block.weight(row), time: time(i) };
         self.arrivals.extend(which.iter().enumerate().map(arrival));
@@ -84,7 +84,7 @@ impl RowBuffer {
         self.used = end;
     }
 
-    /// The number of rows that the buffer must be enlarged to before it can hold this many more, if it must be.
+    /// The new capacity in rows if the buffer must grow to hold `more` rows, otherwise `None`.
     pub(crate) fn rows_after_growing(&self, more: usize) -> Option<usize> {
         let (end, there) = (self.used + more, self.data.nrows());
         (end > there).then(|| end.max(there * 3 / 2))
@@ -96,7 +96,7 @@ impl RowBuffer {
         self.data = larger;
     }
 
-    /// Weights of the pending rows at a time; none if all of them are 1.
+    /// The weights of the pending rows at time `now`; `None` if all of them are 1.
     pub(crate) fn weights(&self, forgetting: Forgetting, now: u64) -> Option<Vec<f64>> {
         let weight = |arrival: &Arrival| arrival.weight * forgetting.weight(now - arrival.time);
         let plain = forgetting == Forgetting::Never && self.arrivals.iter().all(|arrival| arrival.weight == 1.0);
@@ -158,12 +158,12 @@ impl RowBuffer {
         }
     }
 
-    /// Gives back the room for more rows.
+    /// Releases the memory of unused rows.
     pub(crate) fn trim(&mut self) {
         self.data = self.all().to_owned();
     }
 
-    /// Keeps only this many rows in use, pending ones included: they were replaced by fewer with the same scatter.
+    /// Keeps only the first `rows` rows in use, which have replaced all others and have the same scatter.
     pub(crate) fn shorten(&mut self, rows: usize) {
         self.used = self.used.min(rows);
     }
@@ -173,7 +173,7 @@ impl RowBuffer {
         linalg::rows_of(self.data.view(), 0..rows)
     }
 
-    /// Room for at least this many rows of a factor, those beyond the present ones zero; and the sparse rows.
+    /// At least `rows` rows for a factor, of which those after the current ones are zero; and the sparse rows.
     pub(crate) fn factor_and_sparse(&mut self, rows: usize) -> (ArrayViewMut2<'_, f64>, &SparseBuffer) {
         if self.data.nrows() < rows {
             self.resize(rows);
@@ -183,14 +183,14 @@ impl RowBuffer {
         (room, &self.sparse)
     }
 
-    /// The rows in use are now the first `kept` rows of a factor, and nothing is pending.
-    pub(crate) fn settle(&mut self, kept: usize) {
+    /// Makes the first `kept` rows the factor, and removes all pending rows.
+    pub(crate) fn keep_factor(&mut self, kept: usize) {
         (self.kept, self.used) = (kept, kept);
         self.sparse.clear();
         self.arrivals.clear();
     }
 
-    /// Whether the numbers of a restored buffer fit together and no row arrived after this time.
+    /// Whether a restored buffer is consistent and no row arrived after `now`.
     pub(crate) fn is_consistent(&self, features: usize, now: u64) -> bool {
         let dense = self.used.checked_sub(self.kept);
         self.features() == features

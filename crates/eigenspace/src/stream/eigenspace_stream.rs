@@ -1,14 +1,14 @@
-//! The streaming engine: absorb rows by the billion, look at any time.
+//! The stream: absorbs any number of rows, and can be read at any time.
 //!
 //! ```text
-//! update ─► buffer ─► (full) ─► compress, or add to the scatter          model() reads, and changes nothing
+//! update ─► buffer ─► (full) ─► compress, or add to the scatter          model() reads without changing the stream
 //! ```
 //!
-//! * Appending a row is a copy. All arithmetic happens when the buffer is full, at row counts that
-//!   depend only on the [`Plan`], so the answer does not depend on how the caller cut the rows.
+//! * Appending a row is a copy. All computation happens when the buffer is full, at row counts that depend only on the
+//!   [`Plan`], so the result does not depend on how the caller divides the rows into blocks.
 //! * Reading is in `read.rs`.
-//! * Rows of any element type are widened as they are copied, and everything is computed in f64: rows of f32
-//!   give the model that the same numbers in f64 give, to the bit.
+//! * Rows of any element type are converted to f64 when they are copied, so f32 rows give bit-identical models to the
+//!   same numbers in f64.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,10 +25,10 @@ use crate::stream::options::FitOptions;
 use crate::stream::plan::{self, Engine, Plan};
 use crate::stream::state::{EngineState, StreamState};
 
-/// Sparse rows gathered for each compression: they are short, and turning the factor is not.
-const SPARSE_ROWS: usize = 400;
+/// Number of sparse rows per compression. More than for dense rows, because rotating the factor costs more than the rows.
+const SPARSE_BLOCK_ROWS: usize = 400;
 
-/// Rows in, models out.
+/// A model that is still absorbing rows.
 ///
 /// ```
 /// use eigenspace::FitOptions;
@@ -76,63 +76,63 @@ impl EigenspaceStream {
         }
     }
 
-    /// A stream of these options in a state that was saved.
+    /// A stream with these options and a saved state.
     pub(crate) fn restored(options: &FitOptions, state: StreamState) -> Result<Self, Error> {
         let mut stream = options.stream(state.buffer.features())?;
         stream.state = state;
         if let EngineState::Scatter(_) = stream.state.engine {
-            // A stream that was begun with all rows at hand may have taken the scatter where options alone would not.
+            // If the number of rows was known in advance, the stream may use the scatter where the options alone would not.
             stream.plan = stream.plan.with_scatter();
         }
         Ok(stream)
     }
 
-    /// D: columns of the rows.
+    /// Number of features, D.
     pub fn features(&self) -> usize {
         self.state.buffer.features()
     }
 
-    /// n: rows absorbed.
+    /// Number of rows absorbed, n.
     pub fn count(&self) -> u64 {
         self.state.moments().count + self.state.buffer.pending() as u64
     }
 
-    /// The engine, block length and rank that were chosen.
+    /// The chosen engine, block size and rank.
     pub fn plan(&self) -> Plan {
         self.plan
     }
 
-    /// The options the stream was made with.
+    /// The options of the stream.
     pub fn options(&self) -> &FitOptions {
         &self.options
     }
 
-    /// Absorbs a block of any number of rows. A block with a bad cell is refused as a whole.
+    /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a whole.
     pub fn update<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
         let block = rows.into();
-        if self.only_copies(&block) { self.take(block) } else { linalg::inside(|| self.take(block)) }
+        if self.only_copies(&block) { self.absorb(block) } else { linalg::inside(|| self.absorb(block)) }
     }
 
-    fn take(&mut self, block: Block<'_>) -> Result<(), Error> {
-        let there = block.admit(self.features(), self.options.missing)?;
-        self.count().checked_add(there.len() as u64).ok_or(Error::CountOverflow)?;
-        if there.is_empty() {
+    fn absorb(&mut self, block: Block<'_>) -> Result<(), Error> {
+        let selected = block.admit(self.features(), self.options.missing)?;
+        self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
+        if selected.is_empty() {
             return Ok(());
         }
         self.cache = OnceLock::new();
         let by_row = self.options.forgetting.by_row();
         self.state.clock += u64::from(!by_row);
-        // Few features are gathered dense, whatever they come as.
+        // The scatter engine collects rows dense, even if they are sparse.
         let sparse = block.sparse().is_some() && self.plan.engine == Engine::Factor;
         if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() != sparse {
             self.flush()?;
         }
-        let mut rest = &there[..];
+        let mut rest = &selected[..];
         while !rest.is_empty() {
-            if self.room() == 0 {
+            if self.free_rows() == 0 {
                 self.flush()?;
             }
-            let (which, later) = rest.split_at(self.room().min(rest.len()));
+            let (which, later) = rest.split_at(self.free_rows().min(rest.len()));
             let clock = self.state.clock;
             let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
             self.state.buffer.append(&block, which, sparse, time);
@@ -142,19 +142,19 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// Whether an update with these rows is a copy and no more: no compression, no second thread.
+    /// Whether an update with these rows only copies them, without a compression or a second thread.
     pub fn only_copies(&self, rows: &Block<'_>) -> bool {
-        let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.room());
+        let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.free_rows());
         few && !self.state.buffer.is_sparse()
     }
 
-    /// Numbers, at most, that the buffer grows by when these rows come.
+    /// Upper bound on the number of cells that an update with these rows allocates.
     pub fn cells_to_update(&self, rows: &Block<'_>) -> usize {
-        let coming = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.room().max(1)) };
-        self.state.buffer.rows_after_growing(coming).unwrap_or(0).saturating_mul(self.features())
+        let new_rows = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.free_rows().max(1)) };
+        self.state.buffer.rows_after_growing(new_rows).unwrap_or(0).saturating_mul(self.features())
     }
 
-    /// Absorbs the rows that another model stands for.
+    /// Absorbs the rows of another model.
     pub fn merge(&mut self, model: &EigenspaceModel) -> Result<(), Error> {
         if !model.is_empty() && model.is_centered() == self.options.about_origin {
             return Err(Error::CenteringDiffers);
@@ -164,19 +164,19 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// The same stream showing another number of components. Rank that was dropped does not return.
+    /// Changes the number of reported components. Directions that were dropped do not return.
     pub fn set_components(&mut self, components: impl Into<Components>) -> Result<(), Error> {
         let options = self.options.clone().components(components);
         let plan = options.plan(self.features())?;
-        // A stream that was begun with all rows at hand goes on as it is.
+        // A stream whose number of rows was known in advance keeps its engine.
         self.plan = if plan.engine == self.plan.engine { plan } else { self.plan };
         self.options = options;
         self.cache = OnceLock::new();
         Ok(())
     }
 
-    /// Rows that can still be appended before the buffer must be emptied.
-    fn room(&self) -> usize {
+    /// Number of rows that can be appended before the buffer must be emptied.
+    fn free_rows(&self) -> usize {
         let Plan { exact_rows, block_rows, max_rank, engine } = self.plan;
         let buffer = &self.state.buffer;
         let capacity = match &self.state.engine {
@@ -184,7 +184,7 @@ impl EigenspaceStream {
             EngineState::Factor(_) if engine == Engine::Scatter => exact_rows,
             EngineState::Factor(factor) => {
                 let block = if max_rank.is_none() { block_rows.max(buffer.kept()) } else { block_rows };
-                let block = if buffer.is_sparse() { block.max(SPARSE_ROWS) } else { block };
+                let block = if buffer.is_sparse() { block.max(SPARSE_BLOCK_ROWS) } else { block };
                 let first = if factor.compressions() > 0 { 0 } else { exact_rows };
                 first.max(buffer.kept().saturating_add(block))
             }
@@ -192,7 +192,7 @@ impl EigenspaceStream {
         capacity.saturating_sub(buffer.len())
     }
 
-    /// Empties the buffer into the scatter, or compresses it.
+    /// Adds the buffer to the scatter, or compresses it.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         let (forgetting, now) = (self.options.forgetting, self.state.clock);
         let fade = forgetting.weight(now - self.state.settled);
@@ -213,7 +213,7 @@ impl EigenspaceStream {
                     scatter.forget(fade);
                 }
                 scatter.absorb(buffer.raw_mut(), weights.as_deref())?;
-                buffer.settle(0);
+                buffer.keep_factor(0);
                 Ok(())
             }
             EngineState::Factor(factor) => {
@@ -235,16 +235,16 @@ impl EigenspaceStream {
         }
     }
 
-    /// Fills the missing cells of the raw rows; returns how many there were.
+    /// Fills the missing cells of the pending rows and returns their number.
     pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<u64, Error> {
         if self.options.missing != Missing::Impute || self.state.buffer.is_sparse() {
             self.state.unseen.fill(false);
             return Ok(0);
         }
-        let appeared = impute::appeared(self.state.buffer.raw(), weights, &self.state.unseen);
-        impute::hold(self.state.moments_mut(), &appeared);
-        appeared.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
-        let (guess, components) = (self.guess()?, self.options.components);
-        impute(self.state.buffer.raw_mut(), weights, guess, components, self.options.about_origin)
+        let newly_observed = impute::newly_observed(self.state.buffer.raw(), weights, &self.state.unseen);
+        impute::set_earlier_means(self.state.moments_mut(), &newly_observed);
+        newly_observed.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
+        let (imputation, components) = (self.imputation_model()?, self.options.components);
+        impute(self.state.buffer.raw_mut(), weights, imputation, components, self.options.about_origin)
     }
 }

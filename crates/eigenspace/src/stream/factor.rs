@@ -4,16 +4,16 @@
 //! A = [ F ; X − 1tᵀ ],   A Aᵀ = Uᵀ diag(λ) U,   F ← U_r A,   lost += λ_{r+1}
 //! ```
 //!
-//! F is a *factor*, not a basis: its rows are the directions times their singular values. A compression turns A by
-//! orthonormal U and drops the last rows; it divides by nothing, so FᵀF = Aᵀ U_rᵀ U_r A is within rounding of AᵀA minus
-//! what λ says, however ill-conditioned A is. Each compression adds one rounding and no more. Orthonormal directions
-//! are computed only when the stream is read (`decompose.rs`).
+//! F is a *factor*, not a basis: its rows are the directions times their singular values. A compression rotates A by an
+//! orthonormal U and drops the last rows. It divides by nothing, so FᵀF = Aᵀ U_rᵀ U_r A differs from AᵀA only by the
+//! dropped eigenvalues and by rounding, however ill-conditioned A is. Orthonormal directions are computed only when the
+//! stream is read (`decompose.rs`).
 //!
-//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D in products (the rows of F are orthogonal already), and r
-//! vectors of an eigenproblem of size r + m.
+//! Cost of a compression: (m² + 2 r m) D + 2 r (r + m) D for the products, because the rows of F are already orthogonal,
+//! and r eigenvectors of a matrix of size r + m.
 //!
-//! Dense rows, rows with more of them than features, and sparse rows differ in how A is prepared and how it is turned;
-//! the rest is one function, [`Factor::compress`].
+//! Dense rows, more rows than features, and sparse rows differ in how A is prepared and rotated; the rest is one
+//! function, [`Factor::compress`].
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
@@ -27,37 +27,38 @@ use crate::model::moments::{Absorbed, Moments};
 use crate::model::truncation::Cut;
 use crate::stream::buffer::RowBuffer;
 
-/// Compressions for which the rows of F are taken to be orthogonal to each other, as rotations leave them.
+/// After this number of compressions, the products of the rows of F are computed again; in between, the rows are assumed
+/// to be orthogonal, as rotations leave them.
 const TRUSTED_COMPRESSIONS: u64 = 16;
 
-/// What is known of the rows inside F; F itself is in the buffer.
+/// Moments and error bound of the rows inside F; F itself is in the buffer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Factor {
     pub(crate) moments: Moments,
     pub(crate) bound: Bound,
-    /// Compressions so far.
+    /// Number of compressions so far.
     compressions: u64,
 }
 
-/// What a compression keeps.
+/// Determines which directions a compression keeps.
 pub(crate) struct Rule<'a> {
-    /// The most directions it can keep.
+    /// Largest number of directions to keep.
     pub(crate) limit: usize,
-    /// Whether directions are weighed in units in which every feature varies alike.
+    /// Whether directions are compared in standardized units.
     pub(crate) standardized: bool,
-    /// Cuts squared singular values whose sum, with all that was ever dropped, is the second argument.
+    /// Chooses the number of directions from the squared singular values and the total scatter.
     pub(crate) cut: &'a dyn Fn(&[f64], f64) -> Cut,
 }
 
-/// A compression after its Gram matrix is known.
+/// A compression whose Gram matrix has been computed.
 struct Prepared {
     absorbed: Absorbed,
-    /// A Aᵀ, in standardized units where the rule asks for them.
+    /// A Aᵀ, in standardized units if the rule requires it.
     gram: Array2<f64>,
     units: Option<Array1<f64>>,
-    /// t, where pending rows are sparse and are centered inside the products.
+    /// t, if pending rows are sparse and therefore centered inside the products.
     center: Option<Array1<f64>>,
-    /// What the products can be off by, beside the rounding of the rotation.
+    /// Bound on the error of the products, in addition to the rounding of the rotation.
     cancellation: f64,
     rounding: Rounding,
 }
@@ -88,7 +89,7 @@ impl Factor {
         rule: &Rule<'_>,
     ) -> Result<(), Error> {
         if buffer.len() > buffer.features() {
-            // More rows than features: made dense they are short.
+            // With more rows than features, dense rows take little memory.
             buffer.make_dense();
         }
         let ones = vec![1.0; if buffer.is_sparse() { buffer.pending() } else { 0 }];
@@ -98,7 +99,7 @@ impl Factor {
             false => self.prepare_dense(buffer, weights, rule)?,
         };
         let eigen = Eigen::of(prepared.gram.view(), rule.limit.saturating_add(1));
-        let (cut, doubt) = rule.cut(&eigen, &prepared.absorbed.moments, prepared.units.as_ref());
+        let (cut, eigenvalue_error) = rule.cut(&eigen, &prepared.absorbed.moments, prepared.units.as_ref());
         let mut u = eigen.vectors(0..cut.keep);
         for (mut row, value) in u.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
             row *= cut.shrinkage(*value);
@@ -107,13 +108,13 @@ impl Factor {
             None => linalg::rotate_in_place(u.view(), buffer.all_mut()),
             Some(center) => rotate_sparse(u.view(), buffer, center, sparse_weights),
         }
-        let alive = last_alive(buffer.first(cut.keep), &prepared.absorbed.moments);
-        buffer.settle(alive);
-        self.count(buffer.factor(), prepared, cut.lost, doubt);
+        let significant = significant_rows(buffer.first(cut.keep), &prepared.absorbed.moments);
+        buffer.keep_factor(significant);
+        self.record(buffer.factor(), prepared, cut.lost, eigenvalue_error);
         Ok(())
     }
 
-    /// Centers dense rows in place.
+    /// Centers dense rows in place and computes the Gram matrix.
     fn prepare_dense(
         &self,
         buffer: &mut RowBuffer,
@@ -124,21 +125,21 @@ impl Factor {
         let absorbed = self.moments.absorb(buffer.raw_mut(), weights)?;
         let tall = buffer.len() > buffer.features();
         if tall {
-            // A triangle with the same AᵀA is smaller.
+            // Replaces the rows by a smaller triangle with the same AᵀA.
             let triangle = linalg::no_more_rows_than_columns(buffer.all());
             buffer.shorten(triangle.nrows());
             buffer.all_mut().assign(&triangle);
         }
         let units = rule.units(&absorbed.moments);
         let scaled = units.as_ref().map(|units| &buffer.all() / units);
-        let seen = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
+        let matrix = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
         let trusted = !tall && units.is_none() && !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS);
-        let gram = linalg::gram_beside(seen, if trusted { std::slice::from_ref(&kept) } else { &[] });
+        let gram = linalg::gram_beside(matrix, if trusted { std::slice::from_ref(&kept) } else { &[] });
         let rotations = gram.nrows() * if tall { 2 } else { 1 };
         Ok(Prepared { absorbed, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) })
     }
 
-    /// Sparse rows are centered inside the products only.
+    /// Computes the Gram matrix of sparse rows, which are centered inside the products.
     fn prepare_sparse(&mut self, buffer: &RowBuffer, weights: &[f64], rule: &Rule<'_>) -> Result<Prepared, Error> {
         let (absorbed, center) = buffer.sparse().absorb(&self.moments, weights)?;
         let (kept, f) = (buffer.kept(), buffer.factor());
@@ -153,31 +154,31 @@ impl Factor {
             let mut own = gram.slice_axis_mut(Axis(0), Slice::from(..kept));
             own.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::gram(f));
         }
-        // Products that are centered by subtraction lose what the mean outweighs the spread by.
+        // Centering by subtraction inside the products loses digits if the mean is large compared with the spread.
         let weight: f64 = weights.iter().sum();
         let outweighed = |q: &f64, center: &f64| if *q > 0.0 { weight * center * center / q } else { 0.0 };
         let worst = absorbed.moments.scatter.iter().zip(&center).map(|(q, t)| outweighed(q, t)).fold(0.0, f64::max);
-        let seen_center = scaled.as_ref().map_or(&center, |(.., center)| center);
-        let cancellation = 64.0 * UNIT * weight * seen_center.iter().map(|t| t * t).sum::<f64>();
+        let scaled_center = scaled.as_ref().map_or(&center, |(.., center)| center);
+        let cancellation = 64.0 * UNIT * weight * scaled_center.iter().map(|t| t * t).sum::<f64>();
         let mut rounding = rotation(2 * gram.nrows());
         rounding.columns *= f64::sqrt(1.0 + worst);
-        // The center is one word, and may be off by its last digit.
+        // The center is rounded to one f64.
         let off = center.mapv(|t| weight.sqrt() * UNIT * t.abs());
         self.bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
         Ok(Prepared { absorbed, gram, units, center: Some(center), cancellation, rounding })
     }
 
-    /// Counts what a compression dropped and rounded, and that its rows are inside F now.
-    fn count(&mut self, f: ArrayView2<'_, f64>, prepared: Prepared, lost: f64, doubt: f64) {
+    /// Adds what a compression dropped and rounded to the bound, and updates the moments.
+    fn record(&mut self, f: ArrayView2<'_, f64>, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
         let Prepared { absorbed, units, cancellation, rounding, .. } = prepared;
-        let (q, doubt) = (&absorbed.moments.scatter, doubt + cancellation);
+        let (q, eigenvalue_error) = (&absorbed.moments.scatter, eigenvalue_error + cancellation);
         let largest = linalg::squared_lengths(f).iter().fold(0.0, |a: f64, b| a.max(*b));
         let mut bound = self.bound.absorbed(&self.moments, &absorbed);
         self.bound = match units {
-            None => bound.losing(lost).rounded(Rounding { whole: doubt, ..rounding }, q, largest),
+            None => bound.losing(lost).rounded(Rounding { whole: eigenvalue_error, ..rounding }, q, largest),
             Some(units) => {
                 bound.lost.zip_mut_with(&units, |own, unit| *own += lost * unit * unit);
-                bound.rounded(Rounding { features: doubt, ..rounding }, q, largest)
+                bound.rounded(Rounding { features: eigenvalue_error, ..rounding }, q, largest)
             }
         };
         self.moments = absorbed.moments;
@@ -185,27 +186,27 @@ impl Factor {
     }
 }
 
-/// F ← U₁ F + U₂ diag(√w) (X − 1tᵀ), where F lies: fresh memory would cost more than the product.
+/// F ← U₁ F + U₂ diag(√w) (X − 1tᵀ), in place: allocating memory would take longer than the product.
 fn rotate_sparse(u: ArrayView2<'_, f64>, buffer: &mut RowBuffer, center: &Array1<f64>, weights: &[f64]) {
     let (kept, keep) = (buffer.kept(), u.nrows());
-    let (mut turned, sparse) = buffer.factor_and_sparse(keep);
-    let mut square = Array2::zeros((keep, turned.nrows()));
+    let (mut rotated, sparse) = buffer.factor_and_sparse(keep);
+    let mut square = Array2::zeros((keep, rotated.nrows()));
     square.slice_axis_mut(Axis(1), Slice::from(..kept)).assign(&linalg::columns_of(u, 0..kept));
-    linalg::rotate_in_place(square.view(), turned.view_mut());
-    turned.slice_axis_inplace(Axis(0), Slice::from(..keep));
-    turned.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
+    linalg::rotate_in_place(square.view(), rotated.view_mut());
+    rotated.slice_axis_inplace(Axis(0), Slice::from(..keep));
+    rotated.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(k, mut row)| {
         let row = row.as_slice_mut().expect("rows of a factor are contiguous");
-        sparse.add_turned(|i| u[[k, kept + i]], center, weights, row);
+        sparse.add_rotated(|i| u[[k, kept + i]], center, weights, row);
     });
 }
 
 impl Rule<'_> {
-    /// √q_j, what each feature is divided by; nothing where they keep their units.
+    /// The units √q_j by which features are divided; `None` if they keep their units.
     fn units(&self, moments: &Moments) -> Option<Array1<f64>> {
         self.standardized.then(|| moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 }))
     }
 
-    /// The cut, and what eigenvalues of a Gram matrix can be off by where it drops any.
+    /// The cut, and a bound on the error of the eigenvalues of the Gram matrix if anything is dropped.
     fn cut(&self, eigen: &Eigen, moments: &Moments, units: Option<&Array1<f64>>) -> (Cut, f64) {
         let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
         let total = match units {
@@ -216,14 +217,18 @@ impl Rule<'_> {
         if cut.keep >= moments.rank_limit().min(eigen.size()) {
             return (Cut { lost: 0.0, shrink: 0.0, ..cut }, 0.0);
         }
-        let doubt = 8.0 * (eigen.size() as f64 + 16.0) * UNIT * squared.first().copied().unwrap_or(0.0);
-        // What the Gram matrix cannot tell from nothing is rounding, and counted as such.
-        if cut.lost <= doubt { (Cut { lost: 0.0, shrink: 0.0, ..cut }, 2.0 * doubt) } else { (cut, doubt) }
+        let eigenvalue_error = 8.0 * (eigen.size() as f64 + 16.0) * UNIT * squared.first().copied().unwrap_or(0.0);
+        // Dropped eigenvalues that cannot be distinguished from zero count as rounding.
+        if cut.lost <= eigenvalue_error {
+            (Cut { lost: 0.0, shrink: 0.0, ..cut }, 2.0 * eigenvalue_error)
+        } else {
+            (cut, eigenvalue_error)
+        }
     }
 }
 
-/// The number of rows up to the last one that is more than rounding in some feature.
-fn last_alive(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
+/// The number of rows up to the last one that is more than rounding in any feature.
+fn significant_rows(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
     decompose::alive(rows, moments.scatter.view(), rows.nrows()).last().map_or(0, |last| last + 1)
 }
 
@@ -249,7 +254,7 @@ mod tests {
             .expect("good rows")
     }
 
-    /// Strong directions that fade slowly, and some noise.
+    /// Directions whose strength decreases slowly, and some noise.
     fn block(seed: usize) -> Array2<f64> {
         let wave = |i: usize, j: usize| (((i * 7919 + j * 104_729 + i * j) % 9973) as f64 / 9973.0) - 0.5;
         let loads =
@@ -258,13 +263,14 @@ mod tests {
         loads.dot(&directions) + Array2::from_shape_fn((BLOCK, FEATURES), |(i, j)| 0.01 * wave(i + seed, j + 7))
     }
 
-    /// The largest product of two rows of F, as a share of the largest of a row with itself.
+    /// The largest product of two different rows of F, relative to the largest squared length.
     fn skew(stream: &EigenspaceStream) -> f64 {
         let f = stream.state.buffer.factor();
         let products = f.dot(&f.t());
         let largest = products.diag().iter().fold(0.0_f64, |a, b| a.max(*b));
-        let beside = products.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, x)| x.abs()).fold(0.0, f64::max);
-        beside / largest.max(f64::MIN_POSITIVE)
+        let off_diagonal =
+            products.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, x)| x.abs()).fold(0.0, f64::max);
+        off_diagonal / largest.max(f64::MIN_POSITIVE)
     }
 
     fn compressions(stream: &EigenspaceStream) -> u64 {
@@ -274,7 +280,7 @@ mod tests {
         }
     }
 
-    /// What sixteen compressions can leave: each the residual that `leading` accepts, where ‖T‖ ≤ 3 λ₁.
+    /// Bound on the skew after sixteen compressions: each leaves at most the residual that `leading` accepts, with ‖T‖ ≤ 3 λ₁.
     fn trusted() -> f64 {
         TRUSTED_COMPRESSIONS as f64 * 12.0 * f64::EPSILON * ((100 + BLOCK) as f64).sqrt()
     }

@@ -1,29 +1,28 @@
-//! Forgetting: old rows weigh less and less.
+//! Forgetting: the weight of a row decreases with its age.
 //!
 //! ```text
 //! weight of a row = f^age        age in rows, or in blocks
 //! ```
 //!
-//! Before newer rows are added, s ← √f s, w ← f w, q ← f q, and the bounds likewise: scatter and weight
-//! by the same factor, so that variances stay those of the rows remembered. The model then equals
-//! batch PCA of all rows with weights f^age.
+//! Before newer rows are added, s ← √f s, w ← f w and q ← f q, and the bounds are scaled by f. Scatter and weight are
+//! scaled by the same factor, so variances do not change. The model equals batch PCA of all rows with weights f^age.
 
 use std::str::FromStr;
 
 use crate::error::Error;
 
-/// How quickly a stream forgets.
+/// How quickly a stream forgets old rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Forgetting {
-    /// Never.
+    /// All rows keep their weight.
     #[default]
     Never,
-    /// A row weighs this factor less with every row that comes after it.
+    /// Each new row multiplies the weight of all earlier rows by this factor.
     PerRow(f64),
-    /// A row weighs this factor less with every block that comes after it. Here, and only here, it
-    /// matters how the rows were cut. A block of which no row takes part does not count.
+    /// Each new block multiplies the weight of all earlier rows by this factor. Only with this rule does the result
+    /// depend on how the rows are divided into blocks. A block without any usable row does not count.
     PerBlock(f64),
-    /// A row weighs half after this many rows.
+    /// The weight of a row is halved after this many rows.
     HalfLife(f64),
 }
 
@@ -64,7 +63,7 @@ impl Forgetting {
         }
     }
 
-    /// True if the clock ticks with every row.
+    /// Whether age is counted in rows, not in blocks.
     pub(crate) fn by_row(self) -> bool {
         matches!(self, Self::PerRow(_) | Self::HalfLife(_))
     }

@@ -1,4 +1,4 @@
-//! Rows that keep coming.
+//! Streams: models that absorb rows as they arrive.
 
 pub(crate) mod buffer;
 pub(crate) mod eigenspace_stream;

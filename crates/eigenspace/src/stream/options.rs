@@ -1,12 +1,11 @@
-//! Settings of a fit, and the fit itself.
+//! Settings of a fit.
 //!
 //! ```text
-//! k shown  ≤  r kept        r = 2k + 32 unless said otherwise
+//! k reported  ≤  r kept        r = 2k + 32 by default
 //! ```
 //!
-//! `components` is what the user looks at; `max_rank` is what the engine carries from one
-//! compression to the next. Keeping no more than is shown is cheapest, and wrong by as much as the
-//! certificate then says.
+//! `components` is the number of directions to report; `max_rank` is the number of directions kept from one compression
+//! to the next. Keeping only the reported ones is fastest, but inaccurate; the certificate says by how much.
 
 use crate::error::Error;
 use crate::model::moments::{Moments, WeightKind};
@@ -15,8 +14,8 @@ use crate::rows::missing::Missing;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::plan::{self, Engine, Plan};
 
-/// How to fit a model. The defaults show every direction and drop none, which takes the memory of all
-/// rows, up to D × D: set a number of components where there are many features.
+/// How to fit a model. The defaults report every direction and drop none. This takes as much memory as all rows, up to
+/// D × D numbers, so set a number of components if there are many features.
 ///
 /// ```
 /// use eigenspace::FitOptions;
@@ -42,61 +41,59 @@ pub struct FitOptions {
 }
 
 impl FitOptions {
-    /// All components, nothing dropped, the engine chosen by width.
+    /// Reports all components, drops nothing, and chooses the engine by the number of features.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many components the model shows: a number, a share of variance such as 0.95, or
-    /// [`Components::All`].
+    /// Number of components to report: a number, a share of variance such as 0.95, or [`Components::All`].
     pub fn components(mut self, components: impl Into<Components>) -> Self {
         self.components = components.into();
         self
     }
 
-    /// How many directions a compression keeps, whatever the truncation rule. By default twice the
-    /// number of components and 32 more; [`Rank::All`] keeps all. The scatter engine has no need of it.
+    /// Largest number of directions that a compression keeps, whatever the truncation rule. The default is twice the
+    /// number of components plus 32; [`Rank::All`] keeps all. The scatter engine ignores it.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = Some(rank.into());
         self
     }
 
-    /// The rule by which a compression drops directions. The scatter engine, chosen up to 1,024
-    /// features, never compresses and drops nothing; [`EigenspaceModel::truncate`](crate::EigenspaceModel::truncate) cuts its models.
+    /// The rule by which a compression drops directions. The scatter engine, the default for up to 1,024 features, never
+    /// drops anything; use [`EigenspaceModel::truncate`](crate::EigenspaceModel::truncate) to truncate its models.
     pub fn truncation(mut self, truncation: Truncation) -> Self {
         self.truncation = truncation;
         self
     }
 
-    /// What is kept between blocks.
+    /// How the stream absorbs rows.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
         self
     }
 
-    /// Rows gathered for each compression: fewer are faster up to a point, more give a tighter
-    /// certificate.
+    /// Number of rows per compression. Fewer rows are faster up to a point, more rows give a tighter certificate.
     pub fn block_rows(mut self, rows: usize) -> Self {
         self.block_rows = Some(rows);
         self
     }
 
-    /// How quickly old rows lose weight.
+    /// How quickly the weight of old rows decreases.
     pub fn forgetting(mut self, forgetting: Forgetting) -> Self {
         self.forgetting = forgetting;
         self
     }
 
-    /// Whether the rows are centered on their mean, as PCA does by default. Without centering the
-    /// directions are those of Σ x xᵀ, as latent semantic analysis wants them.
+    /// Whether to subtract the mean of the rows, as in PCA. Without centering, the directions are those of Σ x xᵀ, as in
+    /// latent semantic analysis.
     pub fn centered(mut self, centered: bool) -> Self {
         self.about_origin = !centered;
         self
     }
 
-    /// Whether the model will be looked at [standardized](crate::EigenspaceModel::standardize). The model itself stays raw;
-    /// but directions are then dropped by what they hold of features that all vary alike, and features of small spread
-    /// keep their digits.
+    /// Whether the model will be [standardized](crate::EigenspaceModel::standardize). The model itself keeps the units of
+    /// the rows, but directions are then dropped by their variance in standardized units, so that features with a small
+    /// spread keep their digits.
     pub fn standardize(mut self, standardize: bool) -> Self {
         self.standardize = standardize;
         self
@@ -108,18 +105,18 @@ impl FitOptions {
         self
     }
 
-    /// What to do with cells that are not a number.
+    /// What to do with missing cells (NaN).
     pub fn missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
         self
     }
 
-    /// The moments of no rows.
+    /// The moments of zero rows.
     pub(crate) fn nothing(&self, features: usize) -> Moments {
         Moments::empty(features).about(self.about_origin).weighing(self.weights)
     }
 
-    /// What a stream of rows of this width would do; refuses options that mean nothing.
+    /// The plan of a stream with this number of features. Rejects invalid options.
     pub fn plan(&self, features: usize) -> Result<Plan, Error> {
         self.components.check()?;
         self.truncation.check()?;

@@ -1,45 +1,43 @@
-//! How a stream will work: which engine, how many rows at a time, how much rank.
+//! Chooses the engine, the number of rows per block and the rank of a stream.
 //!
 //! ```text
-//! D ≤ 1024        M, the D × D scatter          D² per row
-//! otherwise       the factor buffer             about (4r + m + 2r²/m) D per row, m rows at a time
+//! D ≤ 1024        scatter engine: the D × D matrix M       D² operations per row
+//! otherwise       factor engine: F and a buffer of rows    about (4r + m + 2r²/m) D per row, m rows at a time
 //! ```
 //!
-//! The factor's cost per row is least near m = r: fewer rows waste the rotation of the r kept ones,
-//! more rows grow the eigenproblem, which costs (r + m)³.
+//! The cost of the factor engine per row is smallest near m = r. With fewer rows, the r kept directions are rotated too
+//! often; with more rows, the eigenproblem, which costs (r + m)³, becomes too large.
 
 use std::str::FromStr;
 
 use crate::error::Error;
 use crate::model::truncation::{Components, Rank, Truncation};
 
-/// Up to this many features the scatter matrix is the default.
+/// Up to this number of features, the scatter engine is the default.
 const SCATTER_FEATURES: usize = 1024;
-/// No scatter matrix beyond this many features: it would take more than 8 GiB.
+/// Largest number of features for the scatter engine: its matrix takes 8 GiB.
 const SCATTER_LIMIT: usize = 32_768;
-/// Rows held before the first compression, if they fit in [`EXACT_BYTES`].
+/// Number of rows kept before the first compression, if they fit in [`EXACT_BYTES`].
 const EXACT_ROWS: usize = 512;
 /// Memory for those rows.
 const EXACT_BYTES: usize = 256 << 20;
-/// Rows added to the scatter at a time.
+/// Number of rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;
-/// Rows at hand are all held, or summed in a scatter, while there are at most this many for each feature,
-const ROWS_AT_HAND: usize = 5;
-/// the eigenproblem is at most this large,
-const EIGENPROBLEM: usize = 4096;
-/// and they fit in this memory.
-const BYTES_AT_HAND: usize = 1 << 30;
+/// If all rows are known in advance, nothing is dropped as long as there are at most this many rows per feature, the
+/// eigenproblem has at most [`MAX_EIGENPROBLEM`] rows, and everything fits in [`MAX_EXACT_BYTES`].
+const MAX_ROWS_PER_FEATURE: usize = 5;
+const MAX_EIGENPROBLEM: usize = 4096;
+const MAX_EXACT_BYTES: usize = 1 << 30;
 
-/// What a stream keeps between blocks.
+/// How a stream absorbs rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Engine {
-    /// The scatter for up to 1,024 features, otherwise the factor buffer.
+    /// `Scatter` for up to 1,024 features, otherwise `Factor`.
     #[default]
     Auto,
-    /// At most `max_rank` directions and a buffer of rows; sees singular values down to ε of the
-    /// largest.
+    /// Keeps at most `max_rank` directions and a buffer of rows. Resolves singular values down to ε times the largest.
     Factor,
-    /// The D × D scatter: exact for ever, sees singular values down to √ε of the largest.
+    /// Keeps the D × D scatter and drops nothing. Resolves singular values down to √ε times the largest.
     Scatter,
 }
 
@@ -56,16 +54,16 @@ impl FromStr for Engine {
     }
 }
 
-/// The choices a stream made for its width and options.
+/// The settings of a stream, chosen from its options and the number of features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     /// The engine, never [`Engine::Auto`].
     pub engine: Engine,
-    /// Rows held before anything is compressed; up to here the rows themselves are kept.
+    /// Number of rows kept unchanged before the first compression.
     pub exact_rows: usize,
-    /// Rows gathered for each compression after that.
+    /// Number of rows per compression after that.
     pub block_rows: usize,
-    /// Directions kept by a compression; `None` if the data decide.
+    /// Number of directions that a compression keeps; `None` if it depends on the data.
     pub max_rank: Option<usize>,
 }
 
@@ -82,7 +80,7 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// Spare directions kept beside the k that are shown.
+/// Default number of directions to keep if k are reported.
 pub(crate) fn spare_rank(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(32)
 }
@@ -120,7 +118,7 @@ pub(crate) fn plan(
     let affordable = EXACT_ROWS.min(EXACT_BYTES / features.saturating_mul(8));
     let exact_rows = match (asked, truncation, components) {
         (Some(_), _, _) => room,
-        // Nothing will ever be dropped, so rows are as good a factor as any until there are D of them.
+        // Nothing will ever be dropped, so the rows themselves can be the factor until there are D of them.
         (None, Truncation::None, Components::All) => EXACT_ROWS.max(features),
         _ => room.max(affordable),
     };
@@ -128,10 +126,10 @@ pub(crate) fn plan(
 }
 
 impl Plan {
-    /// The plan for rows that are all at hand: nothing is dropped where holding everything is affordable.
-    pub(crate) fn at_hand(self, features: usize, rows: usize) -> Self {
-        let few = rows <= features.saturating_mul(ROWS_AT_HAND) && rows.min(features) <= EIGENPROBLEM;
-        let affordable = rows.min(features).saturating_mul(features).saturating_mul(8) <= BYTES_AT_HAND;
+    /// The plan if the number of rows is known in advance: nothing is dropped if keeping everything is affordable.
+    pub(crate) fn for_known_rows(self, features: usize, rows: usize) -> Self {
+        let few = rows <= features.saturating_mul(MAX_ROWS_PER_FEATURE) && rows.min(features) <= MAX_EIGENPROBLEM;
+        let affordable = rows.min(features).saturating_mul(features).saturating_mul(8) <= MAX_EXACT_BYTES;
         if self.engine == Engine::Scatter || rows <= self.exact_rows || !few || !affordable {
             return self;
         }

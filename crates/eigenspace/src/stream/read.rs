@@ -1,18 +1,17 @@
-//! Reading a stream: the buffer as it stands is decomposed, and nothing changes.
+//! Reading a stream: decomposes the current buffer without changing it.
 //!
 //! ```text
-//! A = [ F ; X − 1tᵀ ],   M = Aᵀ A   ─►  model()   every direction
-//!                                    ─►  shown()   the k that are shown, and a few more
+//! A = [ F ; X − 1tᵀ ],   M = Aᵀ A   ─►  model()   all directions
+//!                                    ─►  shown()   the k reported ones, and a few more
 //! ```
 //!
-//! Reading drops nothing; `model()` is cached until the next row. (Sparse rows that would not fit when made
-//! dense are the exception: reading them compresses a copy, and the certificate of that reading says
-//! what it cost.)
+//! Reading drops nothing, and `model()` is cached until the next row. (There is one exception: sparse rows that would not
+//! fit in memory when made dense are compressed in a copy, and the certificate of that model includes the effect.)
 //!
-//! Whoever only looks at the components need not pay for the directions behind them. A Gram matrix
-//! knows the leading directions up to ε λ₁ / (λ_k − λ_j), where j is the first that was left out; when that is
-//! too much, or two of the directions shown are too close for two readings to agree on each, or what is hidden
-//! is too little to be known by a difference, everything is read.
+//! Callers that need only the leading components can skip the rest. A Gram matrix determines the leading directions up
+//! to ε λ₁ / (λ_k − λ_j), where j is the first one left out. Everything is computed if this is too large, if two reported
+//! directions are too close to be determined separately, or if the unreported variance is too small to be computed as a
+//! difference.
 
 use std::sync::Arc;
 
@@ -25,25 +24,25 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::missing::Missing;
 use crate::stream::eigenspace_stream::EigenspaceStream;
-use crate::stream::impute::Guess;
+use crate::stream::impute::ImputationModel;
 use crate::stream::options::FitOptions;
 use crate::stream::state::{EngineState, StreamState};
 
-/// Waiting sparse rows are read as they are while they and the factor have fewer dense cells than this.
-const READ_CELLS: usize = 1 << 25;
-/// Directions read beside those that are shown, so that the last of these is far from what is left out.
-const BESIDE: usize = 16;
-/// The angle by which the directions shown may be off for want of the others.
-const OFF: f64 = 1e-11;
-/// The angle by which two readings may disagree on one of the directions.
-const APART: f64 = 1e-7;
-/// Numbers, beside those of the matrices, that were once seen to be asked for at a time.
-const PRODUCT_CELLS: usize = 1 << 23;
-/// The share of variance that must be hidden for its amount to have ten digits.
-const HIDDEN: f64 = 1e-5;
+/// Pending sparse rows are read without a compression if they and the factor have at most this many cells when dense.
+const MAX_DENSE_CELLS: usize = 1 << 25;
+/// Directions computed in addition to the reported ones, so that the last reported one is far from what is left out.
+const EXTRA_DIRECTIONS: usize = 16;
+/// Largest accepted angle between the reported directions and the exact ones, caused by leaving out the others.
+const DIRECTION_TOLERANCE: f64 = 1e-11;
+/// Largest accepted angle between the same direction in two reads.
+const AGREEMENT_TOLERANCE: f64 = 1e-7;
+/// Number of cells allocated at a time in addition to the matrices, as observed.
+const SCRATCH_CELLS: usize = 1 << 23;
+/// The unreported share of variance must be at least this, so that it can be computed as a difference to ten digits.
+const MIN_UNREPORTED_SHARE: f64 = 1e-5;
 
 impl EigenspaceStream {
-    /// The model of all rows so far. Cached until the next row.
+    /// The model of all rows so far. It is cached until the next row.
     pub fn model(&self) -> Result<Arc<EigenspaceModel>, Error> {
         if let Some(model) = self.cache.get() {
             return Ok(Arc::clone(model));
@@ -52,8 +51,8 @@ impl EigenspaceStream {
         Ok(Arc::clone(self.cache.get_or_init(|| model)))
     }
 
-    /// A model that is good for looking at its components, and cheaper than [`model`](Self::model): of the
-    /// directions behind them only a few are there, which its certificate says.
+    /// A model with the reported components and only a few other directions. It is cheaper than [`model`](Self::model);
+    /// its certificate counts the directions that are left out.
     ///
     /// ```
     /// use eigenspace::FitOptions;
@@ -69,7 +68,7 @@ impl EigenspaceStream {
     /// ```
     pub fn shown(&self) -> Result<Arc<EigenspaceModel>, Error> {
         let Components::Number(shown) = self.options.components else { return self.model() };
-        let limit = shown.saturating_add(BESIDE);
+        let limit = shown.saturating_add(EXTRA_DIRECTIONS);
         let size = match self.state.engine {
             EngineState::Scatter(_) => self.features(),
             EngineState::Factor(_) => self.state.buffer.len(),
@@ -79,8 +78,8 @@ impl EigenspaceStream {
         }
         let model = linalg::inside(|| self.read(Truncation::Rank(limit)))?;
         let captured: f64 = model.all_singular_values().iter().take(shown).map(|s| s * s).sum();
-        let hidden = model.moments.total() - captured >= HIDDEN * captured;
-        let enough = model.rank() == limit && hidden && told_apart(model.all_singular_values(), shown, size);
+        let hidden = model.moments.total() - captured >= MIN_UNREPORTED_SHARE * captured;
+        let enough = model.rank() == limit && hidden && are_determined(model.all_singular_values(), shown, size);
         if enough { Ok(Arc::new(model)) } else { self.model() }
     }
 
@@ -88,19 +87,19 @@ impl EigenspaceStream {
     pub fn cells_to_read(&self) -> usize {
         let (buffer, features) = (&self.state.buffer, self.features());
         let rows = buffer.len();
-        // Sparse rows that are compressed first are never dense.
-        let compressed = buffer.is_sparse() && rows * features > READ_CELLS;
+        // Sparse rows that are compressed first are never made dense.
+        let compressed = buffer.is_sparse() && rows * features > MAX_DENSE_CELLS;
         let rows =
             if compressed { rows.min(2 * buffer.kept().max(self.plan().max_rank.unwrap_or(rows))) } else { rows };
         let scatter = match self.state.engine {
             EngineState::Scatter(_) => features.saturating_mul(8),
             EngineState::Factor(_) => 0,
         };
-        (2 * rows + 16).saturating_add(scatter).saturating_mul(features).saturating_add(PRODUCT_CELLS)
+        (2 * rows + 16).saturating_add(scatter).saturating_mul(features).saturating_add(SCRATCH_CELLS)
     }
 
-    /// What the rows before the pending ones say, if there are any.
-    pub(crate) fn guess(&self) -> Result<Option<Guess>, Error> {
+    /// The model for filling missing cells, from the rows before the pending ones, if there are any.
+    pub(crate) fn imputation_model(&self) -> Result<Option<ImputationModel>, Error> {
         let components = self.options.components;
         let model = match &self.state.engine {
             EngineState::Scatter(scatter) => scatter.model(Truncation::None, components, false),
@@ -110,7 +109,7 @@ impl EigenspaceStream {
                 EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound.clone(), components)
             }
         };
-        Ok((model.count() > 0).then(|| Guess::of(&model, components)))
+        Ok((model.count() > 0).then(|| ImputationModel::of(&model, components)))
     }
 
     fn read(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
@@ -118,8 +117,8 @@ impl EigenspaceStream {
         let StreamState { engine, buffer, clock, settled, .. } = &self.state;
         let fade = forgetting.weight(clock - settled);
         let weights = buffer.weights(forgetting, *clock);
-        if buffer.is_sparse() && buffer.len() * self.features() > READ_CELLS {
-            // Too many to be made dense: this reading pays for a compression, the stream does not.
+        if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_CELLS {
+            // Too many cells to be made dense: compress a copy of the stream instead.
             let mut settled = self.clone();
             settled.flush()?;
             return settled.read(truncation);
@@ -150,7 +149,7 @@ impl EigenspaceStream {
         }
     }
 
-    /// The same where cells are missing: they are filled in a copy.
+    /// Reads a copy of the stream in which missing cells are filled.
     fn read_filled(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let mut filled = self.clone();
         let weights = filled.state.buffer.weights(self.options.forgetting, self.state.clock);
@@ -165,12 +164,12 @@ impl EigenspaceStream {
     }
 }
 
-/// Whether the first directions are known without those behind the last value, and each by itself, from
-/// a Gram matrix of this size.
-fn told_apart(values: ArrayView1<'_, f64>, shown: usize, size: usize) -> bool {
+/// Whether a Gram matrix of this size determines each of the first `shown` directions, although those after the last
+/// value were left out.
+fn are_determined(values: ArrayView1<'_, f64>, shown: usize, size: usize) -> bool {
     let squared = |i: usize| values[i] * values[i];
     let rounding = f64::EPSILON * (size as f64).sqrt() * squared(0);
     let last = values.len() - 1;
-    (0..shown).all(|i| APART * (squared(i) - squared(i + 1)) > rounding)
-        && OFF * (squared(shown.saturating_sub(1)) - squared(last)) > rounding
+    (0..shown).all(|i| AGREEMENT_TOLERANCE * (squared(i) - squared(i + 1)) > rounding)
+        && DIRECTION_TOLERANCE * (squared(shown.saturating_sub(1)) - squared(last)) > rounding
 }

@@ -1,15 +1,14 @@
-//! Sparse rows on their way into the factor: they stay sparse until they are compressed.
-//!
-//! A stream keeps sparse rows as they are until its buffer is full, and centers them only inside its
-//! products, with t of `moments.rs` and rows r_i = √w_i (x_i − t):
+//! Sparse pending rows. They stay sparse until they are compressed into the factor:
 //!
 //! ```text
 //! r_i · r_j = √(w_i w_j) (x_i · x_j − x_i · t − x_j · t + t · t)        f · r_i = √w_i (f · x_i − f · t)
 //! F ← U₁ F + U₂ diag(√w) X − (U₂ √w) tᵀ
 //! ```
 //!
-//! Memory: the non-zeros of a block, and the D × r factor. Cost of a compression of m rows with z
-//! non-zeros: r z for the products with F, Σ_j z_j² for those of the rows, 2 r² D to turn F.
+//! The rows r_i = √w_i (x_i − t) are centered only inside the products, with t of `moments.rs`.
+//!
+//! Memory: the non-zeros of a block, and the D × r factor. Cost of a compression of rows with z non-zeros, of which z_j in
+//! column j: r z for the products with F, Σ_j z_j² for those between rows, and 2 r² D to rotate F.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -19,7 +18,7 @@ use crate::error::Error;
 use crate::linalg::vectorized;
 use crate::model::moments::{Absorbed, Moments, TwoWords};
 
-/// Raw sparse rows that wait for a compression: sorted, each column once.
+/// Pending sparse rows, with sorted columns and each column at most once.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SparseBuffer {
     offsets: Vec<usize>,
@@ -59,7 +58,7 @@ impl SparseBuffer {
         self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
     }
 
-    /// Whether the numbers of restored rows fit together.
+    /// Whether restored rows are consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         self.columns.len() == self.values.len()
             && self.columns.iter().all(|&column| column < features)
@@ -67,7 +66,7 @@ impl SparseBuffer {
             && self.offsets.last().is_none_or(|&last| last <= self.values.len())
     }
 
-    /// The rows as a dense matrix, for few of them.
+    /// The rows as a dense matrix.
     pub(crate) fn dense(&self, features: usize) -> Array2<f64> {
         let mut rows = Array2::zeros((self.rows(), features));
         for i in 0..self.rows() {
@@ -88,7 +87,7 @@ impl SparseBuffer {
         let added: f64 = weights.iter().sum();
         let weight = before.weight + added;
         let beta = 1.0 - (before.weight / weight).sqrt();
-        // A column that is stored in every row is summed as differences, so that a constant one has its mean.
+        // A column that is stored in every row is summed as differences, so that the mean of a constant column is exact.
         let mut stored = vec![(0_usize, 0.0); before.features()];
         for i in 0..self.rows() {
             self.row(i).for_each(|(j, x)| stored[j] = (stored[j].0 + 1, if i == 0 { x } else { stored[j].1 }));
@@ -144,14 +143,14 @@ impl SparseBuffer {
         Ok((Absorbed { moments, step: from_near, c, roundings }, center))
     }
 
-    /// The Gram matrix of [ F ; R ] for the r rows of F, whose own are orthogonal, and the centered
-    /// rows R; lower triangle.
+    /// The lower triangle of the Gram matrix of [ F ; R ], where the rows of F are orthogonal to each other and R are the
+    /// centered rows.
     pub(crate) fn gram(&self, f: ArrayView2<'_, f64>, center: &Array1<f64>, weights: &[f64]) -> Array2<f64> {
         let (r, m) = (f.nrows(), self.rows());
         let mut g = Array2::<f64>::zeros((r + m, r + m));
         let center_squared = center.dot(center);
         let along: Vec<f64> = (0..m).map(|i| self.row(i).map(|(j, x)| x * center[j]).sum()).collect();
-        // Every column meets its rows: Σ z_j² products, whatever the number of rows.
+        // For every column, multiply all pairs of its cells: Σ z_j² products, whatever the number of rows.
         let mut by_column: Vec<(usize, usize, f64)> = Vec::with_capacity(self.columns.len());
         (0..m).for_each(|i| by_column.extend(self.row(i).map(|(j, x)| (j, i, x))));
         by_column.sort_unstable_by_key(|&(j, i, _)| (j, i));
@@ -188,8 +187,8 @@ impl SparseBuffer {
         g
     }
 
-    /// Row k of U R, added to a row.
-    pub(crate) fn add_turned(&self, u: impl Fn(usize) -> f64, center: &Array1<f64>, weights: &[f64], row: &mut [f64]) {
+    /// Adds row k of U R to a row.
+    pub(crate) fn add_rotated(&self, u: impl Fn(usize) -> f64, center: &Array1<f64>, weights: &[f64], row: &mut [f64]) {
         let centered = center.iter().any(|t| *t != 0.0);
         let mut shift = 0.0;
         for (i, weight) in weights.iter().enumerate() {

@@ -11,23 +11,23 @@ use crate::stream::buffer::RowBuffer;
 use crate::stream::factor::Factor;
 use crate::stream::plan::{self, Engine};
 
-/// No stream reaches this time: it would have to absorb a billion rows a second for a century.
-const LATEST: u64 = 1 << 62;
+/// No stream reaches this time: that would take a billion rows per second for a century.
+const MAX_CLOCK: u64 = 1 << 62;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StreamState {
     pub(crate) engine: EngineState,
     pub(crate) buffer: RowBuffer,
-    /// Features that have had no value in any row, where missing cells are filled.
+    /// Whether each feature has had no value in any row so far. Empty unless missing cells are filled.
     pub(crate) unseen: Vec<bool>,
-    /// The time by which rows are forgotten: the number of rows, or of blocks, that have arrived.
+    /// The time for forgetting: the number of rows, or of blocks, that have arrived.
     pub(crate) clock: u64,
-    /// The time at which the weight inside the engine was last brought up to date.
+    /// The time to which the weights inside the engine refer.
     pub(crate) settled: u64,
 }
 
-/// What absorbs the rows of the buffer. A scatter engine begins as a factor without rows: until its buffer is full for
-/// the first time, the rows themselves are the most precise thing to read.
+/// The engine that absorbs the rows of the buffer. A scatter engine starts as a factor without rows: until the buffer is
+/// full for the first time, reading the rows themselves is more precise.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum EngineState {
     Factor(Factor),
@@ -35,7 +35,7 @@ pub(crate) enum EngineState {
 }
 
 impl StreamState {
-    /// No rows yet.
+    /// The state before the first row.
     pub(crate) fn empty(nothing: Moments, unseen: Vec<bool>) -> Self {
         let features = nothing.features();
         let engine = EngineState::Factor(Factor::new(nothing, Bound::exact(features)));
@@ -43,7 +43,7 @@ impl StreamState {
         Self { engine, buffer, unseen, clock: 0, settled: 0 }
     }
 
-    /// Goes on from a model, at the present time.
+    /// Continues from a model, at the current time.
     pub(crate) fn start_from(&mut self, model: &EigenspaceModel, engine: Engine) {
         self.settled = self.clock;
         self.unseen.fill(false);
@@ -56,7 +56,7 @@ impl StreamState {
         (self.engine, self.buffer) = (engine, RowBuffer::starting_with(factor));
     }
 
-    /// Moments of the rows inside the engine.
+    /// The moments of the rows inside the engine.
     pub(crate) fn moments(&self) -> &Moments {
         match &self.engine {
             EngineState::Factor(factor) => &factor.moments,
@@ -71,7 +71,7 @@ impl StreamState {
         }
     }
 
-    /// Whether the numbers of a restored state fit together.
+    /// Whether a restored state is consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         let (moments, bound, fits) = match &self.engine {
             EngineState::Factor(factor) => (&factor.moments, &factor.bound, true),
@@ -85,7 +85,7 @@ impl StreamState {
             && bound.is_consistent(features)
             && moments.count.checked_add(self.buffer.pending() as u64).is_some()
             && self.settled <= self.clock
-            && self.clock <= LATEST
+            && self.clock <= MAX_CLOCK
             && (self.unseen.is_empty() || self.unseen.len() == features)
             && self.buffer.is_consistent(features, self.clock)
     }
