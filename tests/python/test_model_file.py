@@ -73,6 +73,7 @@ def test_the_tensors_have_the_documented_names_types_and_shapes(model):
         "squared_weight": ("<f8", ()),
         "surplus": ("<f8", (FEATURES,)),
         "weight": ("<f8", ()),
+        "weight_low": ("<f8", ()),
     }
 
 

@@ -17,6 +17,7 @@
 //! | `squared_weight` | F64 | | Σ w² |
 //! | `surplus` | F64 | D | see `bound.rs` |
 //! | `weight` | F64 | | Σ w |
+//! | `weight_low` | F64 | | what `weight` rounds off |
 //!
 //! The metadata has one key, `eigenspace`, whose value is a JSON object:
 //!
@@ -47,6 +48,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Components;
+use crate::model::weight::Weight;
 use crate::rows::element::LARGEST;
 
 /// The version written.
@@ -105,6 +107,7 @@ impl EigenspaceModel {
             ("squared_weight", Dtype::F64, vec![], scalar(self.moments.squared_weight)),
             ("surplus", Dtype::F64, vec![features], floats(self.bound.surplus.iter())),
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
+            ("weight_low", Dtype::F64, vec![], scalar(self.moments.weight.low())),
         ];
         tensors.extend(more);
         tensors.sort_by_key(|tensor| tensor.0);
@@ -203,8 +206,8 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
         imputed: integer_of(&file, "imputed")?,
         about_origin,
         weights,
-        weight: scalar_of(&file, "weight")?,
-        squared_weight: scalar_of(&file, "squared_weight")?,
+        weight: Weight::from_words(positive_of(&file, "weight")?, scalar_of(&file, "weight_low", false)?),
+        squared_weight: positive_of(&file, "squared_weight")?,
         mean: Array1::from(floats_of(&file, "mean", &[features], false)?),
         mean_low: Array1::from(floats_of(&file, "mean_low", &[features], false)?),
         scatter: Array1::from(floats_of(&file, "feature_scatter", &[features], true)?),
@@ -217,7 +220,7 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     let bound = Bound {
         lost: limits("lost")?,
         surplus: limits("surplus")?,
-        noise: scalar_of(&file, "noise")?,
+        noise: positive_of(&file, "noise")?,
         feature_noise: limits("feature_noise")?,
         mean_noise: limits("mean_noise")?,
         scatter_noise: limits("scatter_noise")?,
@@ -241,7 +244,8 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if rank > model.features() || rank > model.moments.rank_limit() {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
-    if (model.count() == 0) != (model.weight() == 0.0) || model.weight() > LARGEST {
+    if (model.count() == 0) != (model.weight() == 0.0) || model.weight() > LARGEST || !model.moments.weight.is_normal()
+    {
         return Err(FormatError::Inconsistent { what: "the count and the weight" });
     }
     let values = model.mean().iter().chain(&model.moments.scatter).any(|x| x.abs() > 1e290);
@@ -256,7 +260,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
         return Err(FormatError::Inconsistent { what: "the two words of the mean" });
     }
     // Cauchy and Schwarz, and rounding.
-    let (weight, squares) = (moments.weight, moments.squared_weight);
+    let (weight, squares) = (moments.weight.value(), moments.squared_weight);
     if squares > weight * weight * (1.0 + 1e-9) {
         return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });
     }
@@ -336,8 +340,12 @@ fn integer_of(file: &SafeTensors<'_>, name: &'static str) -> Result<u64, FormatE
     Ok(u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
 }
 
-fn scalar_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatError> {
-    Ok(floats_of(file, name, &[], true)?.first().copied().unwrap_or_default())
+fn positive_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatError> {
+    scalar_of(file, name, true)
+}
+
+fn scalar_of(file: &SafeTensors<'_>, name: &'static str, positive: bool) -> Result<f64, FormatError> {
+    Ok(floats_of(file, name, &[], positive)?[0])
 }
 
 fn weights_word(weights: WeightKind) -> &'static str {

@@ -42,6 +42,12 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - b_part)) + (b - b_part))
 }
 
+/// a b, and its rounding error.
+pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    (product, a.mul_add(b, -product))
+}
+
 /// `sum + low += more`, where `low` holds the rounding errors of `sum`.
 pub(crate) fn add_in_two_words(sum: &mut [f64], low: &mut [f64], more: &[f64]) {
     vectorized(

@@ -186,7 +186,7 @@ impl Bound {
     /// Of the rows before a block and the block.
     pub(crate) fn absorbed(&self, before: &Moments, block: &Absorbed) -> Self {
         let Absorbed { moments: after, step, c, roundings } = block;
-        let added = after.weight - before.weight;
+        let added = after.weight.minus(before.weight).value();
         if added <= 0.0 {
             return self.clone();
         }
@@ -201,7 +201,8 @@ impl Bound {
         }
         // t lies between the two means, and is off by the last digits of the way to it.
         let off = step.mapv(|step| 4.0 * UNIT * added.sqrt() * step.abs());
-        let joined = self.joined(&own, (before.weight, added), &after.scatter, c).shifted(c, &off, &after.scatter);
+        let joined =
+            self.joined(&own, (before.weight.value(), added), &after.scatter, c).shifted(c, &off, &after.scatter);
         // x − t rounds twice, and is multiplied by a root.
         let rounding = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
         joined.rounded(rounding, &squares, squares.sum())

@@ -107,7 +107,7 @@ pub(crate) fn reduce<'a>(
         if have_unlike_scales(moments.scatter.view(), largest, UNLIKE) {
             turned(a.rows.view(), moments.scatter.view())
         } else {
-            by_svd_of_varying(a.rows.view(), &moments.scatter)
+            by_svd_of_varying(a.rows.view(), moments.scatter.view())
         }
     } else {
         linalg::inside(|| by_products(a, truncation.rank_limit(), moments.scatter.view()))
@@ -179,7 +179,7 @@ pub(crate) fn by_svd(a: ArrayView2<'_, f64>) -> Decomposed {
 }
 
 /// The same of the features that vary: a weak direction is not to be mixed with those of which there is nothing.
-fn by_svd_of_varying(a: ArrayView2<'_, f64>, q: &Array1<f64>) -> Decomposed {
+fn by_svd_of_varying(a: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>) -> Decomposed {
     let varying = varying(q);
     if varying.len() == q.len() {
         return by_svd(a);
@@ -189,7 +189,7 @@ fn by_svd_of_varying(a: ArrayView2<'_, f64>, q: &Array1<f64>) -> Decomposed {
 }
 
 /// The features that vary.
-pub(crate) fn varying(q: &Array1<f64>) -> Vec<usize> {
+pub(crate) fn varying(q: ArrayView1<'_, f64>) -> Vec<usize> {
     (0..q.len()).filter(|&j| q[j] > 0.0).collect()
 }
 
@@ -273,7 +273,7 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
         if !have_unlike_scales(q, greatest, UNLIKE) {
             // No feature is much smaller than the others, so that columns may be mixed, which is faster.
             f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
-            let decomposed = by_svd(f.view());
+            let decomposed = by_svd_of_varying(f.view(), q);
             let whole = rounding.whole + decomposed.rounding.whole;
             return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
         }

@@ -81,7 +81,7 @@ impl EigenspaceModel {
 
     /// w: the effective number of rows, equal to the count unless rows were weighted or forgotten.
     pub fn weight(&self) -> f64 {
-        self.moments.weight
+        self.moments.weight.value()
     }
 
     /// D: columns of the rows.

@@ -19,3 +19,4 @@ pub(crate) mod split;
 pub(crate) mod truncation;
 pub(crate) mod update;
 pub(crate) mod variance;
+pub(crate) mod weight;

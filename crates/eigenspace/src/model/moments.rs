@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{contiguous, two_sum, vectorized};
+use crate::model::weight::Weight;
 
 /// Columns centered by one task: narrow enough for a block to stay in a core's cache between its two passes.
 const PANEL: usize = 128;
@@ -89,7 +90,7 @@ impl FromStr for WeightKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
     pub(crate) count: u64,
-    pub(crate) weight: f64,
+    pub(crate) weight: Weight,
     /// Σ w², for weights that say how reliable rows are.
     pub(crate) squared_weight: f64,
     pub(crate) mean: Array1<f64>,
@@ -119,7 +120,7 @@ impl Moments {
     pub(crate) fn empty(features: usize) -> Self {
         Self {
             count: 0,
-            weight: 0.0,
+            weight: Weight::default(),
             squared_weight: 0.0,
             mean: Array1::zeros(features),
             mean_low: Array1::zeros(features),
@@ -167,14 +168,15 @@ impl Moments {
             return Ok(Absorbed { moments: self.clone(), step: nothing.clone(), c: nothing, roundings: 0.0 });
         };
         let count = self.count.checked_add(rows.nrows() as u64).ok_or(Error::CountOverflow)?;
-        let added = weights.map_or(rows.nrows() as f64, |weights| weights.iter().sum());
+        let block_weight = weights.map_or_else(|| Weight::of_rows(rows.nrows()), Weight::of);
         let squared = weights.map_or(rows.nrows() as f64, |weights| weights.iter().map(|w| w * w).sum());
-        let weight = self.weight + added;
+        let together = self.weight.plus(block_weight);
+        let (before, added, weight) = (self.weight.value(), block_weight.value(), together.value());
         let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-        let beta = 1.0 - (self.weight / weight).sqrt();
+        let beta = 1.0 - (before / weight).sqrt();
         // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits: the mean so
         // far, or the heaviest row where that weighs more.
-        let at_a_row = most > self.weight && !self.about_origin;
+        let at_a_row = most > before && !self.about_origin;
         let near = if at_a_row { rows.row(heaviest).to_owned() } else { self.mean.clone() };
         let mut mean = self.mean.clone();
         let mut mean_low = self.mean_low.clone();
@@ -190,7 +192,7 @@ impl Moments {
             .zip(between.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(near.axis_chunks_iter(Axis(0), PANEL))
             .for_each(|((((((mut rows, mut mean), mut low), mut scatter), mut step), mut between), near)| {
-                let before = TwoWords { high: mean.to_vec(), low: low.to_vec() };
+                let mean_before = TwoWords { high: mean.to_vec(), low: low.to_vec() };
                 let near_low = if at_a_row { vec![0.0; near.len()] } else { low.to_vec() };
                 let near = TwoWords { high: near.to_vec(), low: near_low };
                 if !self.about_origin {
@@ -204,13 +206,14 @@ impl Moments {
                     }
                     step.assign(&(Array1::from(sum) / added));
                 }
-                between.assign(&(&step + &near.less(&before)));
-                // The point with this share of the way from the mean so far to that of the block.
-                let on_the_way = |share: f64| match at_a_row {
+                between.assign(&(&step + &near.less(&mean_before)));
+                // The point with this share of the way from the mean so far to that of the block, and that rest of the
+                // way: rows that are nearly forgotten have a rest far below the rounding of the share.
+                let on_the_way = |share: f64, rest: f64| match at_a_row {
                     false => near.moved(step.view(), share),
-                    true => near.moved((&step - &(&between * (1.0 - share))).view(), 1.0),
+                    true => near.moved((&step - &(&between * rest)).view(), 1.0),
                 };
-                let center = on_the_way(beta);
+                let center = on_the_way(beta, (before / weight).sqrt());
                 let mut squares = vec![0.0; mean.len()];
                 for (piece, mut some) in rows.axis_chunks_iter_mut(Axis(0), SUMMED_ROWS).enumerate() {
                     let mut part = vec![0.0; mean.len()];
@@ -228,14 +231,14 @@ impl Moments {
                     squares.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
                 }
                 scatter += &Array1::from(squares);
-                let moved = on_the_way(added / weight);
+                let moved = on_the_way(added / weight, before / weight);
                 mean.assign(&ArrayView1::from(&moved.high));
                 low.assign(&ArrayView1::from(&moved.low));
             });
-        let shift = if self.count == 0 { 0.0 } else { (self.weight / weight * added).sqrt() };
+        let shift = if self.count == 0 { 0.0 } else { (before / weight * added).sqrt() };
         let c = &between * shift;
         let squared_weight = self.squared_weight + squared;
-        let moments = Self { count, weight, squared_weight, mean, mean_low, scatter, ..self.clone_flags() };
+        let moments = Self { count, weight: together, squared_weight, mean, mean_low, scatter, ..self.clone_flags() };
         let roundings = (SUMMED_ROWS + rows.nrows() / SUMMED_ROWS + 16) as f64;
         Ok(Absorbed { moments, step, c, roundings })
     }
@@ -243,7 +246,7 @@ impl Moments {
     /// The same rows, each weighing `factor` as much.
     pub(crate) fn scaled(&self, factor: f64) -> Self {
         Self {
-            weight: self.weight * factor,
+            weight: self.weight.times(factor),
             squared_weight: self.squared_weight * factor * factor,
             scatter: &self.scatter * factor,
             ..self.clone()
@@ -271,10 +274,11 @@ impl Moments {
         if self.count == 0 {
             return Ok((other.clone(), Array1::zeros(self.features())));
         }
-        let weight = self.weight + other.weight;
+        let weight = self.weight.plus(other.weight);
         let step = self.step_to(other);
-        let (mean, mean_low) = self.moved(&step, other.weight / weight);
-        let c = &step * (self.weight / weight * other.weight).sqrt();
+        let share = other.weight.value() / weight.value();
+        let (mean, mean_low) = self.moved(&step, share);
+        let c = &step * (self.weight.value() * share).sqrt();
         let scatter = &self.scatter + &other.scatter + &(&c * &c);
         let squared_weight = self.squared_weight + other.squared_weight;
         let imputed = self.imputed.saturating_add(other.imputed);
@@ -286,14 +290,14 @@ impl Moments {
     /// The moments of the rows that remain when `part` is taken out, and the row c. The scatter may
     /// come out negative; the caller decides what that means.
     pub(crate) fn split(&self, part: &Self) -> (Self, Array1<f64>) {
-        let weight = self.weight - part.weight;
+        let weight = self.weight.minus(part.weight);
         let step = part.step_to(self);
-        let (mean, mean_low) = self.moved(&step, part.weight / weight);
-        let c = &step * (part.weight * (self.weight / weight)).sqrt();
+        let (mean, mean_low) = self.moved(&step, part.weight.value() / weight.value());
+        let c = &step * (part.weight.value() * (self.weight.value() / weight.value())).sqrt();
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
         let count = self.count - part.count;
         // Between equal weights and all of it on one row, whatever the subtraction rounds to.
-        let most = weight * weight;
+        let most = weight.value() * weight.value();
         let squared_weight = (self.squared_weight - part.squared_weight).min(most).max(most / (count as f64).max(1.0));
         let imputed = self.imputed.saturating_sub(part.imputed);
         (Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, ..self.clone_flags() }, c)

@@ -103,7 +103,7 @@ pub(crate) fn sparse_products(
     mean_low: ArrayView1<'_, f64>,
     basis: ArrayView2<'_, f64>,
 ) -> Result<Array2<f64>, Error> {
-    let far = |(mean, q): (&f64, &f64)| mean * mean * moments.weight > FAR * q && *mean != 0.0;
+    let far = |(mean, q): (&f64, &f64)| mean * mean * moments.weight.value() > FAR * q && *mean != 0.0;
     if moments.mean.iter().zip(&moments.scatter).any(far) {
         let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
         let mut dense = Array2::zeros((TASK_ROWS, rows.ncols()));

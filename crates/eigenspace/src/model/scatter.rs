@@ -131,7 +131,7 @@ impl Scatter {
 
 /// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features that vary.
 fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize) -> Decomposed {
-    let varying = varying(q);
+    let varying = varying(q.view());
     if varying.len() < q.len() {
         let part = matrix.select(Axis(0), &varying).select(Axis(1), &varying);
         let decomposed = decompose(part.view(), &q.select(Axis(0), &varying), limit);

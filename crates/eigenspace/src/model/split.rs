@@ -61,7 +61,7 @@ impl EigenspaceModel {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
         // Rows would remain, but their weight is lost in the rounding of the whole's.
-        if part.count() < self.count() && whole_weight - part_weight <= 64.0 * f64::EPSILON * whole_weight {
+        if part.count() < self.count() && self.weight_without(part) <= 64.0 * f64::EPSILON * whole_weight {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
         let everything = part.count() == self.count();
@@ -105,22 +105,26 @@ impl EigenspaceModel {
         Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
 
+    /// What the rows weigh that remain.
+    fn weight_without(&self, part: &Self) -> f64 {
+        self.moments.weight.minus(part.moments.weight).value()
+    }
+
     /// What remains can be off by what the whole and the part are, and by what their means are.
     fn bound_without(&self, part: &Self, c: &Array1<f64>, everything: bool) -> Bound {
         let (whole, leaving) = (self.weight(), part.weight());
-        let left = if everything { whole } else { whole - leaving };
+        let left = if everything { whole } else { self.weight_without(part) };
         // c = √(w₂ w₃ / w₁) (μ₃ − μ₂), and μ₁ = μ₃ + (w₂ / w₁) (μ₃ − μ₂).
         let (one, two) = ((leaving / left).sqrt(), (whole / left).sqrt());
-        // Weights are subtracted too.
-        let canceled = c.mapv(|c| 8.0 * UNIT * (1.0 + whole / left) * c.abs());
-        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &canceled;
+        let rounded = c.mapv(|c| 8.0 * UNIT * c.abs());
+        let off = &self.bound.mean_noise * one + &part.bound.mean_noise * two + &rounded;
         let bound = Bound {
             lost: &self.bound.lost + &part.bound.surplus,
             surplus: &self.bound.surplus + &part.bound.lost,
             noise: self.bound.noise + part.bound.noise,
             feature_noise: &self.bound.feature_noise + &part.bound.feature_noise,
             // √w₁ δμ₁ = √w₁ (w₃ δμ₃ + w₂ δμ₂) / w₁
-            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + canceled,
+            mean_noise: &self.bound.mean_noise * two + &part.bound.mean_noise * one + rounded,
             scatter_noise: &self.bound.scatter_noise
                 + &part.bound.scatter_noise
                 + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::linalg::vectorized;
 use crate::model::moments::{Absorbed, Moments, TwoWords};
+use crate::model::weight::Weight;
 
 /// Pending sparse rows, with sorted columns and each column at most once.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -84,9 +85,10 @@ impl SparseBuffer {
     /// The moments with these rows, and the point t at which they are centered.
     pub(crate) fn absorb(&self, before: &Moments, weights: &[f64]) -> Result<(Absorbed, Array1<f64>), Error> {
         let count = before.count.checked_add(self.rows() as u64).ok_or(Error::CountOverflow)?;
-        let added: f64 = weights.iter().sum();
-        let weight = before.weight + added;
-        let beta = 1.0 - (before.weight / weight).sqrt();
+        let block_weight = Weight::of(weights);
+        let together = before.weight.plus(block_weight);
+        let (weight_before, added, weight) = (before.weight.value(), block_weight.value(), together.value());
+        let beta = 1.0 - (weight_before / weight).sqrt();
         // A column that is stored in every row is summed as differences, so that the mean of a constant column is exact.
         let mut stored = vec![(0_usize, 0.0); before.features()];
         for i in 0..self.rows() {
@@ -130,14 +132,14 @@ impl SparseBuffer {
         let squared_weight = before.squared_weight + weights.iter().map(|w| w * w).sum::<f64>();
         let moments = Moments {
             count,
-            weight,
+            weight: together,
             squared_weight,
             mean: high.into(),
             mean_low: low.into(),
             scatter,
             ..before.clone()
         };
-        let shift = if before.count == 0 { 0.0 } else { (before.weight / weight * added).sqrt() };
+        let shift = if before.count == 0 { 0.0 } else { (weight_before / weight * added).sqrt() };
         let c = &step * shift;
         let roundings = (self.rows() + 16) as f64;
         Ok((Absorbed { moments, step: from_near, c, roundings }, center))

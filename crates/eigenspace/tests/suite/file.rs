@@ -195,6 +195,7 @@ impl Forgery {
             ("squared_weight", "F64", vec![], floats(&[3.0])),
             ("surplus", "F64", vec![2], floats(&[0.0, 0.0])),
             ("weight", "F64", vec![], floats(&[3.0])),
+            ("weight_low", "F64", vec![], floats(&[0.0])),
         ];
         Self { components: "all".into(), version: 2, tensors }
     }
@@ -249,6 +250,7 @@ fn numbers_that_cannot_be_are_refused_with_a_right_checksum_too() {
     assert!(matches!(refused(good().with("lost", &[2], floats(&[1.0, -1.0]))), E::Value { name: "lost", .. }));
     assert!(matches!(refused(good().with("weight", &[], floats(&[f64::INFINITY]))), E::Value { name: "weight", .. }));
     assert!(matches!(refused(good().with("weight", &[], floats(&[0.0]))), E::Inconsistent { .. }));
+    assert!(matches!(refused(good().with("weight_low", &[], floats(&[-1e-3]))), E::Inconsistent { .. }));
     assert!(matches!(refused(good().with("feature_scatter", &[2], floats(&[-1.0, 9.0]))), E::Value { .. }));
     assert!(matches!(refused(good().with("feature_scatter", &[2], floats(&[1.0, 1.0]))), E::Inconsistent { .. }));
     assert!(matches!(refused(good().with("singular_values", &[1], floats(&[0.0]))), E::Value { .. }));

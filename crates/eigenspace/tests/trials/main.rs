@@ -32,6 +32,14 @@ fn twenty_thousand_cases() {
     assert_eq!(summary.violations(), 0, "{summary}");
 }
 
+/// Cases of long runs in which some claim was false once.
+#[test]
+fn cases_that_once_failed() {
+    for seed in [105175, 245962, 254653, 267612, 269047, 342307, 351265, 359802, 365402, 418475, 419792] {
+        assert!(report::tell(seed), "case {seed} has violations");
+    }
+}
+
 /// Any number of cases, by the environment: so many, from this seed, only those described by these words; or one alone.
 #[test]
 #[ignore = "takes as long as it is told to"]

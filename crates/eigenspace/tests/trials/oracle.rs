@@ -61,9 +61,11 @@ impl Truth {
     pub(crate) fn of(data: &Array2<f64>, rows: &Rows) -> Self {
         let d = data.ncols();
         let weight = rows.members.iter().fold(Dd::ZERO, |sum, (_, w)| sum + *w);
-        // Differences of two f64 are exact here, so a constant feature has its mean and no scatter.
-        let first = rows.members.first().filter(|_| !rows.about_origin).map(|(i, _)| *i);
-        let near = |j: usize| Dd::of(first.map_or(0.0, |i| data[[i, j]]));
+        // Differences of two f64 are exact here, so a constant feature has its mean and no scatter. They are taken from the
+        // heaviest row: from one that is nearly forgotten, those of all others would round.
+        let heavier = |a: &&(usize, Dd), b: &&(usize, Dd)| a.1.hi.total_cmp(&b.1.hi);
+        let heaviest = rows.members.iter().max_by(heavier).filter(|_| !rows.about_origin).map(|(i, _)| *i);
+        let near = |j: usize| Dd::of(heaviest.map_or(0.0, |i| data[[i, j]]));
         let mut step = vec![Dd::ZERO; d];
         for (i, w) in rows.members.iter().filter(|_| !rows.about_origin) {
             for (j, sum) in step.iter_mut().enumerate() {
