@@ -1,13 +1,14 @@
-//! More pictures, and fewer.
+//! Enrolls and forgets images.
 //!
 //! ```text
 //! enroll   M' = M ∪ X                     Z' = [ carry(Z) ; V'(X − μ') ]
 //! forget   M' = M ∖ X̂,  X̂ = 1μᵀ + Ẑ V     Z' = carry(Z without Ẑ)
 //! ```
 //!
-//! X̂ are the rows that leave, from their coordinates: equal to the pictures while no direction was dropped. Where some were, a picture may have a
-//! part outside of those that are kept. The mean and the scatter of every pixel hold that part too, and nobody knows it any more: M ∖ X̂ would leave it
-//! there, a ghost of whoever was to be forgotten. So a picture with such a part cannot be forgotten.
+//! X̂ are the rows to forget, reconstructed from their scores. They equal the images as long as no direction was dropped.
+//! Otherwise, an image may have a part outside the kept directions. This part also contributed to the mean and to the
+//! scatter of every pixel, but is no longer known, so M ∖ X̂ would still contain a trace of the forgotten person. An image
+//! with such a part therefore cannot be forgotten.
 
 use ndarray::{Axis, concatenate};
 
@@ -16,12 +17,12 @@ use crate::faces::error::Error;
 use crate::faces::recognizer::{Enrolled, Faces, Recognizer, admit, in_all_directions};
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// A part of a picture outside of the kept directions is rounding up to this share of the largest singular value.
-const ROUNDING: f64 = 1e-7;
+/// The part of an image outside the kept directions counts as rounding up to this share of the largest singular value.
+const OUTSIDE_TOLERANCE: f64 = 1e-7;
 
 impl Recognizer {
-    /// The recognizer that also knows these pictures, of new people or of known ones. Nothing is computed from old
-    /// pictures. A picture that is enrolled already is refused.
+    /// Enrolls images of new or known people. The old images are not needed. An image that is already enrolled is
+    /// rejected.
     pub fn enroll(&self, faces: Faces<'_>) -> Result<Self, Error> {
         if faces.rows.nrows() > 0 {
             crate::rows::block::check(faces.rows, self.model.features())?;
@@ -38,8 +39,8 @@ impl Recognizer {
         Ok(result.sorted())
     }
 
-    /// The recognizer that never saw this person. Where directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) and the person's
-    /// pictures are not wholly in those that are kept, that cannot be had, and is refused.
+    /// Forgets a person: returns the recognizer as if it had never seen the person's images. This is impossible, and an
+    /// error, if directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) that the images contributed to.
     pub fn forget(&self, person: &str) -> Result<Self, Error> {
         let theirs: Vec<usize> = (0..self.pictures.len()).filter(|&i| self.pictures[i].person == person).collect();
         if theirs.is_empty() {
@@ -48,20 +49,20 @@ impl Recognizer {
         self.without(&theirs)
     }
 
-    /// The recognizer that never saw this picture.
+    /// Forgets one image.
     pub fn forget_picture(&self, person: &str, picture: &str) -> Result<Self, Error> {
         let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
         let found = found.ok_or_else(|| self.no_picture(person, picture))?;
         self.without(&[found])
     }
 
-    /// Takes pictures out of the model and off the list.
+    /// Removes images from the model and from the list.
     fn without(&self, leaving: &[usize]) -> Result<Self, Error> {
         let staying: Vec<usize> = (0..self.pictures.len()).filter(|i| leaving.binary_search(i).is_err()).collect();
         if staying.is_empty() {
             return Err(Error::NobodyLeft);
         }
-        let rounding = ROUNDING * self.model.spectrum.largest();
+        let rounding = OUTSIDE_TOLERANCE * self.model.spectrum.largest();
         if let Some(picture) = leaving.iter().map(|&i| &self.pictures[i]).find(|picture| picture.outside > rounding) {
             let (person, picture) = (picture.person.clone(), picture.name.clone());
             return Err(Error::Dropped { person, picture });
@@ -70,7 +71,7 @@ impl Recognizer {
         Ok(self.carried(self.model.split(&part)?, &staying))
     }
 
-    /// Some of the pictures, in another eigenspace.
+    /// The chosen images in another eigenspace.
     fn carried(&self, model: EigenspaceModel, chosen: &[usize]) -> Self {
         let carried = carry(&self.model, &model, self.coordinates.select(Axis(0), chosen).view());
         let moved = |(&i, lost): (&usize, &f64)| {
@@ -81,7 +82,7 @@ impl Recognizer {
         Self { model, options: self.options.clone(), pictures, coordinates: carried.coordinates }
     }
 
-    /// The pictures in the order of their names.
+    /// The same recognizer with its images in the order of their names.
     fn sorted(self) -> Self {
         let mut order: Vec<usize> = (0..self.pictures.len()).collect();
         order.sort_by(|&a, &b| self.pictures[a].order(&self.pictures[b]));

@@ -1,12 +1,12 @@
-//! How well a recognizer does on pictures it has not learned.
+//! Evaluates a recognizer on images that it was not trained on.
 //!
 //! ```text
-//! X = 1μᵀ + Z V   ⇒   PCA of some rows of X  =  PCA of the same rows of Z, turned by V
+//! X = 1μᵀ + Z V   ⇒   PCA of some rows of X  =  PCA of the same rows of Z, rotated by V
 //! ```
 //!
-//! The coordinates Z of all pictures, in all directions, are an isometry: they have the distances and angles of the pictures. So each trial, whose
-//! model is made of its training rows alone, works on n × r numbers in the place of n × D and comes to the same decisions; nothing of a
-//! picture to be recognized reaches the model. That makes leave-one-out affordable.
+//! The scores Z of all images in all directions have the same distances and angles as the images. Each trial fits its model
+//! to its training rows alone, so nothing of a test image reaches the model. It works on n × r scores instead of n × D
+//! pixels and makes the same decisions, which makes leave-one-out affordable.
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -17,25 +17,25 @@ use crate::faces::protocol::Split;
 use crate::faces::recognizer::{Faces, Recognizer};
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// What became of one picture.
+/// The result for one image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Its number among all pictures.
+    /// Its index among all images.
     pub picture: usize,
-    /// Everybody, the best first, by name.
+    /// The names of all people, best match first.
     pub ranking: Vec<String>,
-    /// The distance from the nearest person.
+    /// The distance to the nearest person.
     pub distance: f64,
-    /// The number of the best person's nearest picture among all.
+    /// The index, among all images, of the nearest image of the best match.
     pub nearest: usize,
 }
 
-/// One division of the pictures, and what came of it.
+/// One split of the images, and its results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// The division.
+    /// The split.
     pub split: Split,
-    /// One for each picture that was to be recognized.
+    /// One for each test image.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -46,19 +46,19 @@ pub struct Evaluation {
     pub trials: Vec<Trial>,
 }
 
-/// Pictures as short rows with the same distances.
+/// The images as shorter rows with the same distances.
 pub(super) fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>, Error> {
     let rows = pixels.apply(faces.rows.to_owned());
     Ok(EigenspaceModel::fit(rows.view())?.project(rows.view())?)
 }
 
-/// Some of the pictures.
+/// The selected rows, and the names of their people and images.
 pub(super) fn chosen(rows: &Array2<f64>, faces: Faces<'_>, which: &[usize]) -> (Array2<f64>, Vec<String>, Vec<String>) {
     let names = |names: &[String]| which.iter().map(|&i| names[i].clone()).collect();
     (rows.select(Axis(0), which), names(faces.people), names(faces.pictures))
 }
 
-/// Runs every split with every setting; `done` is told after each. The settings must agree in what is done to pixels.
+/// Runs every split with every setting, and calls `done` after each. All settings must have the same `pixels`.
 pub fn evaluate(
     faces: Faces<'_>,
     splits: &[Split],
@@ -82,7 +82,7 @@ pub fn evaluate(
     Ok(evaluations)
 }
 
-/// Settings for trials: nobody is turned away, and rows are ready.
+/// Settings for trials: nobody is rejected, and the pixels are already transformed.
 fn for_trials(options: &FaceOptions) -> FaceOptions {
     FaceOptions {
         pixels: Pixels::Raw,
@@ -93,7 +93,7 @@ fn for_trials(options: &FaceOptions) -> FaceOptions {
     }
 }
 
-/// The model is made once for all settings.
+/// Runs one split; the model is fitted once for all settings.
 fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[FaceOptions]) -> Result<Vec<Trial>, Error> {
     let (train, people, pictures) = chosen(rows, faces, &split.train);
     let theirs = Faces { rows: train.view(), people: &people, pictures: &pictures };
@@ -108,7 +108,7 @@ fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[Face
     Ok(trials)
 }
 
-/// A recognizer of these faces, from the one of the same faces with the settings before.
+/// A recognizer of these faces. Reuses `before`, a recognizer of the same faces with other settings, if possible.
 pub(super) fn trained(before: Option<Recognizer>, faces: Faces<'_>, options: FaceOptions) -> Result<Recognizer, Error> {
     match before {
         Some(before) if before.options().max_rank == options.max_rank => before.with_options(options),
@@ -116,7 +116,7 @@ pub(super) fn trained(before: Option<Recognizer>, faces: Faces<'_>, options: Fac
     }
 }
 
-/// Recognizes some pictures; `train` are the numbers of those that are enrolled.
+/// Recognizes test images; `train` are the indices of the enrolled ones.
 fn recognize(
     recognizer: &Recognizer,
     rows: &Array2<f64>,
@@ -137,27 +137,27 @@ fn recognize(
     Ok(test.iter().zip(found).map(outcome).collect())
 }
 
-/// A step of incremental enrolment: one more person has arrived.
+/// A step of incremental enrollment, after one more person was enrolled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// People so far.
+    /// Number of people enrolled so far.
     pub people: usize,
-    /// Pictures enrolled so far.
+    /// Number of images enrolled so far.
     pub enrolled: usize,
-    /// Pictures of these people that were to be recognized.
+    /// Number of test images of these people.
     pub tested: usize,
-    /// And were.
+    /// Number of test images that were recognized correctly.
     pub correct: usize,
-    /// Directions of the model.
+    /// Rank of the model.
     pub rank: usize,
-    /// Pictures for which a recognizer trained from scratch decides otherwise.
+    /// Number of test images for which a recognizer trained from scratch decides differently.
     pub differing: usize,
-    /// The largest difference between its coordinates and ours, up to sign, as a share of the largest coordinate.
+    /// The largest difference between its scores and ours, up to sign, relative to the largest score.
     pub difference: f64,
 }
 
-/// Enrolls people one by one, in the order of their first picture, and after each tests all pictures of those so far against a
-/// recognizer that was trained from scratch.
+/// Enrolls people one by one, in the order of their first image. After each, recognizes all test images of the people so
+/// far, and compares the results with those of a recognizer trained from scratch.
 pub fn incremental(
     faces: Faces<'_>,
     split: &Split,
@@ -208,7 +208,7 @@ pub fn incremental(
     Ok(steps)
 }
 
-/// The largest difference of the coordinates that are looked at, up to sign, as a share of the largest.
+/// The largest difference of the first k scores, up to sign, relative to the largest score.
 fn difference(one: &Recognizer, two: &Recognizer) -> f64 {
     let k = one.model().n_components().min(two.model().n_components());
     let (a, b) = (one.coordinates(), two.coordinates());

@@ -1,14 +1,14 @@
-//! Recognizing: from a picture to a person, `unknown`, or `no face`.
+//! Recognizes images: as a person, as unknown, or as not a face.
 //!
 //! ```text
 //! z = V_k (x − μ),   Q = ‖x − μ − V_kᵀz‖²
 //! √Q > t_Q               not a face
-//! min_p d_p(z) > t       unknown              d_p: from the span of p's pictures (`span.rs`)
+//! min_p d_p(z) > t       unknown              d_p: distance to the span of p's images (`span.rs`)
 //! otherwise              the person with the best score
 //! ```
 //!
-//! Whether a face is known and whose it is are two questions: the first is answered by the distance
-//! to the nearest person, whatever the classifier; the second by the classifier.
+//! Whether a face is known and whose it is are two questions. The first is answered by the distance to the nearest person,
+//! whatever the classifier; the second is answered by the classifier.
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
@@ -21,61 +21,61 @@ use crate::faces::threshold::{self, Thresholds};
 use crate::rows::block;
 use crate::rows::element::Element;
 
-/// Matches that are listed with a recognition.
-const LISTED: usize = 10;
+/// Number of matches in a [`Recognition`].
+const MAX_MATCHES: usize = 10;
 
-/// What a picture was found to be.
+/// The decision about an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// A picture of this person.
+    /// An image of this person.
     Person(String),
-    /// A face, but of nobody enrolled.
+    /// A face of somebody who is not enrolled.
     Unknown,
-    /// No face.
+    /// Not a face.
     NotAFace,
 }
 
-/// A person that a picture may show.
+/// A person who may be in the image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The name.
+    /// The name of the person.
     pub person: String,
-    /// The classifier's score; larger is better, and what it measures depends on the classifier.
+    /// The score of the classifier. Larger is better; the unit depends on the classifier.
     pub score: f64,
-    /// The distance from the span of the person's pictures, in features of the metric.
+    /// The distance to the span of the person's images, in features of the metric.
     pub distance: f64,
-    /// The name of the person's nearest picture.
+    /// The name of the person's nearest image.
     pub picture: String,
 }
 
-/// An enrolled picture that is near.
+/// An enrolled image near the recognized one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Match {
-    /// Whose it is.
+    /// The person in it.
     pub person: String,
     /// Its name.
     pub picture: String,
-    /// How far it is, by the metric.
+    /// Its distance by the metric.
     pub distance: f64,
 }
 
-/// All that was found of one picture.
+/// The result for one image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recognition {
-    /// The answer.
+    /// The decision.
     pub verdict: Verdict,
-    /// Everybody, the best first.
+    /// All people, best match first.
     pub candidates: Vec<Candidate>,
-    /// The nearest pictures, whoever they show.
+    /// The nearest enrolled images, of any person.
     pub matches: Vec<Match>,
-    /// The distance from the nearest person; beyond [`Thresholds::unknown`] a face is unknown.
+    /// The distance to the nearest person; above [`Thresholds::unknown`] the face is unknown.
     pub distance: f64,
-    /// The distance to face space, √Q; beyond [`Thresholds::not_a_face`] a picture is not a face.
+    /// The distance to the space of faces, √Q; above [`Thresholds::not_a_face`] the image is not a face.
     pub face_distance: f64,
 }
 
 impl Recognition {
-    /// The person, if it is one that is known.
+    /// The person, if the face is known.
     pub fn person(&self) -> Option<&str> {
         match &self.verdict {
             Verdict::Person(person) => Some(person),
@@ -84,7 +84,7 @@ impl Recognition {
     }
 }
 
-/// A recognizer that has learned its classifier and its thresholds.
+/// A recognizer with a trained classifier and learned thresholds.
 pub struct Matcher<'a> {
     recognizer: &'a Recognizer,
     people: Vec<&'a str>,
@@ -97,7 +97,7 @@ pub struct Matcher<'a> {
 }
 
 impl Recognizer {
-    /// Learns the classifier and the thresholds from the coordinates.
+    /// Learns the classifier and the thresholds from the scores of the enrolled images.
     pub fn matcher(&self) -> Result<Matcher<'_>, Error> {
         let person = self.persons();
         let people = self.people();
@@ -125,7 +125,7 @@ impl Matcher<'_> {
         &self.people
     }
 
-    /// Who these pictures show.
+    /// Recognizes images, one per row.
     pub fn recognize<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Vec<Recognition>, Error> {
         let model = &self.recognizer.model;
         block::check(rows, model.features())?;
@@ -165,7 +165,7 @@ impl Matcher<'_> {
             let picture = &self.recognizer.pictures[i];
             Match { person: picture.person.clone(), picture: picture.name.clone(), distance: near[i] }
         };
-        let matches = by_distance.iter().take(LISTED).map(entry).collect();
+        let matches = by_distance.iter().take(MAX_MATCHES).map(entry).collect();
         let beyond = |threshold: Option<f64>, distance: f64| threshold.is_some_and(|threshold| distance > threshold);
         let distance = spans.iter().copied().fold(f64::INFINITY, f64::min);
         let verdict = match candidates.first() {

@@ -1,30 +1,31 @@
-//! Eigenfaces: a recognizer that enrolls and forgets people without training again.
+//! Eigenfaces: a recognizer that enrolls and forgets people without retraining.
 //!
 //! | symbol | in the code | shape |
 //! |---|---|---|
-//! | μ, V, s | [`Recognizer::model`] | the eigenspace of all enrolled pictures |
-//! | Z | [`Recognizer::coordinates`] | n × r, all directions |
-//! | k | [`FaceOptions::components`] | how many of them are looked at |
+//! | μ, V, s | [`Recognizer::model`] | the eigenspace of all enrolled images |
+//! | Z | [`Recognizer::coordinates`] | n × r: the scores of every image in all directions |
+//! | k | [`FaceOptions::components`] | the number of scores used for recognition |
 //!
 //! ```text
-//! picture x ─► z = V_k (x − μ) ─► classifier ─► a person      unknown if no person is near (`span.rs`)
-//!                                                             not a face if Q = ‖x − μ − V_kᵀz‖² is large
-//! enroll:  V' from V and the new pictures,   Z' = Z V V'ᵀ + 1 (μ − μ')ᵀV'ᵀ        (`carry.rs`)
-//! forget:  V' = V without their rows μ + zV,  the same for the others
+//! image x ─► z = V_k (x − μ) ─► classifier ─► a person      unknown if no person is near (`span.rs`)
+//!                                                           not a face if Q = ‖x − μ − V_kᵀz‖² is large
+//! enroll:  V' from V and the new images,         Z' = Z V V'ᵀ + 1 (μ − μ')ᵀV'ᵀ        (`carry.rs`)
+//! forget:  V' from V without the rows μ + zV,    Z' in the same way
 //! ```
 //!
-//! A recognizer is a value: its model, the coordinates of every enrolled picture in *all* the model's directions, and the
-//! settings. Classifiers and thresholds are learned from that when pictures are to be recognized ([`Recognizer::matcher`]) and are never
-//! stored. Pictures stand in the order of their names, so after any sequence of
-//! [`enroll`](Recognizer::enroll) and [`forget`](Recognizer::forget) a recognizer is the one that training from scratch on what is left gives:
-//! coordinates up to sign and rounding, the same decisions. The old pictures are not needed for it, and not kept.
+//! A recognizer is a value: its model, the scores of every enrolled image in *all* directions of the model, and the
+//! settings. Classifiers and thresholds are learned from the scores before images are recognized
+//! ([`Recognizer::matcher`]) and are never stored. Images are kept in the order of their names. After any sequence of
+//! [`enroll`](Recognizer::enroll) and [`forget`](Recognizer::forget), a recognizer is therefore the same as if it had been
+//! trained from scratch on the remaining images: equal scores up to sign and rounding, and the same decisions. The old
+//! images are neither needed nor kept.
 //!
 //! | to | use |
 //! |---|---|
 //! | train, enroll, forget | [`Recognizer::train`], [`enroll`](Recognizer::enroll), [`forget`](Recognizer::forget) |
 //! | recognize | [`Recognizer::matcher`], [`Matcher::recognize`] |
-//! | keep | [`Recognizer::save`], [`Recognizer::load`] |
-//! | measure | [`Protocol`], [`evaluate()`], with strangers [`evaluate_open`], [`psnr`], [`ssim`] |
+//! | store | [`Recognizer::save`], [`Recognizer::load`] |
+//! | evaluate | [`Protocol`], [`evaluate()`], with strangers [`evaluate_open`], [`psnr`], [`ssim`] |
 
 mod carry;
 mod classify;

@@ -1,15 +1,14 @@
-//! How known people and strangers fare at the thresholds of a recognizer.
+//! Evaluates the thresholds of a recognizer with known people and with strangers.
 //!
 //! ```text
-//! people ─┬─ enrolled ─┬─ pictures to learn ─► eigenspace, classifier, thresholds
-//!         │            └─ other pictures    ─► identified, misidentified, or rejected
-//!         └─ strangers ── other pictures    ─► accepted, or rejected
+//! people ─┬─ enrolled ─┬─ training images ─► eigenspace, classifier, thresholds
+//!         │            └─ test images     ─► identified, misidentified, or rejected
+//!         └─ strangers ── test images     ─► accepted, or rejected
 //! ```
 //!
-//! A stranger is in no row that the eigenspace was fitted on: only then is the share of strangers
-//! accepted the one that a recognizer in use would have. A quarter of the people are strangers at a time,
-//! and everybody is a stranger equally often. The thresholds are those that the recognizer learns from
-//! its enrolled pictures, or those that the settings fix.
+//! The eigenspace is never fitted to images of strangers; otherwise the share of accepted strangers would be lower than in
+//! practice. A quarter of the people are strangers at a time, and everybody is a stranger equally often. The thresholds are
+//! learned from the enrolled images, or fixed by the settings.
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -24,43 +23,43 @@ use crate::faces::rate::Rate;
 use crate::faces::recognizer::{Faces, Recognizer};
 use crate::faces::threshold::{self, Thresholds};
 
-/// Groups of people that are strangers in turn.
+/// Number of groups of people that are strangers in turn.
 const GROUPS: usize = 4;
 
-/// Pictures to learn, other pictures of the same people, and pictures of strangers, by their numbers.
+/// Training images, test images of the same people, and images of strangers, by their indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenSplit {
-    /// To learn.
+    /// Training images.
     pub train: Vec<usize>,
-    /// To recognize: of people who are enrolled.
+    /// Test images of enrolled people, to be recognized.
     pub known: Vec<usize>,
-    /// To reject: of people who are not.
+    /// Test images of strangers, to be rejected.
     pub strangers: Vec<usize>,
 }
 
-/// What became of one picture.
+/// The result for one image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenOutcome {
-    /// Its number among all pictures.
+    /// Its index among all images.
     pub picture: usize,
-    /// The answer.
+    /// The decision.
     pub verdict: Verdict,
-    /// Whom the classifier would name, whatever the distance.
+    /// The best match of the classifier, whatever the distance.
     pub best: String,
-    /// The distance from the nearest person; infinite if the picture was found not to be a face.
+    /// The distance to the nearest person; infinite if the image was rejected as not a face.
     pub distance: f64,
 }
 
-/// One division of people and pictures, and what came of it.
+/// One split of people and images, and its results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenTrial {
-    /// The division.
+    /// The split.
     pub split: OpenSplit,
     /// The thresholds in use.
     pub thresholds: Thresholds,
-    /// One for each picture of an enrolled person.
+    /// One for each test image of an enrolled person.
     pub known: Vec<OpenOutcome>,
-    /// One for each picture of a stranger.
+    /// One for each image of a stranger.
     pub strangers: Vec<OpenOutcome>,
 }
 
@@ -71,34 +70,34 @@ pub struct OpenEvaluation {
     pub trials: Vec<OpenTrial>,
 }
 
-/// What thresholds do to known people and to strangers.
+/// Error rates for known people and for strangers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpenRates {
-    /// Pictures of strangers that were taken for somebody.
+    /// Images of strangers that were accepted as an enrolled person.
     pub false_accepts: Rate,
-    /// Pictures of enrolled people that were called unknown or not a face.
+    /// Images of enrolled people that were rejected as unknown or as not a face.
     pub false_rejects: Rate,
-    /// Pictures of enrolled people that were accepted under the right name.
+    /// Images of enrolled people that were accepted with the right name.
     pub identified: Rate,
-    /// Pictures of enrolled people that were accepted under a wrong name.
+    /// Images of enrolled people that were accepted with a wrong name.
     pub misidentified: Rate,
 }
 
-/// A threshold on the distance from the nearest person, and what it does.
+/// A threshold on the distance to the nearest person, and its effect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rejection {
     /// The threshold.
     pub threshold: f64,
-    /// Share of pictures of known people that are rejected.
+    /// Share of images of known people that are rejected.
     pub rejected: f64,
-    /// Share of the others that are named right.
+    /// Share of the accepted ones that get the right name.
     pub accuracy: f64,
-    /// Share of pictures of strangers that are accepted.
+    /// Share of images of strangers that are accepted.
     pub strangers: f64,
 }
 
-/// The splits with a quarter of the people as strangers, each quarter in turn; at least one round. The same
-/// seed draws the same.
+/// The splits with a quarter of the people as strangers, each quarter in turn, for at least one round. The same seed gives
+/// the same splits.
 pub fn with_strangers(splits: &[Split], people: &[String], seed: u64) -> Vec<OpenSplit> {
     let mut names: Vec<&String> = Vec::new();
     for person in people {
@@ -126,7 +125,7 @@ pub fn with_strangers(splits: &[Split], people: &[String], seed: u64) -> Vec<Ope
     open
 }
 
-/// Runs every split with every setting; `done` is told after each. The settings must agree in what is done to pixels.
+/// Runs every split with every setting, and calls `done` after each. All settings must have the same `pixels`.
 pub fn evaluate_open(
     faces: Faces<'_>,
     splits: &[OpenSplit],
@@ -150,7 +149,7 @@ pub fn evaluate_open(
     Ok(evaluations)
 }
 
-/// The model is made once for all settings, and thresholds once for all classifiers.
+/// Runs one split; the model is fitted once for all settings, and thresholds are learned once for all classifiers.
 fn of_split(
     rows: &Array2<f64>,
     faces: Faces<'_>,
@@ -201,7 +200,7 @@ impl OpenEvaluation {
         self.trials.iter().flat_map(|trial| &trial.strangers)
     }
 
-    /// What the thresholds did, in all trials together; `people` are those of all pictures.
+    /// The rates over all trials; `people` is the person in each image.
     pub fn rates(&self, people: &[String]) -> OpenRates {
         fn rate<'a>(
             outcomes: impl Iterator<Item = &'a OpenOutcome>,
@@ -225,12 +224,12 @@ impl OpenEvaluation {
         }
     }
 
-    /// What thresholds do that reject these shares of the pictures of known people.
+    /// The effect of thresholds that reject these shares of the images of known people.
     pub fn rejections(&self, people: &[String], shares: &[f64]) -> Vec<Rejection> {
         let mut distances: Vec<f64> = self.known().map(|outcome| outcome.distance).collect();
         distances.sort_by(f64::total_cmp);
         let (known, strangers) = (distances.len() as f64, self.strangers().count() as f64);
-        // What is not a face is rejected by every threshold.
+        // Images that are not a face are rejected by every threshold.
         distances.retain(|distance| distance.is_finite());
         let of = |share: &f64| {
             let kept = (((1.0 - share) * known).round() as usize).clamp(1, distances.len().max(1));

@@ -1,7 +1,7 @@
-//! Settings of a recognizer, and their texts: the same in its file and on a command line.
+//! Settings of a recognizer, and their text form, which is the same in its file and on the command line.
 //!
 //! ```text
-//! k = 40 components · cosine · linear SVM · pixels as they are · thresholds that 95 % of new pictures of known people pass
+//! defaults: k = 40 · cosine · linear SVM · raw pixels · thresholds that accept 95 % of new images of known people
 //! ```
 
 use std::fmt;
@@ -12,39 +12,40 @@ use ndarray::Array2;
 use crate::faces::error::Error;
 use crate::model::truncation::{Components, Truncation};
 
-/// Who a picture shows, given the coordinates of those that are enrolled.
+/// Decides which person is in an image, from the scores of the enrolled images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Classifier {
-    /// The person with most of the k nearest pictures; among equals, the one with the nearest.
+    /// The person with most of the k nearest images; ties are decided by the nearest image.
     Knn {
-        /// How many neighbors.
+        /// Number of neighbors.
         k: usize,
     },
-    /// The person whose mean is nearest.
+    /// The person with the nearest mean.
     Centroid,
-    /// A support vector machine for every pair of people, linear; the cost C is in units of the coordinates' variance.
+    /// A linear support vector machine for every pair of people. The scores are divided by their root mean square, so the
+    /// cost C does not depend on their unit.
     LinearSvm {
         /// The cost of an error.
         c: f64,
     },
-    /// The same with the kernel exp(−γ d²); γ is 1 / k unless given, in the same units.
+    /// The same with the kernel exp(−γ d²); the default of γ is 1 / k.
     RbfSvm {
         /// The cost of an error.
         c: f64,
-        /// The sharpness of the kernel.
+        /// γ: the kernel is narrower for larger values.
         gamma: Option<f64>,
     },
     /// The averaged multi-class perceptron.
     Perceptron {
-        /// Passes over the pictures.
+        /// Number of passes over the images.
         epochs: usize,
     },
-    /// The person the span of whose pictures is nearest.
+    /// The person whose span of images is nearest.
     Subspace,
 }
 
-/// How far two pictures are apart, by their coordinates.
+/// The distance between two images, from their scores a and b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Metric {
@@ -53,33 +54,33 @@ pub enum Metric {
     /// 1 − cos ∠(a, b).
     #[default]
     Cosine,
-    /// ‖a − b‖ in standard deviations of each coordinate.
+    /// ‖a − b‖ with each score divided by its standard deviation.
     Mahalanobis,
-    /// 1 − cos ∠(a, b) in standard deviations of each coordinate.
+    /// 1 − cos ∠(a, b) with each score divided by its standard deviation.
     MahalanobisCosine,
 }
 
-/// What is done to the pixels of a picture before anything else.
+/// How the pixels of an image are transformed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Pixels {
-    /// Nothing.
+    /// Not at all.
     #[default]
     Raw,
-    /// Every picture gets mean 0 and deviation 1 over its own pixels, so that light and contrast do not count.
+    /// The pixels of every image are scaled to mean 0 and standard deviation 1, to ignore brightness and contrast.
     Standardized,
 }
 
-/// The distance beyond which a picture is rejected.
+/// The distance above which an image is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Threshold {
-    /// One that the wanted share of the enrolled pictures would pass, were they new.
+    /// Learned from the enrolled images, so that the share [`FaceOptions::accept`] of new images is accepted.
     #[default]
     Learned,
-    /// This one.
+    /// This distance.
     Fixed(f64),
-    /// None is rejected.
+    /// Nothing is rejected.
     None,
 }
 
@@ -93,30 +94,30 @@ pub enum Threshold {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaceOptions {
-    /// k: coordinates that are looked at. All directions are kept, so it can be changed at any time.
+    /// k: number of components used for recognition. All directions are kept, so it can be changed at any time.
     pub components: Components,
-    /// Directions to keep, where keeping all takes too much room; then enrolling is as exact as
-    /// the certificate says, and who has pictures with a part in what was dropped cannot be forgotten.
+    /// Number of directions to keep, if keeping all takes too much memory. Enrolling is then only as accurate as the
+    /// certificate says, and people whose images contributed to a dropped direction cannot be forgotten.
     pub max_rank: Option<usize>,
-    /// Who a picture shows.
+    /// The classifier.
     pub classifier: Classifier,
-    /// How far pictures are apart.
+    /// The distance between images.
     pub metric: Metric,
-    /// What is done to pixels first.
+    /// The transformation of pixels.
     pub pixels: Pixels,
-    /// The distance from the nearest person beyond which a face is unknown.
+    /// The distance to the nearest person above which a face is unknown.
     pub unknown: Threshold,
-    /// The distance to face space beyond which a picture is not a face.
+    /// The distance to the space of faces above which an image is not a face.
     pub not_a_face: Threshold,
-    /// The share of new pictures of known people that learned thresholds accept.
+    /// The share of new images of known people that learned thresholds accept.
     pub accept: f64,
-    /// Orders the pictures for the perceptron.
+    /// Seed for the order of the images in the perceptron.
     pub seed: u64,
-    /// Width and height of the pictures, for whoever draws them; the recognizer needs only their pixels.
+    /// Width and height of the images, for drawing them; the recognizer itself does not need them.
     pub size: Option<(usize, usize)>,
-    /// Bits of a pixel of the pictures, 8 or 16, for whoever reads them: values of another depth mean something else.
+    /// Bits per pixel, 8 or 16, for readers of images: pixels of another depth have another scale.
     pub depth: Option<u8>,
-    /// Whether pictures were brought to that size, so that whoever reads others does the same to them.
+    /// Whether images were resized to that size, so that readers resize new images too.
     pub resized: bool,
 }
 
@@ -125,7 +126,7 @@ impl Default for FaceOptions {
         Self {
             components: Components::Number(40),
             max_rank: None,
-            classifier: Classifier::LinearSvm { c: COST },
+            classifier: Classifier::LinearSvm { c: DEFAULT_COST },
             metric: Metric::default(),
             pixels: Pixels::default(),
             unknown: Threshold::default(),
@@ -140,7 +141,7 @@ impl Default for FaceOptions {
 }
 
 impl Pixels {
-    /// Pictures, one per row, as the model takes them.
+    /// Transforms images, one per row.
     pub fn apply(self, mut rows: Array2<f64>) -> Array2<f64> {
         if self == Self::Standardized {
             for mut row in rows.rows_mut() {
@@ -148,7 +149,7 @@ impl Pixels {
                 let mean = row.sum() / n;
                 row -= mean;
                 let deviation = (row.dot(&row) / n).sqrt();
-                // A picture of one gray stays at zero.
+                // An image with only one gray value becomes zero.
                 if deviation > 0.0 {
                     row /= deviation;
                 }
@@ -159,23 +160,23 @@ impl Pixels {
 }
 
 impl FaceOptions {
-    /// Refuses settings that mean nothing.
+    /// Rejects invalid settings.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.components.check()?;
         if self.max_rank == Some(0) {
             return Err(crate::Error::Zero { what: "the rank to keep" }.into());
         }
         if !(self.accept > 0.0 && self.accept <= 1.0) {
-            return Err(wrong("share of faces to accept", &self.accept.to_string()));
+            return Err(invalid("share of faces to accept", &self.accept.to_string()));
         }
         for threshold in [self.unknown, self.not_a_face] {
             if matches!(threshold, Threshold::Fixed(value) if !(value >= 0.0 && value.is_finite())) {
-                return Err(wrong("threshold", &threshold.to_string()));
+                return Err(invalid("threshold", &threshold.to_string()));
             }
         }
         let text = self.classifier.to_string();
         // Its text is read with every check there is.
-        if text.parse::<Classifier>()? == self.classifier { Ok(()) } else { Err(wrong("classifier", &text)) }
+        if text.parse::<Classifier>()? == self.classifier { Ok(()) } else { Err(invalid("classifier", &text)) }
     }
 
     pub(crate) fn truncation(&self) -> Truncation {
@@ -183,18 +184,18 @@ impl FaceOptions {
     }
 }
 
-fn wrong(what: &'static str, text: &str) -> Error {
+fn invalid(what: &'static str, text: &str) -> Error {
     Error::Setting { what, text: text.into() }
 }
 
-/// C of a machine that is told none. Faces can be told apart by a plane, so nothing is gained by tolerating errors.
-const COST: f64 = 10.0;
-/// Passes of a perceptron that is told none.
-const EPOCHS: usize = 50;
-/// More passes change nothing but the time they take.
-const MOST_EPOCHS: usize = 10_000;
-/// More neighbors are everybody.
-const MOST_NEIGHBORS: usize = 1_000;
+/// Default C of support vector machines. Faces can be separated by planes, so tolerating errors gains nothing.
+const DEFAULT_COST: f64 = 10.0;
+/// Default number of passes of the perceptron.
+const DEFAULT_EPOCHS: usize = 50;
+/// More passes take time without changing the result.
+const MAX_EPOCHS: usize = 10_000;
+/// More neighbors would include everybody.
+const MAX_NEIGHBORS: usize = 1_000;
 
 impl fmt::Display for Classifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -202,12 +203,12 @@ impl fmt::Display for Classifier {
             Self::Knn { k: 1 } => write!(f, "knn"),
             Self::Knn { k } => write!(f, "knn:{k}"),
             Self::Centroid => write!(f, "centroid"),
-            Self::LinearSvm { c } if *c == COST => write!(f, "svm"),
+            Self::LinearSvm { c } if *c == DEFAULT_COST => write!(f, "svm"),
             Self::LinearSvm { c } => write!(f, "svm:{c}"),
-            Self::RbfSvm { c, gamma: None } if *c == COST => write!(f, "svm-rbf"),
+            Self::RbfSvm { c, gamma: None } if *c == DEFAULT_COST => write!(f, "svm-rbf"),
             Self::RbfSvm { c, gamma: None } => write!(f, "svm-rbf:{c}"),
             Self::RbfSvm { c, gamma: Some(gamma) } => write!(f, "svm-rbf:{c},{gamma}"),
-            Self::Perceptron { epochs: EPOCHS } => write!(f, "perceptron"),
+            Self::Perceptron { epochs: DEFAULT_EPOCHS } => write!(f, "perceptron"),
             Self::Perceptron { epochs } => write!(f, "perceptron:{epochs}"),
             Self::Subspace => write!(f, "subspace"),
         }
@@ -224,13 +225,13 @@ impl FromStr for Classifier {
             None => match text {
                 "knn" => Some(Self::Knn { k: 1 }),
                 "centroid" => Some(Self::Centroid),
-                "svm" => Some(Self::LinearSvm { c: COST }),
-                "svm-rbf" => Some(Self::RbfSvm { c: COST, gamma: None }),
-                "perceptron" => Some(Self::Perceptron { epochs: EPOCHS }),
+                "svm" => Some(Self::LinearSvm { c: DEFAULT_COST }),
+                "svm-rbf" => Some(Self::RbfSvm { c: DEFAULT_COST, gamma: None }),
+                "perceptron" => Some(Self::Perceptron { epochs: DEFAULT_EPOCHS }),
                 "subspace" => Some(Self::Subspace),
                 _ => None,
             },
-            Some(("knn", k)) => whole(k, MOST_NEIGHBORS).map(|k| Self::Knn { k }),
+            Some(("knn", k)) => whole(k, MAX_NEIGHBORS).map(|k| Self::Knn { k }),
             Some(("svm", c)) => positive(c).map(|c| Self::LinearSvm { c }),
             Some(("svm-rbf", both)) => match both.split_once(',') {
                 None => positive(both).map(|c| Self::RbfSvm { c, gamma: None }),
@@ -238,14 +239,14 @@ impl FromStr for Classifier {
                     positive(c).zip(positive(gamma)).map(|(c, gamma)| Self::RbfSvm { c, gamma: Some(gamma) })
                 }
             },
-            Some(("perceptron", epochs)) => whole(epochs, MOST_EPOCHS).map(|epochs| Self::Perceptron { epochs }),
+            Some(("perceptron", epochs)) => whole(epochs, MAX_EPOCHS).map(|epochs| Self::Perceptron { epochs }),
             _ => None,
         };
-        found.ok_or_else(|| wrong("classifier", text))
+        found.ok_or_else(|| invalid("classifier", text))
     }
 }
 
-/// Texts of settings that are one word each.
+/// Implements the text form of settings that are single words.
 macro_rules! words {
     ($type:ty, $what:literal, $($word:literal => $value:expr),+) => {
         impl fmt::Display for $type {
@@ -261,7 +262,7 @@ macro_rules! words {
             fn from_str(text: &str) -> Result<Self, Error> {
                 match text {
                     $($word => Ok($value),)+
-                    _ => Err(wrong($what, text)),
+                    _ => Err(invalid($what, text)),
                 }
             }
         }
@@ -291,7 +292,7 @@ impl FromStr for Threshold {
             "none" => Ok(Self::None),
             _ => match text.parse::<f64>() {
                 Ok(value) if value >= 0.0 && value.is_finite() => Ok(Self::Fixed(value)),
-                _ => Err(wrong("threshold", text)),
+                _ => Err(invalid("threshold", text)),
             },
         }
     }

@@ -1,10 +1,10 @@
-//! Named ways to divide pictures into those to learn and those to recognize.
+//! Protocols: named ways to split images into training and test images.
 //!
 //! ```text
-//! first-5          of every person the first 5 are learned, the others recognized
-//! random-5, -9     the same with 5 (9) drawn at random, several times over
-//! leave-one-out    every picture is recognized by a recognizer of all the others
-//! incremental      as random-5 once, people arriving one by one
+//! first-5              train on the first 5 images of every person, test on the others
+//! random-5, random-9   train on 5 (9) random images of every person, test on the others; repeated
+//! leave-one-out        test every image with a recognizer trained on all others
+//! incremental          random-5 once, with people enrolled one by one
 //! ```
 
 use std::fmt;
@@ -13,31 +13,31 @@ use std::str::FromStr;
 use crate::faces::error::Error;
 use crate::faces::random::Random;
 
-/// How pictures are divided.
+/// How images are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// The first so many of every person are learned.
+    /// Train on the first images of every person: this many.
     First(usize),
-    /// So many of every person, drawn at random, are learned.
+    /// Train on random images of every person: this many.
     Random(usize),
-    /// All but one are learned, for each of them.
+    /// Train on all images but one, for each image.
     LeaveOneOut,
-    /// People arrive one by one, each with so many pictures drawn at random.
+    /// Enroll people one by one, each with this many random images.
     Incremental(usize),
 }
 
-/// Pictures to learn and pictures to recognize, by their numbers.
+/// Training and test images, by their indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// To learn.
+    /// Training images.
     pub train: Vec<usize>,
-    /// To recognize.
+    /// Test images.
     pub test: Vec<usize>,
 }
 
-/// Pictures that an arriving person brings, where no number was given.
-const BROUGHT: usize = 5;
+/// Default number of images of an enrolled person in the incremental protocol.
+const DEFAULT_INCREMENTAL_IMAGES: usize = 5;
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,7 +45,7 @@ impl fmt::Display for Protocol {
             Self::First(train) => write!(f, "first-{train}"),
             Self::Random(train) => write!(f, "random-{train}"),
             Self::LeaveOneOut => f.write_str("leave-one-out"),
-            Self::Incremental(BROUGHT) => f.write_str("incremental"),
+            Self::Incremental(DEFAULT_INCREMENTAL_IMAGES) => f.write_str("incremental"),
             Self::Incremental(train) => write!(f, "incremental-{train}"),
         }
     }
@@ -59,7 +59,7 @@ impl FromStr for Protocol {
             |prefix: &str| -> Option<usize> { text.strip_prefix(prefix)?.parse().ok().filter(|number| *number > 0) };
         match text {
             "leave-one-out" => return Ok(Self::LeaveOneOut),
-            "incremental" => return Ok(Self::Incremental(BROUGHT)),
+            "incremental" => return Ok(Self::Incremental(DEFAULT_INCREMENTAL_IMAGES)),
             _ => {}
         }
         let found = number("first-")
@@ -71,8 +71,8 @@ impl FromStr for Protocol {
 }
 
 impl Protocol {
-    /// The splits of pictures whose people are given, the pictures of one person in their order. `times` counts for
-    /// those that draw at random; the same seed draws the same.
+    /// The splits of images; `people` is the person in each image. Random protocols are repeated `times` times, and give
+    /// the same splits for the same seed.
     pub fn splits(&self, people: &[String], times: usize, seed: u64) -> Result<Vec<Split>, Error> {
         let mut own: Vec<(&str, Vec<usize>)> = Vec::new();
         for (i, person) in people.iter().enumerate() {
@@ -108,7 +108,7 @@ impl Protocol {
     }
 }
 
-/// The first `train` of every person, or so many drawn at random.
+/// Trains on the first `train` images of every person, or on random ones.
 fn divide(own: &[(&str, Vec<usize>)], train: usize, mut random: Option<&mut Random>) -> Split {
     let mut split = Split { train: Vec::new(), test: Vec::new() };
     for (_, pictures) in own {

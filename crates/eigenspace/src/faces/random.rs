@@ -1,15 +1,15 @@
-//! Numbers that look random and are the same on every machine, for orders and splits.
+//! Pseudorandom numbers that are the same on every machine, for orders and splits.
 //!
 //! ```text
 //! s ← s + φ,   out = mix(s)          (splitmix64: Steele, Lea & Flood, OOPSLA 2014)
 //! ```
 
-/// A generator started by a seed.
+/// A pseudorandom generator.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Starts at a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -29,7 +29,7 @@ impl Random {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller.
+    /// Standard normal, by the method of Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
@@ -40,7 +40,7 @@ impl Random {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// Fisher and Yates.
+    /// Shuffles by the method of Fisher and Yates.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));

@@ -1,17 +1,16 @@
-//! A share of pictures, and how well it is known.
+//! A share of tests, with a confidence interval over people.
 //!
 //! ```text
 //! p = Σ e_i / Σ t_i                    e_i errors among t_i tests of person i
 //! v = P / (P − 1) Σ (e_i − p t_i)² / (Σ t_i)²
-//! n = min(p (1 − p) / v, pictures)     the number of independent tests that would know p as well
+//! n = min(p (1 − p) / v, images)       the number of independent tests that would determine p equally well
 //! Wilson's interval of p and n, 95 %
 //! ```
 //!
-//! Pictures of one person fail together, and repeated splits test the same picture again. Counting every
-//! test as independent would make the interval far too narrow; so people are the unit, as clusters are in
-//! a survey (Korn & Graubard, *Survey Methodology* 24(2), 1998, whose effective sample size this is, with
-//! Wilson's interval in place of Clopper and Pearson's). Where every test or none is an error, v says
-//! nothing, and every person counts as one test.
+//! Errors on images of one person are correlated, and repeated splits test the same image several times. Counting every
+//! test as independent would make the interval far too narrow. So people are the unit, like clusters in a survey (n is the
+//! effective sample size of Korn & Graubard, *Survey Methodology* 24(2), 1998, with Wilson's interval instead of Clopper
+//! and Pearson's). If all tests are errors, or none, v is zero, and every person counts as one test.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,9 +20,9 @@ const Z: f64 = 1.959_963_984_540_054;
 /// A share of tests, with its 95 % confidence interval over people.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Tests that count.
+    /// Number of tests that count.
     pub count: usize,
-    /// All tests; a picture may be in several.
+    /// Number of all tests; an image may be tested several times.
     pub tested: usize,
     /// The lower end of the interval.
     pub low: f64,
@@ -37,7 +36,7 @@ impl Rate {
         self.count as f64 / (self.tested as f64).max(1.0)
     }
 
-    /// The rate of tests, each with its person, its picture and whether it counts.
+    /// The rate of tests. Each test has a person, an image, and whether it counts.
     pub(crate) fn of<'a>(tests: impl Iterator<Item = (&'a str, usize, bool)>) -> Self {
         let mut people: HashMap<&str, (f64, f64)> = HashMap::new();
         let mut pictures = HashSet::new();

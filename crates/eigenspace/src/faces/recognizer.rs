@@ -13,25 +13,25 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::truncation::Components;
 use crate::rows::block;
 
-/// Pictures, one per row, whose they are, and what each is called.
+/// Images, one per row, with the person in each and its name.
 #[derive(Debug, Clone, Copy)]
 pub struct Faces<'a> {
     /// The pixels.
     pub rows: ArrayView2<'a, f64>,
-    /// The person of each.
+    /// The person in each image.
     pub people: &'a [String],
-    /// The name of each; one person has no two pictures of one name.
+    /// The name of each image; images of the same person have different names.
     pub pictures: &'a [String],
 }
 
-/// An enrolled picture, without its pixels.
+/// An enrolled image, without its pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Enrolled {
     pub(crate) person: String,
     pub(crate) name: String,
-    /// Of its pixels, to know it again.
+    /// A digest of its pixels, to detect that it is enrolled again.
     pub(crate) digest: u64,
-    /// An upper bound of its distance from μ + zV: 0 while no direction was dropped.
+    /// Upper bound on its distance to μ + zV; 0 as long as no direction was dropped.
     pub(crate) outside: f64,
 }
 
@@ -52,7 +52,7 @@ impl Enrolled {
 /// let people = ["s1", "s1", "s2", "s2"].map(String::from);
 /// let pictures = ["1", "2", "1", "2"].map(String::from);
 /// let faces = Faces { rows: rows.view(), people: &people, pictures: &pictures };
-/// // Four pictures are too few to learn from which distance on a face is unknown, or no face.
+/// // Four images are too few to learn the thresholds for unknown faces and for other images.
 /// let open = FaceOptions { unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() };
 /// let recognizer = Recognizer::train(faces, open)?;
 /// let found = recognizer.matcher()?.recognize(array![[7.0, 2.0, 0.0]].view())?;
@@ -73,7 +73,7 @@ pub struct Recognizer {
 }
 
 impl Recognizer {
-    /// Learns faces.
+    /// Trains a recognizer.
     pub fn train(faces: Faces<'_>, options: FaceOptions) -> Result<Self, Error> {
         options.check()?;
         let (pictures, order) = admit(faces, &[])?;
@@ -90,7 +90,7 @@ impl Recognizer {
         Self::from_rows(model, options, pictures, rows.view())
     }
 
-    /// A recognizer whose model has just been made of these rows.
+    /// A recognizer whose model was fitted to these rows.
     fn from_rows(
         model: EigenspaceModel,
         options: FaceOptions,
@@ -102,7 +102,7 @@ impl Recognizer {
         Ok(Self { model, options, pictures, coordinates })
     }
 
-    /// The eigenspace of all enrolled pictures. It shows k components.
+    /// The eigenspace of all enrolled images. It reports k components.
     pub fn model(&self) -> &EigenspaceModel {
         &self.model
     }
@@ -112,7 +112,7 @@ impl Recognizer {
         &self.options
     }
 
-    /// Z: coordinates of every enrolled picture in all directions of the model, in the order of
+    /// Z: the scores of every enrolled image in all directions of the model, in the order of
     /// [`pictures`](Self::pictures).
     pub fn coordinates(&self) -> ArrayView2<'_, f64> {
         self.coordinates.view()
@@ -125,17 +125,18 @@ impl Recognizer {
         people
     }
 
-    /// Person and name of every enrolled picture, in their order.
+    /// Person and name of every enrolled image, in order.
     pub fn pictures(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.pictures.iter().map(|picture| (picture.person.as_str(), picture.name.as_str()))
     }
 
-    /// How far any enrolled picture can be from what its coordinates say; 0 while no direction was dropped.
+    /// Upper bound on the distance between any enrolled image and its reconstruction from the scores; 0 as long as no
+    /// direction was dropped.
     pub fn worst_distance(&self) -> f64 {
         self.pictures.iter().map(|picture| picture.outside).fold(0.0, f64::max)
     }
 
-    /// The same people looked at in another way. What was done to the pixels and what was dropped cannot be undone.
+    /// The same people with other settings. The treatment of pixels and the dropped directions cannot be changed.
     pub fn with_options(&self, options: FaceOptions) -> Result<Self, Error> {
         options.check()?;
         if options.pixels != self.options.pixels {
@@ -146,15 +147,16 @@ impl Recognizer {
         Ok(Self { model, options, ..self.clone() })
     }
 
-    /// An enrolled picture, from its coordinates: all its pixels while no direction was dropped, as the model takes them
-    /// ([`Pixels`](crate::faces::Pixels)). So whoever has the recognizer has the pictures.
+    /// An enrolled image, reconstructed from its scores, after the transformation of its pixels
+    /// ([`Pixels`](crate::faces::Pixels)). It is exact as long as no direction was dropped, so anyone who has the
+    /// recognizer has the images.
     pub fn picture(&self, person: &str, picture: &str) -> Result<Array1<f64>, Error> {
         let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
         let found = found.ok_or_else(|| self.no_picture(person, picture))?;
         Ok(self.rows_of(&[found])?.index_axis_move(Axis(0), 0))
     }
 
-    /// What to say of a person or a picture that is not there.
+    /// The error for a person or an image that is not enrolled.
     pub(crate) fn no_picture(&self, person: &str, picture: &str) -> Error {
         let theirs = self.pictures.iter().filter(|p| p.person == person);
         let pictures: Vec<String> = theirs.map(|p| p.name.clone()).collect();
@@ -165,7 +167,7 @@ impl Recognizer {
         Error::UnknownPicture { person: person.into(), picture: picture.into(), pictures }
     }
 
-    /// The number of the person of every picture.
+    /// The index of the person in every image.
     pub(crate) fn persons(&self) -> Vec<usize> {
         let mut number = 0;
         let mut persons = Vec::with_capacity(self.pictures.len());
@@ -176,13 +178,13 @@ impl Recognizer {
         persons
     }
 
-    /// The reconstruction of some enrolled pictures, as the model takes them.
+    /// Reconstructs enrolled images, after the transformation of their pixels.
     pub(crate) fn rows_of(&self, chosen: &[usize]) -> Result<Array2<f64>, Error> {
         Ok(self.model.reconstruct(self.coordinates.select(Axis(0), chosen).view())?)
     }
 }
 
-/// Coordinates of rows in all r directions, and how far each row is from them.
+/// The scores of rows in all r directions, and the distance of each row to its reconstruction.
 pub(crate) fn in_all_directions(
     model: &EigenspaceModel,
     rows: ArrayView2<'_, f64>,
@@ -195,11 +197,11 @@ pub(crate) fn in_all_directions(
     Ok((coordinates, q.iter().map(|q| q.sqrt()).collect()))
 }
 
-/// What a picture of nobody known is called; a person of that name could not be told from it.
-const RESERVED: [&str; 2] = ["unknown", "not a face"];
+/// Names under which images of strangers and of other things are reported; no person may have them.
+const RESERVED_NAMES: [&str; 2] = ["unknown", "not a face"];
 
-/// Checks pictures against each other and those that are there; returns them in order, and the order.
-pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
+/// Checks new images against each other and against the enrolled ones. Returns them sorted, with their original indices.
+pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
     let pictures = faces.rows.nrows();
     for (what, names) in [("people", faces.people.len()), ("pictures", faces.pictures.len())] {
         if names != pictures {
@@ -215,7 +217,7 @@ pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolle
         if person.is_empty() || name.is_empty() {
             return Err(Error::NoName { picture: i });
         }
-        if RESERVED.iter().any(|word| person.trim().eq_ignore_ascii_case(word)) {
+        if RESERVED_NAMES.iter().any(|word| person.trim().eq_ignore_ascii_case(word)) {
             return Err(Error::ReservedName { person });
         }
         if let Some(name) = [&person, &name].into_iter().find(|name| name.chars().any(char::is_control)) {
@@ -229,9 +231,9 @@ pub(crate) fn admit(faces: Faces<'_>, there: &[Enrolled]) -> Result<(Vec<Enrolle
     let mut order: Vec<usize> = (0..pictures).collect();
     order.sort_by(|&a, &b| admitted[a].order(&admitted[b]));
     let sorted: Vec<Enrolled> = order.iter().map(|&i| admitted[i].clone()).collect();
-    let mut known: std::collections::HashMap<u64, &Enrolled> = there.iter().map(|old| (old.digest, old)).collect();
+    let mut known: std::collections::HashMap<u64, &Enrolled> = enrolled.iter().map(|old| (old.digest, old)).collect();
     let taken: std::collections::HashSet<(&str, &str)> =
-        there.iter().map(|old| (old.person.as_str(), old.name.as_str())).collect();
+        enrolled.iter().map(|old| (old.person.as_str(), old.name.as_str())).collect();
     for (i, new) in sorted.iter().enumerate() {
         if let Some(old) = known.insert(new.digest, new) {
             return Err(Error::AlreadyEnrolled {

@@ -1,26 +1,27 @@
-//! What the trials say together.
+//! The summary of all trials.
 //!
 //! ```text
 //! accuracy = mean over trials of (right / tested),    deviation with the divisor (trials − 1)
-//! rank-j   = share of pictures whose person is among the first j
+//! rank-j   = share of images whose person is among the best j matches
 //! ```
 
 use crate::faces::evaluate::{Evaluation, Outcome};
 
-/// Accuracy and where it is lost.
+/// Accuracy and confusions over all trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// The mean of the trials' accuracies.
+    /// Mean accuracy over the trials.
     pub accuracy: f64,
-    /// Their standard deviation; 0 for a single trial. For leave-one-out, where each has one picture, that of a share.
+    /// Standard deviation over the trials; 0 for a single trial. For leave-one-out, where each trial has one image, the
+    /// standard deviation of a share.
     pub deviation: f64,
-    /// Pictures that were to be recognized, in all trials.
+    /// Number of test images in all trials.
     pub tested: usize,
-    /// Pictures that were.
+    /// Number of test images that were recognized correctly.
     pub correct: usize,
-    /// Share whose person is among the first j, for j = 1, 2, …
+    /// Share of images whose person is among the best j matches, for j = 1, 2, …
     pub ranks: Vec<f64>,
-    /// Who was taken for whom, how often: the most frequent first. Only mistakes.
+    /// Mistakes: the person, the person recognized instead, and how often; most frequent first.
     pub confusions: Vec<(String, String, usize)>,
 }
 
@@ -29,7 +30,7 @@ impl Evaluation {
         self.trials.iter().flat_map(|trial| &trial.outcomes)
     }
 
-    /// What all trials say; `people` are those of all pictures, and `ranks` how many ranks are wanted.
+    /// Summarizes all trials; `people` is the person in each image, `ranks` the number of ranks to compute.
     pub fn summary(&self, people: &[String], ranks: usize) -> Summary {
         let right = |outcome: &Outcome| outcome.ranking.first() == Some(&people[outcome.picture]);
         let shares: Vec<f64> = self

@@ -1,30 +1,29 @@
-//! From which distance on a picture is rejected, learned from the enrolled pictures alone.
+//! Learns the distances above which images are rejected, from the enrolled images alone.
 //!
 //! ```text
-//! t(m)  the quantile of  min_p d_p(z_i)   picture i left out, so that m pictures of its person remain
+//! t(m)  the quantile of  min_p d_p(z_i)   image i left out, so that m images of its person remain
 //! t     = t(m₁) (t(m₁) / t(m₂))^e         e = ln(n / m₁) / ln(m₁ / m₂),   m₂ < m₁ < n
-//! t_Q   the quantile of  √Q_i             everybody in i's group left out
+//! t_Q   the quantile of  √Q_i             all people in the group of i left out
 //! ```
 //!
-//! **What t aims at.** Of new pictures of enrolled people, a share of 1 − `accept` (5 %) is to be
-//! rejected. That rate hardly depends on how many people are enrolled. The share of strangers that is
-//! accepted does: each further person is one more that a stranger may resemble. No threshold holds
-//! both rates, so this one holds the first, and [`Recognizer::strangers_accepted`] estimates the second.
+//! **The goal of t.** A share of 1 − `accept` (5 %) of new images of enrolled people should be rejected. This rate hardly
+//! depends on the number of enrolled people. The share of accepted strangers does: each enrolled person is one more that a
+//! stranger may resemble. No threshold can fix both rates, so this one fixes the first, and
+//! [`Recognizer::strangers_accepted`] estimates the second.
 //!
-//! **How it is learned.** An enrolled picture is nearer to the model than a new one, because the model
-//! was made of it. So a fifth of the pictures is left out at a time, the model of the others is made,
-//! and the distance that decides about a picture, the one to the nearest person, whoever that is, is
-//! taken of those left out. They are compared with fewer pictures than a new one would be, and lie
-//! further away for it. So two fifths are left out as well, and the quantiles are extrapolated by a
-//! power law to the number of pictures that are enrolled. With two pictures of each person there is
-//! nothing to extrapolate from, and fewer known people are rejected than `accept` says; with one
-//! nothing is known of how pictures of one person differ, and nobody is called unknown.
+//! **How it is learned.** Enrolled images are nearer to the model than new ones, because the model was fitted to them. So a
+//! fifth of the images is left out at a time, and their distances to the nearest person, whoever that is, are computed with
+//! a model of the others. They are compared with fewer images than a new image would be, so these distances are too large.
+//! Therefore two fifths are left out as well, and the quantiles are extrapolated by a power law to the number of enrolled
+//! images. With two images per person there is nothing to extrapolate from, and fewer known people are rejected than
+//! intended. With one image per person, nothing is known about how images of one person differ, and nobody is called
+//! unknown.
 //!
-//! For t_Q whole people are left out: somebody else's face is still a face. With fewer than three
-//! people pictures are. Where the components fill the space, √Q is rounding, and there is no t_Q.
+//! For t_Q, whole people are left out, because a stranger's face is still a face. With fewer than three people, images are
+//! left out instead. If the components span the whole space, √Q is only rounding, and there is no t_Q.
 //!
-//! All of it happens in coordinates: while no direction was dropped they are the pictures, turned, so
-//! no picture is needed; where some was, the distance of a picture from them is added to Q.
+//! Everything is computed from scores. As long as no direction was dropped, they are the rotated images, so the images are
+//! not needed. Otherwise, the distance between an image and its reconstruction is added to Q.
 
 use ndarray::{ArrayView1, Axis};
 use rayon::prelude::*;
@@ -36,31 +35,31 @@ use crate::faces::recognizer::Recognizer;
 use crate::faces::span::Spans;
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// Parts that are left out in turn.
-const FOLDS: usize = 5;
-/// From this many people on whole people are left out.
-const MANY: usize = 3;
-/// √Q up to this share of the size of the pictures is rounding.
-const ROUNDING: f64 = 1e-9;
+/// Number of parts that are left out in turn.
+const PARTS: usize = 5;
+/// From this number of people on, whole people are left out.
+const MIN_PEOPLE_TO_LEAVE_OUT: usize = 3;
+/// √Q up to this share of the length of the images is rounding.
+const ROUNDING_SHARE: f64 = 1e-9;
 
-/// Distances beyond which pictures are rejected; `None` rejects none.
+/// Distances above which images are rejected; `None` rejects nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Thresholds {
-    /// To the nearest person: from the span of their pictures, in features of the metric.
+    /// Distance to the nearest person: to the span of the person's images, in features of the metric.
     pub unknown: Option<f64>,
-    /// To face space, √Q.
+    /// Distance to the space of faces, √Q.
     pub not_a_face: Option<f64>,
 }
 
 impl Thresholds {
-    /// Whether a picture at these distances passes both.
+    /// Whether an image with these distances passes both thresholds.
     fn accept(&self, distance: f64, outside: f64) -> bool {
         let within = |threshold: Option<f64>, distance: f64| threshold.is_none_or(|threshold| distance <= threshold);
         within(self.unknown, distance) && within(self.not_a_face, outside)
     }
 }
 
-/// The thresholds that the settings ask for.
+/// The thresholds according to the settings.
 pub(crate) fn learn(recognizer: &Recognizer) -> Result<Thresholds, Error> {
     let options = recognizer.options();
     let pick = |threshold: Threshold, learned: &dyn Fn() -> Result<Option<f64>, Error>| match threshold {
@@ -83,7 +82,7 @@ fn unknown(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
     let quantile_of =
         |pictures: &[LeftOut]| quantile(pictures.iter().map(|picture| picture.distance).collect(), accept);
     let Some(threshold) = quantile_of(&one) else { return Ok(None) };
-    // The same pictures with one part of the others left out and with two.
+    // The same images, with one part of the others left out and with two.
     let both: Vec<LeftOut> =
         one.into_iter().filter(|a| two.binary_search_by_key(&a.picture, |b| b.picture).is_ok()).collect();
     let (Some(more), Some(fewer)) = (quantile_of(&both), quantile_of(&two)) else { return Ok(Some(threshold)) };
@@ -97,18 +96,19 @@ fn unknown(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
 
 fn not_a_face(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
     let person = recognizer.persons();
-    let (folds, parts) = if recognizer.people().len() >= MANY { by_person(&person) } else { by_picture(&person) };
+    let (folds, parts) =
+        if recognizer.people().len() >= MIN_PEOPLE_TO_LEAVE_OUT { by_person(&person) } else { by_picture(&person) };
     let outside = left_out(recognizer, &person, &parts, folds, 1)?.iter().map(|picture| picture.outside).collect();
-    let rounding = ROUNDING * size(recognizer);
+    let rounding = ROUNDING_SHARE * size(recognizer);
     Ok(quantile(outside, recognizer.options.accept).filter(|threshold| *threshold > rounding))
 }
 
 impl Recognizer {
-    /// The share of strangers that these thresholds would accept, estimated by leaving a fifth of the people
-    /// out at a time; nothing for fewer than three people.
+    /// The share of strangers that these thresholds would accept, estimated by leaving out a fifth of the people at a
+    /// time; `None` for fewer than three people.
     pub fn strangers_accepted(&self, thresholds: Thresholds) -> Result<Option<f64>, Error> {
         let person = self.persons();
-        if self.people().len() < MANY {
+        if self.people().len() < MIN_PEOPLE_TO_LEAVE_OUT {
             return Ok(None);
         }
         let (folds, parts) = by_person(&person);
@@ -118,7 +118,8 @@ impl Recognizer {
     }
 }
 
-/// The n-th picture of a person is in part n mod the number of parts.
+/// Assigns the n-th image of a person to part n modulo the number of parts. Returns the number of parts and the part of
+/// each image.
 fn by_picture(person: &[usize]) -> (usize, Vec<usize>) {
     let mut seen = vec![0; person.len()];
     let place: Vec<usize> = person
@@ -128,33 +129,33 @@ fn by_picture(person: &[usize]) -> (usize, Vec<usize>) {
             seen[p] - 1
         })
         .collect();
-    let folds = seen.iter().copied().max().unwrap_or(0).min(FOLDS);
+    let folds = seen.iter().copied().max().unwrap_or(0).min(PARTS);
     (folds, place.iter().map(|place| place % folds).collect())
 }
 
-/// All pictures of a person are in one part.
+/// Assigns all images of a person to one part. Returns the number of parts and the part of each image.
 fn by_person(person: &[usize]) -> (usize, Vec<usize>) {
-    (FOLDS, person.iter().map(|p| p % FOLDS).collect())
+    (PARTS, person.iter().map(|p| p % PARTS).collect())
 }
 
-/// The length of the longest enrolled picture, at most.
+/// Upper bound on the length of the longest enrolled image.
 fn size(recognizer: &Recognizer) -> f64 {
     let length = |row: ArrayView1<'_, f64>| row.dot(&row).sqrt();
     length(recognizer.model.mean()) + recognizer.coordinates.rows().into_iter().map(length).fold(0.0, f64::max)
 }
 
-/// What is known of a picture that was left out.
+/// The distances of an image that was left out.
 struct LeftOut {
     picture: usize,
-    /// Pictures of the same person that were not.
+    /// Number of images of the same person that were not left out.
     own: usize,
-    /// To the nearest person.
+    /// Distance to the nearest person.
     distance: f64,
-    /// To face space.
+    /// Distance to the space of faces.
     outside: f64,
 }
 
-/// Every picture, its part left out and the `parts_out` − 1 parts that follow; in the order of the pictures.
+/// The distances of every image if its part and the next `parts_out` − 1 parts are left out, in the order of the images.
 fn left_out(
     recognizer: &Recognizer,
     person: &[usize],
@@ -173,7 +174,7 @@ fn left_out(
     Ok(all)
 }
 
-/// Pictures `out` in the eigenspace of the pictures `rest`.
+/// The distances of the images `out` in the eigenspace of the images `rest`.
 fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usize]) -> Result<Vec<LeftOut>, Error> {
     if out.is_empty() || rest.len() < 2 || recognizer.coordinates.ncols() == 0 {
         return Ok(Vec::new());
@@ -183,7 +184,7 @@ fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usi
     let (q, new) = model.distances(new.view())?;
     let old = model.project(old.view())?;
     let metric = recognizer.options.metric;
-    // As many features as all pictures have, so that distances can be compared.
+    // The same number of features as for all images, so that distances can be compared.
     let deviations = deviations(&model, metric, person.len() / 2)?;
     let [new, old] = [new, old].map(|rows| metric.features(rows, &deviations));
     let whose: Vec<usize> = rest.iter().map(|&i| person[i]).collect();
@@ -198,7 +199,7 @@ fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usi
     Ok(found.collect())
 }
 
-/// The smallest value that this share does not exceed.
+/// The smallest value that at least this share of the values does not exceed.
 fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let rank = (share * values.len() as f64).ceil() as usize;

@@ -1,12 +1,12 @@
-//! Files that appear whole or not at all.
+//! Files that are written completely or not at all.
 //!
 //! ```text
-//! write  a temporary file beside it ─► fsync ─► rename to name ─► fsync of the directory
+//! write a temporary file in the same directory ─► fsync ─► rename ─► fsync of the directory
 //! ```
 //!
-//! The temporary file has a random name and is locked while it is written. The lock ends with the process that
-//! holds it, however that ends, and every process that shares the directory can see it, from another container
-//! too. So a temporary file that nobody has locked was left behind by a killed process, and may be removed.
+//! The temporary file has a random name and is locked while it is written. The lock ends with its process, however that
+//! ends, and it is visible to every process that shares the directory, also from other containers. So a temporary file
+//! that is not locked was left behind by a killed process and can be removed.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -17,15 +17,15 @@ use std::sync::Mutex;
 use crate::io::error::Error;
 
 /// Temporary files of this process that are not complete.
-static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static INCOMPLETE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Characters of a file's name in that of its temporary file, which must not be longer than the system allows.
-const SHORT: usize = 40;
-/// How the name of a temporary file ends.
+/// Number of characters of the file name used in the name of the temporary file, whose length the system limits.
+const NAME_CHARACTERS: usize = 40;
+/// The suffix of temporary files.
 const SUFFIX: &str = ".tmp";
 
-/// A file that takes its name only when it is complete. Dropped before that, it leaves nothing behind, and
-/// an older file of that name stays as it was.
+/// A file that gets its name only when it is complete. If it is dropped before, it leaves nothing behind, and an existing
+/// file with that name is unchanged.
 ///
 /// ```
 /// use std::io::Write;
@@ -48,26 +48,26 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Begins a file that will have this name.
+    /// Starts a file that will have this name.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let named = path.as_ref().to_owned();
         Self::begin(&named).map_err(|source| Error::Io { action: "write", path: named, source })
     }
 
-    /// Writes a whole file.
+    /// Writes a complete file.
     pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
         let mut file = Self::create(path)?;
         file.write_all(bytes).map_err(|source| file.failed(source))?;
         file.commit()
     }
 
-    /// Gives the file its name, after its bytes have reached the disk.
+    /// Syncs the file to the disk and gives it its name.
     pub fn commit(self) -> Result<(), Error> {
         self.commit_if(|| Ok(true)).map(drop)
     }
 
-    /// The same, if the answer to a last question is yes; it is asked when only the renaming is left to do.
-    /// Returns the file, locked until it is closed, or `None` if the answer was no and nothing was changed.
+    /// The same if `may`, which is called just before the file is renamed, returns true. Returns the file, which is locked
+    /// until it is closed, or `None` if `may` returned false and nothing was changed.
     pub(crate) fn commit_if(mut self, may: impl FnOnce() -> io::Result<bool>) -> Result<Option<File>, Error> {
         let finish = || {
             self.file.sync_all()?;
@@ -77,15 +77,15 @@ impl AtomicFile {
         finish().map_err(|source| self.failed(source))
     }
 
-    /// Removes every file that was begun and is not complete, for a process that is told to end.
+    /// Removes all incomplete files of this process. Call this before an early exit.
     pub fn abandon_all() {
-        if let Ok(begun) = BEGUN.lock() {
+        if let Ok(begun) = INCOMPLETE.lock() {
             begun.iter().for_each(|temporary| drop(fs::remove_file(temporary)));
         }
     }
 
-    /// Removes what killed processes have left beside this file when they were writing it. What others are
-    /// writing now stays, and so does everything where files cannot be locked.
+    /// Removes temporary files that killed processes left behind while writing this file. Files that are being written
+    /// are kept. If files cannot be locked, nothing is removed.
     pub fn sweep(path: impl AsRef<Path>) {
         let Ok(path) = resolve(path.as_ref()) else { return };
         let Ok(entries) = fs::read_dir(directory_of(&path)) else { return };
@@ -97,7 +97,7 @@ impl AtomicFile {
                 continue;
             }
             let temporary = entry.path();
-            // Locked until it is removed: a writer that has just created it then sees that it is gone.
+            // The lock is held until the file is removed, so that a writer that has just created it notices.
             if let Ok(left) = open_to_lock(&temporary)
                 && left.try_lock().is_ok()
             {
@@ -131,13 +131,13 @@ impl AtomicFile {
             fs::rename(temporary, &self.path)?;
         }
         self.forget();
-        // The file is in its place now; a directory that cannot be flushed does not undo that.
+        // The file has been renamed; a failure to sync the directory does not change that.
         #[cfg(unix)]
         let _ = File::open(directory_of(&self.path)).and_then(|directory| directory.sync_all());
         Ok(())
     }
 
-    /// The temporary file is there no longer.
+    /// Records that the temporary file no longer exists.
     fn forget(&mut self) {
         if let Some(gone) = self.temporary.take() {
             unlist(&gone);
@@ -145,18 +145,18 @@ impl AtomicFile {
     }
 }
 
-/// The file to replace: a link stays a link, and what it points to must be there.
+/// The file to replace. A link stays a link, and its target must exist.
 fn resolve(named: &Path) -> io::Result<PathBuf> {
     let is_link = fs::symlink_metadata(named).is_ok_and(|found| found.file_type().is_symlink());
     if is_link { fs::canonicalize(named) } else { Ok(named.to_owned()) }
 }
 
-/// A new temporary file, locked where files can be locked.
+/// A new temporary file, locked if the file system supports it.
 fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let temporary = directory_of(path).join(format!("{}{:016x}{SUFFIX}", prefix_of(path), random()));
-        // Listed before it is there, so that a signal between the two finds it.
-        if let Ok(mut begun) = BEGUN.lock() {
+        // Listed before it is created, so that `abandon_all` always finds it.
+        if let Ok(mut begun) = INCOMPLETE.lock() {
             begun.push(temporary.clone());
         }
         match File::options().write(true).create_new(true).open(&temporary) {
@@ -178,21 +178,21 @@ fn create_temporary(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A number that differs from process to process, in forked ones and in containers too.
+/// A random number that differs between processes, including forked ones and those in containers.
 fn random() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()
 }
 
-/// How the names of a file's temporary files begin.
+/// The prefix of the names of temporary files for a file.
 fn prefix_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    format!(".{}.eigenspace-", name.chars().take(SHORT).collect::<String>())
+    format!(".{}.eigenspace-", name.chars().take(NAME_CHARACTERS).collect::<String>())
 }
 
 fn unlist(gone: &Path) {
-    if let Ok(mut begun) = BEGUN.lock() {
+    if let Ok(mut begun) = INCOMPLETE.lock() {
         begun.retain(|temporary| temporary != gone);
     }
 }
@@ -201,7 +201,7 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Opens a file to lock it. Network file systems lock only what may be written.
+/// Opens a file to lock it. Network file systems can lock only files that are opened for writing.
 pub(crate) fn open_to_lock(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).open(path).or_else(|_| File::open(path))
 }

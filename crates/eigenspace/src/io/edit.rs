@@ -1,13 +1,14 @@
-//! A file that is read, changed and written back, without losing what others write to it meanwhile.
+//! A file that is read, changed and written back, without losing changes that others make at the same time.
 //!
 //! ```text
-//! open     lock the file ─► is it still the file of that name? ─► remember the sum of its bytes
-//! replace  write another file, locked ─► is the sum still the same? ─► rename
+//! open     lock the file ─► check that it still has that name ─► compute its checksum
+//! replace  write a new, locked file ─► check that the checksum is still the same ─► rename
 //! ```
 //!
-//! Edits of one file wait for each other. A rename puts another file in the place of the locked one; an edit that
-//! waited for the old one sees that and locks the new one. Programs that know nothing of the lock are noticed by the sum, and then
-//! nothing is written. Where files cannot be locked, the sum alone has to do: of two edits at once one is refused.
+//! Edits of the same file wait for each other. Renaming replaces the locked file by another one; an edit that waited for
+//! the old file notices this and locks the new one. Changes by programs that do not use the lock are detected by the
+//! checksum, and then nothing is written. If files cannot be locked, the checksum alone is used: one of two simultaneous
+//! edits is rejected.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -21,7 +22,7 @@ use crate::io::error::Error;
 /// A SHA-256.
 type Sum = [u8; 32];
 
-/// A file that nobody else edits until this is dropped.
+/// A file that is locked against other edits until this is dropped.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("eigenspace-edit-{}", std::process::id()));
@@ -36,14 +37,14 @@ type Sum = [u8; 32];
 #[derive(Debug)]
 pub struct FileEdit {
     path: PathBuf,
-    /// Locked as long as it is open. `None` if there is no file yet.
+    /// Locked as long as it is open. `None` if the file does not exist yet.
     held: Option<File>,
-    /// Of the file as it was read, or written last.
+    /// The checksum of the file when it was read or last written.
     sum: Option<Sum>,
 }
 
 impl FileEdit {
-    /// Waits until nobody else edits the file.
+    /// Opens and locks a file. Waits as long as somebody else edits it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         loop {
@@ -53,12 +54,12 @@ impl FileEdit {
         }
     }
 
-    /// The same without waiting: `None` if somebody else edits the file.
+    /// The same without waiting; `None` if somebody else edits the file.
     pub fn try_open(path: impl AsRef<Path>) -> Result<Option<Self>, Error> {
         Self::begin(path.as_ref(), false)
     }
 
-    /// The same for a file that need not be there yet.
+    /// The same for a file that may not exist yet.
     pub fn try_open_or_new(path: impl AsRef<Path>) -> Result<Option<Self>, Error> {
         let path = path.as_ref();
         match Self::try_open(path) {
@@ -74,12 +75,13 @@ impl FileEdit {
         &self.path
     }
 
-    /// Replaces the file as a whole ([`AtomicFile`]), unless somebody else has changed it since it was opened or last replaced.
+    /// Replaces the file atomically ([`AtomicFile`]). Fails if somebody else has changed it since it was opened or last
+    /// replaced.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let mut file = AtomicFile::create(&self.path)?;
         file.write_all(bytes).map_err(|source| file.failed(source))?;
         let replaced = file.commit_if(|| Ok(sum_of(&self.path)? == self.sum))?;
-        // The new file was locked before it took its place.
+        // The new file was locked before it was renamed.
         self.held = Some(replaced.ok_or_else(|| Error::Changed { path: self.path.clone() })?);
         self.sum = Some(Sha256::digest(bytes).into());
         Ok(())
@@ -101,7 +103,7 @@ impl FileEdit {
     }
 }
 
-/// Opens and locks the file of this name. `None` if somebody else holds it and this is not to wait.
+/// Opens and locks the file with this name. `None` if somebody else has locked it and `wait` is false.
 fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
     loop {
         let found = fs::metadata(path)?;
@@ -110,7 +112,7 @@ fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
             return Err(if found.is_dir() { ErrorKind::IsADirectory.into() } else { other });
         }
         let file = open_to_lock(path)?;
-        // Elsewhere a locked file cannot be read, not even by whoever has locked it.
+        // On other systems, a locked file cannot be read, not even by its owner.
         if !cfg!(unix) {
             return Ok(Some(file));
         }
@@ -118,7 +120,7 @@ fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) if wait => file.lock()?,
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // This file system has no locks.
+            // This file system does not support locks.
             Err(TryLockError::Error(_)) => return Ok(Some(file)),
         }
         if is_at(&file, path) {
@@ -127,7 +129,7 @@ fn lock(path: &Path, wait: bool) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether an open file is the one of this name.
+/// Whether an open file is still the one with this name.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -140,7 +142,7 @@ fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// The sum of a file's bytes; `None` if there is no file.
+/// The checksum of a file; `None` if it does not exist.
 fn sum_of(path: &Path) -> io::Result<Option<Sum>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

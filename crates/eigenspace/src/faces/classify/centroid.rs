@@ -1,7 +1,8 @@
-//! The nearest mean: the floor that the others must beat.
+//! The nearest mean, the simplest classifier.
 //!
 //! ```text
-//! score_p = − ‖x − m_p‖          m_p the mean of p's pictures; for cosine, of length 1 again, and 1 − xᵀm_p
+//! score_p = − ‖x − m_p‖          m_p: the mean of p's images
+//! score_p = xᵀm_p − 1            for cosine metrics, with m_p normalized
 //! ```
 
 use ndarray::{Array2, ArrayView1, Axis};
@@ -20,7 +21,7 @@ impl Centroid {
         for (person, mut mean) in means.axis_iter_mut(Axis(0)).enumerate() {
             mean.iter_mut().zip(gallery.mean_of(person)).for_each(|(to, from)| *to = from);
         }
-        // Features of a cosine have length 1, and their means have not.
+        // The features of cosine metrics have length 1, but their means do not.
         let metric = gallery.metric;
         if metric.is_cosine() {
             means = Metric::Cosine.features(means, &[]);

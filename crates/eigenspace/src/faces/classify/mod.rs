@@ -1,19 +1,19 @@
-//! Who a picture shows: one score for every person, by their features.
+//! Classifiers: compute one score per person from the features of an image.
 //!
 //! ```text
-//! x ∈ ℝᵏ  ─►  score_1 … score_P          the largest is the answer
+//! x ∈ ℝᵏ  ─►  score_1 … score_P          the person with the largest score is the result
 //! ```
 //!
 //! | file | score of a person |
 //! |---|---|
-//! | `knn.rs` | votes among the nearest pictures, and how near the nearest is |
+//! | `knn.rs` | votes of the nearest images; ties are decided by the distance to the nearest |
 //! | `centroid.rs` | − distance to the person's mean |
-//! | `../span.rs` | − distance to the span of the person's pictures |
-//! | `svm.rs`, `smo.rs` | pairs won, and by how much |
+//! | `../span.rs` | − distance to the span of the person's images |
+//! | `svm.rs`, `smo.rs` | number of pairwise decisions won; ties are decided by the margins |
 //! | `perceptron.rs` | wᵀx + b |
 //!
-//! All of them see pictures only through inner products and differences, so a turn of the coordinates, or the sign of
-//! a direction, changes no decision.
+//! All of them use only inner products and differences of features, so rotating the scores, or changing the sign of a
+//! direction, changes no decision.
 
 mod centroid;
 mod knn;
@@ -27,7 +27,7 @@ use crate::faces::options::{Classifier, FaceOptions, Metric};
 
 pub(crate) use smo::{Kernel, Machine, machine};
 
-/// Pictures to learn from: features, and the number of the person of each. Every person has a picture.
+/// Training images: their features, and the index of the person in each. Every person has at least one image.
 pub(crate) struct Gallery<'a> {
     pub(crate) features: &'a Array2<f64>,
     pub(crate) person: &'a [usize],
@@ -36,12 +36,12 @@ pub(crate) struct Gallery<'a> {
 }
 
 impl Gallery<'_> {
-    /// The pictures of one person.
+    /// The features of one person's images.
     fn of(&self, person: usize) -> impl Iterator<Item = ArrayView1<'_, f64>> {
         self.features.rows().into_iter().zip(self.person).filter(move |(_, who)| **who == person).map(|(row, _)| row)
     }
 
-    /// The mean of one person's pictures.
+    /// The mean features of one person's images.
     fn mean_of(&self, person: usize) -> Vec<f64> {
         let mut sum = vec![0.0; self.features.ncols()];
         let mut count = 0.0;
@@ -53,14 +53,14 @@ impl Gallery<'_> {
         sum
     }
 
-    /// The root of the mean square of a feature, the unit in which machines work.
+    /// The root mean square of all features, by which some classifiers divide them.
     fn unit(&self) -> f64 {
         let mean = self.features.iter().map(|x| x * x).sum::<f64>() / (self.features.len() as f64).max(1.0);
         if mean > 0.0 { mean.sqrt() } else { 1.0 }
     }
 }
 
-/// A classifier that has learned.
+/// A trained classifier.
 pub(crate) enum Trained {
     Knn(knn::Knn),
     Centroid(centroid::Centroid),
@@ -87,8 +87,8 @@ impl Trained {
         }
     }
 
-    /// A score for every person; `near` are the distances to every picture of the gallery, and `spans` those
-    /// to the span of every person's pictures.
+    /// The score of every person. `near` are the distances to every image of the gallery, and `spans` those to the span
+    /// of every person's images.
     pub(crate) fn scores(
         &self,
         x: ArrayView1<'_, f64>,

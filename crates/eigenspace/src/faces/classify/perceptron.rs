@@ -1,21 +1,23 @@
-//! The averaged perceptron for many people.
+//! The averaged multi-class perceptron with a margin.
 //!
 //! ```text
 //! q = argmax_{p ≠ who} w_pᵀx;   if w_whoᵀx − w_qᵀx ≤ m:   w_who += x,  w_q −= x;       score_p = w̄_pᵀx
 //! ```
 //!
-//! Without the margin m steps end as soon as the pictures are told apart, however narrowly; with it they go on until they are told apart
-//! well (Krauth & Mézard, *Learning algorithms with optimal stability in neural networks*, J. Phys. A 20, 1987). m is a multiple of the mean ‖x‖².
-//! w̄ is the mean of w over all steps (Freund & Schapire, *Large margin classification using the perceptron algorithm*, Machine Learning 37,
-//! 1999; Collins, EMNLP 2002), which is steadier than the last w. x has a 1 at its end, for the offset. Each pass takes the
-//! pictures in another order, drawn from a seed.
+//! Without the margin m, training would stop as soon as the images are separated, however narrowly. With it, training
+//! continues until they are separated well (Krauth & Mézard, *Learning algorithms with optimal stability in neural
+//! networks*, J. Phys. A 20, 1987). m is a multiple of the mean ‖x‖². w̄ is the mean of w over all steps (Freund &
+//! Schapire, *Large margin classification using the perceptron algorithm*, Machine Learning 37, 1999; Collins, EMNLP
+//! 2002), which is more stable than the last w. x ends with a 1, for the offset. Each pass takes the images in another
+//! random order.
 
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::faces::classify::Gallery;
 use crate::faces::random::Random;
 
-/// m, in units of the mean ‖x‖². Picked from 0, 0.3, 1, 3, 10 and 30 on the ORL faces (first-5, random-5 and random-9, seed 0); from 1 to 10 little changes.
+/// m, in units of the mean ‖x‖². Chosen from 0, 0.3, 1, 3, 10 and 30 on the ORL faces (first-5, random-5 and random-9,
+/// seed 0); the results hardly differ between 1 and 10.
 const MARGIN: f64 = 3.0;
 
 pub(crate) struct Perceptron {
@@ -30,7 +32,7 @@ impl Perceptron {
         let mut rows = Array2::ones((n, k + 1));
         rows.slice_axis_mut(Axis(1), ndarray::Slice::from(..k)).assign(&(gallery.features / unit));
         let mut weights = Array2::<f64>::zeros((gallery.people, k + 1));
-        // Σ over updates of (steps before it) times the update: w̄ = w − that / steps.
+        // The sum over updates of the number of steps before the update times the update: w̄ = w − early / steps.
         let mut early = weights.clone();
         let margin = MARGIN * rows.iter().map(|x| x * x).sum::<f64>() / (n as f64).max(1.0);
         let mut random = Random::new(seed);

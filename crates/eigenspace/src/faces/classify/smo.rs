@@ -1,24 +1,25 @@
-//! A support vector machine for two sides, by sequential minimal optimization.
+//! A support vector machine for two classes, by sequential minimal optimization.
 //!
 //! ```text
 //! min ½ αᵀQα − 1ᵀα     0 ≤ α ≤ C,  yᵀα = 0,   Q_ij = y_i y_j κ(x_i, x_j)      f(x) = Σ α_i y_i κ(x_i, x) − ρ
 //! ```
 //!
-//! In each step the pair (i, j) with the largest second-order decrease is solved in closed form: i violates most, and j gains most
-//! with it. After Fan, Chen & Lin, *Working set selection using second order information for training support vector machines*, JMLR 6,
-//! 2005. Nothing is random: equal candidates are taken in order. smartcore's machine was looked at and left out: it is an
-//! approximate online solver that visits the pictures in random order, gives votes but no decision values, and unwraps on its way.
+//! Each step solves the problem for one pair (i, j) in closed form: i violates the optimality conditions most, and j gives
+//! the largest second-order decrease together with i (Fan, Chen & Lin, *Working set selection using second order
+//! information for training support vector machines*, JMLR 6, 2005). Nothing is random: equal candidates are taken in
+//! order. We do not use the solver of smartcore: it is an approximate online solver that visits the images in random
+//! order, has no decision values, and can panic.
 //!
-//! Cost: O(l) per step for l pictures, and O(l² k) for the kernel matrix.
+//! Cost: O(l) per step for l images, and O(l² k) for the kernel matrix.
 
 use ndarray::{Array2, ArrayView1};
 
-/// Violation of the optimality conditions that is let pass.
-const TOLERANCE: f64 = 1e-6;
-/// A curvature below this is taken as this.
-const FLAT: f64 = 1e-12;
-/// Steps per picture, after which the answer so far is taken. Faces need a few.
-const STEPS: usize = 10_000;
+/// Largest accepted violation of the optimality conditions.
+const OPTIMALITY_TOLERANCE: f64 = 1e-6;
+/// Smallest curvature; smaller values are replaced by this.
+const MIN_CURVATURE: f64 = 1e-12;
+/// Largest number of steps per image, after which the current solution is used. Faces need a few.
+const MAX_STEPS_PER_IMAGE: usize = 10_000;
 
 /// κ.
 #[derive(Debug, Clone, Copy)]
@@ -36,13 +37,13 @@ impl Kernel {
     }
 }
 
-/// The coefficients α_i y_i of each picture, and ρ.
+/// The coefficients α_i y_i of the images, and ρ.
 pub(crate) struct Machine {
     pub(crate) coefficients: Vec<f64>,
     pub(crate) rho: f64,
 }
 
-/// Finds the machine of a kernel matrix and sides y = ±1; there is a picture on each side.
+/// Trains a machine from a kernel matrix and classes y = ±1, each with at least one image.
 pub(crate) fn machine(kernel: &Array2<f64>, y: &[f64], c: f64) -> Machine {
     let l = y.len();
     let mut alpha = vec![0.0; l];
@@ -50,25 +51,25 @@ pub(crate) fn machine(kernel: &Array2<f64>, y: &[f64], c: f64) -> Machine {
     let mut g = vec![-1.0; l];
     let up = |y: f64, a: f64| if y > 0.0 { a < c } else { a > 0.0 };
     let low = |y: f64, a: f64| if y > 0.0 { a > 0.0 } else { a < c };
-    for _ in 0..STEPS * l {
+    for _ in 0..MAX_STEPS_PER_IMAGE * l {
         let Some(i) = best((0..l).filter(|&t| up(y[t], alpha[t])).map(|t| (t, -y[t] * g[t]))) else { break };
         let most = -y[i] * g[i];
         let least = (0..l).filter(|&t| low(y[t], alpha[t])).map(|t| -y[t] * g[t]).fold(f64::INFINITY, f64::min);
-        if most - least < TOLERANCE {
+        if most - least < OPTIMALITY_TOLERANCE {
             break;
         }
-        let curvature = |t: usize| (kernel[[i, i]] + kernel[[t, t]] - 2.0 * kernel[[i, t]]).max(FLAT);
+        let curvature = |t: usize| (kernel[[i, i]] + kernel[[t, t]] - 2.0 * kernel[[i, t]]).max(MIN_CURVATURE);
         let gains = (0..l).filter(|&t| low(y[t], alpha[t]) && -y[t] * g[t] < most).map(|t| {
             let violation = most + y[t] * g[t];
             (t, violation * violation / curvature(t))
         });
         let Some(j) = best(gains) else { break };
-        // Along α_i += y_i δ, α_j −= y_j δ the decrease is quadratic; δ is cut where a coefficient meets its limit.
+        // Along α_i += y_i δ, α_j −= y_j δ the objective is quadratic; δ is limited so that 0 ≤ α ≤ C.
         let room = |a: f64, sign: f64| if sign > 0.0 { c - a } else { a };
         let full = (most + y[j] * g[j]) / curvature(j);
         let step = full.min(room(alpha[i], y[i])).min(room(alpha[j], -y[j]));
         for (t, sign) in [(i, y[i]), (j, -y[j])] {
-            // At a limit exactly, so that it is seen to be there.
+            // Set exactly to the limit, so that comparisons with it work.
             let limit = if sign > 0.0 { c } else { 0.0 };
             alpha[t] = if step >= room(alpha[t], sign) { limit } else { alpha[t] + sign * step };
         }
@@ -80,7 +81,7 @@ pub(crate) fn machine(kernel: &Array2<f64>, y: &[f64], c: f64) -> Machine {
     Machine { coefficients: alpha.iter().zip(y).map(|(a, y)| a * y).collect(), rho }
 }
 
-/// The first of the largest.
+/// The index of the first largest value.
 fn best(candidates: impl Iterator<Item = (usize, f64)>) -> Option<usize> {
     let larger = |best: Option<(usize, f64)>, next: (usize, f64)| match best {
         Some(best) if best.1 >= next.1 => Some(best),
@@ -89,7 +90,7 @@ fn best(candidates: impl Iterator<Item = (usize, f64)>) -> Option<usize> {
     candidates.fold(None, larger).map(|(index, _)| index)
 }
 
-/// ρ: the mean over pictures on the margin, or the middle of what the others allow.
+/// ρ: the mean over images on the margin, or the middle of the interval that the others allow.
 fn offset(alpha: &[f64], g: &[f64], y: &[f64], c: f64) -> f64 {
     let free: Vec<f64> = (0..y.len()).filter(|&t| alpha[t] > 0.0 && alpha[t] < c).map(|t| y[t] * g[t]).collect();
     if !free.is_empty() {
@@ -114,7 +115,7 @@ mod tests {
     use super::{Kernel, machine};
     use crate::faces::random::Random;
 
-    /// Points of two clouds that overlap, and their kernel matrix.
+    /// Two overlapping clouds of points, and their kernel matrix.
     fn problem(seed: u64, l: usize, kernel: Kernel) -> (Array2<f64>, Vec<f64>) {
         let mut random = Random::new(seed);
         let y: Vec<f64> = (0..l).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();

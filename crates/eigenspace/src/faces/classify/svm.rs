@@ -1,17 +1,17 @@
 //! Support vector machines, one for every pair of people.
 //!
 //! ```text
-//! score_p = #{ q : f_pq(x) > 0 } + t / (3 (|t| + 1)),     t = Σ_q f_pq(x)
+//! score_p = (number of q with f_pq(x) > 0) + t / (3 (|t| + 1)),     t = Σ_q f_pq(x)
 //! ```
 //!
-//! Pairs that are won count; their margins decide among equals, and cannot outweigh a pair. Features are divided by their
-//! root mean square, one number for all, so that C and γ mean the same for pixels of 0 … 255 and of 0 … 1.
+//! The score counts the pairs that a person wins; the sum of the margins only decides ties. Features are divided by their
+//! root mean square, one number for all, so that C and γ have the same effect for pixels of 0 … 255 and of 0 … 1.
 
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::faces::classify::{Gallery, Kernel, Machine, machine};
 
-/// The machine of two people, and the pictures it rests on.
+/// The machine for two people: its support vectors and offset.
 struct Pair {
     people: (usize, usize),
     support: Vec<(usize, f64)>,

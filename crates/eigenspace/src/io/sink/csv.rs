@@ -1,7 +1,6 @@
-//! Rows as text, with a line of names.
+//! Writes rows as text, after a line with column names.
 //!
-//! Every number is written with the fewest digits that read back as the same number; what is not a number
-//! is an empty cell.
+//! Every number is written with the fewest digits that read back as the same number. A NaN becomes an empty cell.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use crate::io::error::Error;
 use crate::io::sink::RowSink;
 use crate::io::source::Values;
 
-/// Text into a file, or anywhere.
+/// Writes text to a file, or to any writer.
 pub struct CsvSink<W: Write> {
     writer: csv::Writer<W>,
     path: PathBuf,
@@ -33,7 +32,7 @@ impl CsvSink<BufWriter<AtomicFile>> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Text into any writer; `path` is its name in messages.
+    /// Writes to any writer; `path` is its name in error messages.
     pub fn to_writer(writer: W, path: &Path, names: &[String], labels: bool) -> Self {
         Self::new(writer, path, b',', names, labels, |_, _| Ok(()))
     }

@@ -1,4 +1,4 @@
-//! Rows as a NumPy array, C order, little-endian.
+//! Writes rows as a NumPy array in C order, little-endian.
 //!
 //! The number of rows is known only at the end, so the header has a fixed length and is written twice.
 
@@ -10,15 +10,15 @@ use crate::io::error::Error;
 use crate::io::sink::RowSink;
 use crate::io::source::Values;
 
-/// Bytes of the header: a multiple of 64, with room for any shape.
-const HEADER: usize = 128;
+/// Length of the header in bytes: a multiple of 64 that is enough for any shape.
+const HEADER_BYTES: usize = 128;
 
 pub(super) struct NpySink {
     file: BufWriter<AtomicFile>,
     path: PathBuf,
     rows: u64,
     columns: usize,
-    /// Whether the numbers are 32-bit; the first rows decide.
+    /// Whether the numbers are 32-bit; determined by the first rows.
     narrow: Option<bool>,
 }
 
@@ -32,9 +32,9 @@ impl NpySink {
         let shape = format!("({}, {})", self.rows, self.columns);
         let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
         let mut header = b"\x93NUMPY\x01\x00".to_vec();
-        header.extend_from_slice(&((HEADER - 10) as u16).to_le_bytes());
+        header.extend_from_slice(&((HEADER_BYTES - 10) as u16).to_le_bytes());
         header.extend_from_slice(text.as_bytes());
-        header.resize(HEADER - 1, b' ');
+        header.resize(HEADER_BYTES - 1, b' ');
         header.push(b'\n');
         header
     }

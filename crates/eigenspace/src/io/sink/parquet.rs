@@ -1,4 +1,4 @@
-//! Rows as a Parquet file: a column of text for the labels, one of doubles for each name.
+//! Writes rows as a Parquet file: a text column for the labels, and one column of numbers for each name.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::io::sink::RowSink;
 use crate::io::source::Values;
 
 pub(super) struct ParquetSink {
-    /// Until the first rows say how wide the numbers are.
+    /// `None` until the first rows determine the width of the numbers.
     file: Option<AtomicFile>,
     writer: Option<ArrowWriter<AtomicFile>>,
     path: PathBuf,

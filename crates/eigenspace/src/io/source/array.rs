@@ -1,4 +1,4 @@
-//! Arrow arrays as numbers and as labels.
+//! Converts Arrow arrays to numbers and labels.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, OffsetSizeTrait};
 use arrow_schema::DataType;
 
-/// Whether values of this type are numbers to us. A column of type null is one of missing numbers.
+/// Whether values of this type can be read as numbers. A column of type null has only missing numbers.
 pub(super) fn is_number(dtype: &DataType) -> bool {
     dtype.is_numeric() || matches!(dtype, DataType::Boolean | DataType::Null)
 }
@@ -29,7 +29,7 @@ pub(super) fn is_label(dtype: &DataType) -> bool {
     }
 }
 
-/// Gives the numbers of some rows, counted from 0, to `put`; a null is NaN. False if they are no numbers.
+/// Passes the numbers of some rows, with their index from 0, to `put`; a null is NaN. False if the type is not a number.
 pub(super) fn numbers(array: &dyn Array, rows: Range<usize>, mut put: impl FnMut(usize, f64)) -> bool {
     match array.data_type() {
         DataType::Int8 => each::<Int8Type>(array, rows, f64::from, put),
@@ -81,30 +81,30 @@ fn each<T: ArrowPrimitiveType>(
     true
 }
 
-/// value / 10^scale, rounded once: by way of its digits, as no product of floats is.
+/// value / 10^scale, rounded only once, by parsing its digits.
 fn decimal(value: impl std::fmt::Display, scale: i8) -> f64 {
     format!("{value}e{}", -i32::from(scale)).parse().unwrap_or(f64::NAN)
 }
 
-/// The rows of lists: where the values of each are in the array below, `None` for a null.
+/// A column of lists. The values of all lists are in one array; each row is a range of it, or null.
 pub(super) enum Lists<'a> {
-    /// All of one length.
+    /// Lists of a fixed length.
     Fixed(&'a arrow_array::FixedSizeListArray),
-    /// Each with its own.
+    /// Lists of different lengths, with 32-bit offsets.
     Small(&'a arrow_array::ListArray),
-    /// Each with its own, and many.
+    /// Lists of different lengths, with 64-bit offsets.
     Large(&'a arrow_array::LargeListArray),
 }
 
 impl<'a> Lists<'a> {
-    /// The lists in an array, if it holds lists.
+    /// The lists in an array, if it contains lists.
     pub(super) fn of(array: &'a dyn Array) -> Option<Self> {
         let small = || array.as_list_opt().map(Self::Small);
         let large = || array.as_list_opt().map(Self::Large);
         array.as_fixed_size_list_opt().map(Self::Fixed).or_else(small).or_else(large)
     }
 
-    /// The array below.
+    /// The array with the values of all lists.
     pub(super) fn values(&self) -> &'a dyn Array {
         match self {
             Self::Fixed(lists) => lists.values(),
@@ -113,7 +113,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Where the values of a row are.
+    /// The range of the values of a row; `None` for a null.
     pub(super) fn row(&self, row: usize) -> Option<Range<usize>> {
         match self {
             Self::Fixed(lists) => {
@@ -130,7 +130,7 @@ fn between<O: OffsetSizeTrait>(offsets: &[O], row: usize) -> Range<usize> {
     offsets[row].as_usize()..offsets[row + 1].as_usize()
 }
 
-/// Appends the labels of some rows; a null is the empty text. False if they are no labels.
+/// Appends the labels of some rows; a null is an empty label. False if the type cannot be a label.
 pub(super) fn labels(array: &dyn Array, rows: Range<usize>, into: &mut Vec<String>) -> bool {
     let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
     match array.data_type() {
@@ -152,7 +152,7 @@ pub(super) fn labels(array: &dyn Array, rows: Range<usize>, into: &mut Vec<Strin
                 rows.map(|row| text(array.is_valid(row).then(|| if array.value(row) { "true" } else { "false" }))),
             );
         }
-        // The two integer types that f64 does not hold.
+        // The two integer types that f64 cannot represent exactly.
         DataType::Int64 => {
             let Some(array) = array.as_primitive_opt::<Int64Type>() else { return false };
             into.extend(rows.map(|row| if array.is_null(row) { String::new() } else { array.value(row).to_string() }));

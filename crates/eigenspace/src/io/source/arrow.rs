@@ -1,8 +1,8 @@
 //! Arrow IPC: the file format (also called Feather, version 2) and the stream format.
 //!
-//! Both are messages, one for each batch, after another for the schema; a file has a list of them at its end as
-//! well, so its rows can be counted and passed over. The lengths and offsets in a message are looked at in
-//! `message.rs` before it is decoded: the decoder believes them.
+//! Both consist of messages: one for the schema, then one for each batch. A file also ends with a list of them, so its
+//! rows can be counted and skipped. `message.rs` checks the lengths and offsets in a message before it is decoded, because
+//! the decoder trusts them.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     stream(path, Box::new(std::io::Cursor::new(start).chain(file)), options)
 }
 
-/// Tells where something failed.
+/// Adds the path to a failure.
 fn failed(path: &Path) -> impl Fn(Failure) -> Error {
     move |failure| match failure {
         Failure::Io(source) => Error::Io { action: "read", path: path.to_owned(), source },
@@ -82,12 +82,12 @@ fn stream(
     Ok(Box::new(Table::open(path, batches, layout, None)?))
 }
 
-/// Batches at known places.
+/// The batches of a file, whose positions are known.
 struct FileBatches {
     path: Arc<PathBuf>,
     file: BufReader<File>,
     decoder: FileDecoder,
-    /// Where the batches to come are, and how many rows each has.
+    /// The positions of the remaining batches, and the number of rows of each.
     places: VecDeque<(Place, u64)>,
 }
 
@@ -98,7 +98,7 @@ impl Batches for FileBatches {
         message.read_batch(&self.decoder).map(Some).map_err(at(self.path.as_ref()))
     }
 
-    fn leap(&mut self, rows: u64) -> Result<u64, Error> {
+    fn skip_undecoded(&mut self, rows: u64) -> Result<u64, Error> {
         let mut passed = 0;
         while let Some((_, more)) = self.places.pop_front_if(|(_, more)| *more <= rows - passed) {
             passed += more;
@@ -107,7 +107,7 @@ impl Batches for FileBatches {
     }
 }
 
-/// Batches one after the other.
+/// The batches of a stream, one after the other.
 struct StreamBatches {
     path: Arc<PathBuf>,
     bytes: Box<dyn Read + Send>,
@@ -127,7 +127,7 @@ impl Batches for StreamBatches {
         Ok(None)
     }
 
-    fn leap(&mut self, _rows: u64) -> Result<u64, Error> {
+    fn skip_undecoded(&mut self, _rows: u64) -> Result<u64, Error> {
         Ok(0)
     }
 }

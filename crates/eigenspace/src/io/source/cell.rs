@@ -1,9 +1,9 @@
-//! One cell of a text: a number, nothing, or something else.
+//! Parses one cell of a text file.
 //!
 //! ```text
-//! 1.5 · -2e3 · inf        numbers, spaces around them do not count
+//! 1.5 · -2e3 · inf        numbers; spaces around them are ignored
 //! true · false            1 and 0, as in NumPy arrays and in Parquet
-//! (nothing) · NA · #N/A   missing, NaN
+//! (empty) · NA · #N/A     missing: NaN
 //! ```
 
 use crate::io::source::{ReadOptions, SourceError};
@@ -11,29 +11,29 @@ use crate::io::source::{ReadOptions, SourceError};
 /// Words that stand for a missing value in text, besides an empty cell; case does not matter.
 pub(super) const MISSING_WORDS: [&str; 9] = ["NA", "N/A", "#N/A", "#NA", "<NA>", "NaN", "null", "None", "?"];
 
-/// Characters of a cell that a message shows.
-const SHOWN: usize = 40;
+/// Number of characters of a cell shown in an error message.
+const SHOWN_CHARACTERS: usize = 40;
 
-/// Why a cell is no number.
+/// Why a cell is not a number.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoNumber {
     /// It is text.
     Text(String),
-    /// It is not even text.
+    /// It is not valid UTF-8.
     Encoding,
 }
 
-/// How numbers are written in a text.
+/// How numbers are written in a text file.
 #[derive(Debug, Clone)]
 pub(super) struct Notation {
-    /// The decimal mark, where it is not the point.
+    /// The decimal mark, if it is not the point.
     mark: Option<u8>,
-    /// More words for a missing value. They may be numbers, such as -999.
+    /// Additional words for a missing value. They may be numbers, such as -999.
     missing: Vec<String>,
 }
 
 impl Notation {
-    /// As the options say; the decimal mark must not be the byte between cells.
+    /// Takes the notation from the options. The decimal mark must differ from the delimiter.
     pub(super) fn new(options: &ReadOptions, delimiter: u8) -> Result<Self, SourceError> {
         let mark = options.decimal.filter(|&mark| mark != b'.');
         if mark == Some(delimiter) {
@@ -42,7 +42,7 @@ impl Notation {
         Ok(Self { mark, missing: options.missing_words.clone() })
     }
 
-    /// The number in a cell, NaN where there is none. Spaces around it do not count.
+    /// The number in a cell; NaN if it is missing. Spaces around it are ignored.
     pub(super) fn number(&self, cell: &[u8]) -> Result<f64, NoNumber> {
         let cell = cell.trim_ascii();
         if cell.is_empty() || self.missing.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes())) {
@@ -58,7 +58,7 @@ impl Notation {
         }
     }
 
-    /// With another decimal mark a point is none: 1.234 would be a thousand and more to whoever writes 1,5.
+    /// If the decimal mark is a comma, a point is rejected: 1.234 could mean one thousand two hundred and thirty-four.
     fn parse(&self, text: &str) -> Option<f64> {
         match self.mark {
             Some(_) if text.contains('.') => None,
@@ -68,11 +68,11 @@ impl Notation {
     }
 }
 
-/// The beginning of a text, fit to stand in a message of one line.
+/// The beginning of a text, for an error message of one line.
 fn shown(text: &str) -> String {
     let clean = |character: char| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character };
-    let mut short: String = text.chars().take(SHOWN).map(clean).collect();
-    if text.chars().nth(SHOWN).is_some() {
+    let mut short: String = text.chars().take(SHOWN_CHARACTERS).map(clean).collect();
+    if text.chars().nth(SHOWN_CHARACTERS).is_some() {
         short.push('…');
     }
     short

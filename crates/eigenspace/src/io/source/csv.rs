@@ -1,11 +1,11 @@
-//! Text with a row on each line: CSV and TSV, also in gzip.
+//! Text files with one row per line: CSV and TSV, also compressed with gzip.
 //!
-//! The first line is a header if not all of its cells are numbers (or missing), or if it is nothing, 0, 1, 2, … as pandas
-//! writes above an array without names, unless the options say what it is. Cells may be quoted, lines may end in CR LF, numbers may have spaces around them, and empty lines do not
-//! count. Cells of columns that are not read may hold anything.
+//! Unless the options say otherwise, the first line is a header if any of its cells is neither a number nor missing, or if
+//! it is an empty cell followed by 0, 1, 2, …, which pandas writes above an array without names. Cells may be quoted,
+//! lines may end with CR LF, numbers may have spaces around them, and empty lines are ignored. Cells of columns that are
+//! not read may contain anything.
 //!
-//! Records end at LF alone, and the CR before it goes with the spaces: so the reader's count of lines is exact
-//! for both kinds of text.
+//! Only LF ends a line, and a CR before it is treated as a space, so that line numbers are exact for both kinds of files.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -24,7 +24,7 @@ use crate::io::source::{
     Columns, Format, Notice, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values,
 };
 
-/// Rows for which space is set aside before they are seen.
+/// Number of rows for which memory is reserved in advance.
 const EXPECTED_ROWS: usize = 1024;
 
 /// Opens a file.
@@ -33,7 +33,7 @@ pub(super) fn open(path: &Path, format: Format, options: &ReadOptions) -> Result
     from_reader(Box::new(file), path, format, options)
 }
 
-/// Reads text that comes from elsewhere.
+/// Reads text from any reader.
 pub(super) fn from_reader(
     reader: Box<dyn Read + Send>,
     path: &Path,
@@ -64,7 +64,7 @@ pub(super) fn from_reader(
     Ok(Box::new(Text { lines, notation, delimiter, count, names, choice, columns, held: !has_header, row: 0 }))
 }
 
-/// Whether a line is nothing, 0, 1, 2, …: the header of an index and of columns without names.
+/// Whether a line is an empty cell followed by 0, 1, 2, …: the header of an index and of unnamed columns.
 fn numbers_columns(record: &ByteRecord) -> bool {
     let mut cells = record.iter().map(<[u8]>::trim_ascii);
     cells.next().is_some_and(<[u8]>::is_empty)
@@ -84,8 +84,8 @@ fn header(lines: &Lines) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The chosen columns as the source shows them. Where there are no names and not all columns are read in order,
-/// their numbers in the text become their names, so that a message means the column that the user sees.
+/// The names of the chosen columns. If the file has no names and not all columns are read in order, their numbers in the
+/// file become their names, so that messages refer to the columns of the file.
 fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
     match names {
         Some(names) => Columns::named(choice.features.iter().map(|&column| names[column].clone()).collect()),
@@ -94,24 +94,24 @@ fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
     }
 }
 
-/// A text as rows of numbers.
+/// A text file as rows of numbers.
 struct Text {
     lines: Lines,
     notation: Notation,
     delimiter: u8,
-    /// Cells of a line.
+    /// Number of cells in a line.
     count: usize,
-    /// Names of all columns, read or not.
+    /// The names of all columns, including those that are not read.
     names: Option<Vec<String>>,
     choice: Choice,
     columns: Columns,
-    /// The first line was read to look at it, and is a row still to come.
+    /// Whether the first line was read in advance and is still to be returned as a row.
     held: bool,
     row: u64,
 }
 
 impl Text {
-    /// Reads the next row into the record; false at the end.
+    /// Reads the next row into the record. False at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         if !std::mem::take(&mut self.held) && !self.lines.advance()? {
             return Ok(false);
@@ -126,7 +126,7 @@ impl Text {
         Ok(true)
     }
 
-    /// What seems to stand between cells, where a line was not cut into several.
+    /// The probable delimiter, if the chosen one does not occur in a line.
     fn other_delimiter(&self) -> Option<char> {
         let first = self.names.as_ref().filter(|_| self.count == 1)?.first()?;
         [';', '\t', '|', ','].into_iter().find(|&other| other != char::from(self.delimiter) && first.contains(other))
@@ -193,7 +193,7 @@ impl RowSource for Text {
     }
 }
 
-/// The lines of a text, split into cells one at a time.
+/// The lines of a text file; each is split into cells when it is read.
 struct Lines {
     path: Arc<PathBuf>,
     format: &'static str,
@@ -214,7 +214,7 @@ impl Lines {
         Ok(Self { path: Arc::new(path.to_owned()), format, reader, record: ByteRecord::new() })
     }
 
-    /// Reads the next line that is not empty; false at the end.
+    /// Reads the next line that is not empty. False at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
             self.reader.get_mut().next_line();
@@ -227,12 +227,12 @@ impl Lines {
         }
     }
 
-    /// The number of the line in which the record begins, from 1.
+    /// The number of the line in which the record starts, from 1.
     fn line(&self) -> u64 {
         let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
         let before = self.record.position().map_or(1, csv::Position::line);
-        // Empty lines before the record count as its own, so the end is the better witness, unless the text
-        // stops without a newline.
+        // The reader counts empty lines before the record as part of it, so the line is computed from the end of the
+        // record, unless the file ends without a newline.
         before.max(self.reader.position().line().saturating_sub(inside + 1))
     }
 
@@ -256,7 +256,7 @@ impl Lines {
     }
 }
 
-/// A failure to read: of the bytes themselves, or of the disk.
+/// An error while reading, caused by invalid data or by the disk.
 fn failed(path: &Path, format: &'static str, error: std::io::Error) -> Error {
     match error.kind() {
         ErrorKind::InvalidData => at(path)(SourceError::Malformed { format, problem: error.to_string() }),

@@ -1,8 +1,8 @@
-//! The element types of NumPy arrays, and their bytes as numbers.
+//! The element types of NumPy arrays, and the conversion of their bytes to numbers.
 
 use half::f16;
 
-/// A real number type, and whether its bytes are most significant first.
+/// A real number type, and whether it is big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elements {
     kind: Kind,
@@ -25,7 +25,7 @@ enum Kind {
     F64,
 }
 
-/// Turns bytes to numbers of a type, and those to what is wanted.
+/// Converts bytes to numbers of one type, and these to the wanted type.
 macro_rules! numbers {
     ($elements:expr, $bytes:expr, $out:expr, $type:ty, $into:expr) => {{
         let into: fn($type) -> _ = $into;
@@ -39,7 +39,7 @@ macro_rules! numbers {
 }
 
 impl Elements {
-    /// The elements that a type such as `<f8` stands for; `None` for anything but real numbers.
+    /// The element type of a description such as `<f8`; `None` for anything but real numbers.
     pub(super) fn of(descr: &str) -> Option<Self> {
         let (big, kind) = match descr.split_at_checked(1)? {
             (">", kind) => (true, kind),
@@ -64,7 +64,7 @@ impl Elements {
         Some(Self { kind, big })
     }
 
-    /// Bytes of one number.
+    /// Number of bytes of one element.
     pub(super) fn size(self) -> usize {
         match self.kind {
             Kind::Bool | Kind::I8 | Kind::U8 => 1,
@@ -74,12 +74,12 @@ impl Elements {
         }
     }
 
-    /// Whether the numbers stay 32-bit floats.
+    /// Whether the numbers fit in f32.
     pub(super) fn is_narrow(self) -> bool {
         matches!(self.kind, Kind::F16 | Kind::F32)
     }
 
-    /// Numbers of at most 32 bits of float.
+    /// Converts bytes to f32, for types that fit in it.
     pub(super) fn narrow<'a>(self, bytes: &[u8], out: impl Iterator<Item = &'a mut f32>) {
         match self.kind {
             Kind::F16 => numbers!(self, bytes, out, f16, f16::to_f32),
@@ -87,7 +87,7 @@ impl Elements {
         }
     }
 
-    /// Numbers of any kind.
+    /// Converts bytes to f64.
     pub(super) fn wide<'a>(self, bytes: &[u8], out: impl Iterator<Item = &'a mut f64>) {
         match self.kind {
             Kind::Bool => numbers!(self, bytes, out, u8, |x| f64::from(u8::from(x != 0))),

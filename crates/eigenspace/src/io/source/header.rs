@@ -4,15 +4,15 @@
 //! \x93NUMPY  1 0  length (2 bytes, 4 from version 2 on)  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }
 //! ```
 //!
-//! Read here and not by npyz, whose product of a forged shape overflows, and which brings a whole parser of
-//! Python along.
+//! We parse it ourselves because npyz overflows on a forged shape, and contains a complete parser for Python literals.
 
 use std::io::Read;
 
-/// A header of numpy's own has some hundred bytes; columns with names, which are refused anyway, more.
-const LIMIT: usize = 1 << 20;
+/// Largest accepted length. Headers written by numpy have about a hundred bytes; those of structured arrays, which are
+/// rejected anyway, are longer.
+const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// What the dictionary says.
+/// The contents of the dictionary.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     /// The element type, as in `<f8`.
@@ -22,7 +22,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads up to the first number of the array. The error says what is wrong.
+    /// Reads up to the first number of the array. The error describes the problem.
     pub(super) fn read(mut reader: impl Read) -> Result<Self, String> {
         let mut start = [0; 8];
         reader.read_exact(&mut start).map_err(|_| "it ends within its header".to_owned())?;
@@ -38,7 +38,7 @@ impl Header {
         let cut = |_| "it ends within its header".to_owned();
         reader.read_exact(&mut length[..bytes]).map_err(cut)?;
         let length = u32::from_le_bytes(length) as usize;
-        if length > LIMIT {
+        if length > MAX_HEADER_BYTES {
             return Err(format!("its header has {length} bytes"));
         }
         let mut text = vec![0; length];
@@ -66,7 +66,7 @@ impl Header {
     }
 }
 
-/// One type in quotation marks; a list is that of a record, and shown as it stands.
+/// An element type in quotes, or the list of a structured type, which is returned unchanged.
 fn descr(text: &str) -> Option<String> {
     if text.starts_with('[') {
         return Some(text.split_once(']')?.0.to_owned() + "]");

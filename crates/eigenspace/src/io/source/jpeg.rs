@@ -1,21 +1,21 @@
-//! Whether a JPEG file is there to its end.
+//! Checks whether a JPEG file is complete.
 //!
-//! The decoder fills what is missing with gray and says nothing, which is kind to a viewer and wrong for a
-//! model. The file is a list of segments, and ends with the marker `FF D9`:
+//! The decoder silently fills missing pixels with gray, which suits a viewer, but not a model. A file is a list of segments
+//! and ends with the marker `FF D9`:
 //!
 //! ```text
-//! FF kind  length (two bytes, itself included)  content          after a scan's header (kind DA): pixels,
+//! FF kind  length (two bytes, includes itself)  content          after the header of a scan (kind DA): pixels,
 //!                                                                in which FF is followed by 00 or D0 … D7
 //! ```
 //!
-//! Searching for `FF D9` alone would find the end of a small preview inside a segment.
+//! Searching for `FF D9` alone would find the end of a preview image inside a segment.
 
 /// The marker at the end.
 const END: u8 = 0xD9;
-/// The header of a scan, which pixels follow.
+/// The header of a scan, which is followed by pixels.
 const SCAN: u8 = 0xDA;
 
-/// Whether the segments lead to the end marker, after at least one scan. What follows it is of no concern.
+/// Whether the segments lead to the end marker after at least one scan. Anything after the marker is ignored.
 pub(super) fn is_whole(bytes: &[u8]) -> bool {
     let mut scanned = false;
     // After FF D8.
@@ -23,7 +23,7 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
     while let Some(kind) = next_marker(&mut rest) {
         match kind {
             END => return scanned,
-            // Markers without content: in pixels a stuffed byte or a restart, elsewhere a start or nothing.
+            // Markers without content: a stuffed byte or a restart in pixels, a start of image or padding elsewhere.
             0x00 | 0x01 | 0xD0..=0xD8 => {}
             _ => {
                 scanned |= kind == SCAN;
@@ -36,10 +36,10 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
     false
 }
 
-/// Passes on to what follows the next marker, and returns the marker.
+/// Skips to after the next marker and returns the marker.
 fn next_marker(rest: &mut &[u8]) -> Option<u8> {
     let start = rest.iter().position(|&byte| byte == 0xFF)?;
-    // Any number of FF may come before a marker.
+    // A marker may be preceded by any number of FF.
     let kind = rest[start..].iter().position(|&byte| byte != 0xFF)? + start;
     let marker = rest[kind];
     *rest = &rest[kind + 1..];
@@ -50,7 +50,7 @@ fn next_marker(rest: &mut &[u8]) -> Option<u8> {
 mod tests {
     use super::is_whole;
 
-    /// A segment with an end marker inside, a scan with a stuffed byte and a restart, and the end.
+    /// A segment that contains an end marker, a scan with a stuffed byte and a restart, and the end marker.
     const FILE: &[u8] = b"\xFF\xD8\xFF\xE1\0\x04\xFF\xD9\xFF\xFF\xDA\0\x03x12\xFF\0\xFF\xD034\xFF\xD9";
 
     #[test]

@@ -1,7 +1,7 @@
-//! What is taken from the batches of a table, and how its columns become ours.
+//! Which columns are read from the batches of a table, and how they become features.
 //!
-//! A column of lists is as many columns as its lists are long, `x[0]`, `x[1]`, …, and is chosen as a whole, by the
-//! name or number of the list. Where the schema does not fix the length, the first list that is there does.
+//! A column of lists becomes one feature per list element, `x[0]`, `x[1]`, …; it is chosen as a whole, by the name or
+//! number of the column. If the schema does not fix the length of the lists, the first list that is not null does.
 
 use std::ops::Range;
 
@@ -12,37 +12,37 @@ use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::io::source::choice::Choice;
 use crate::io::source::{Columns, Notice, Place, ReadOptions, SourceError};
 
-/// More columns than this are an error of the file rather than a table.
-const MOST_COLUMNS: usize = 1 << 22;
+/// A file with more columns than this is rejected as malformed.
+const MAX_COLUMNS: usize = 1 << 22;
 
-/// What to take from each batch.
+/// What to read from each batch.
 pub(super) struct Layout {
-    /// The columns of the file to decode, in the order of the file.
+    /// The columns to decode, in the order of the file.
     pub(super) decoded: Vec<usize>,
     /// The columns of numbers, in order.
     pub(super) features: Vec<Feature>,
-    /// The place of the labels in a batch.
+    /// The index of the labels in a batch.
     pub(super) label: Option<usize>,
-    /// The place of the weights in a batch.
+    /// The index of the weights in a batch.
     pub(super) weight: Option<usize>,
-    /// Whether f32 holds all numbers.
+    /// Whether all numbers fit in f32.
     pub(super) narrow: bool,
-    /// What was left out.
+    /// Notices about columns that were left out.
     notices: Vec<Notice>,
 }
 
-/// A column of the file that holds numbers or lists of them.
+/// A column of numbers or of lists of numbers.
 pub(super) struct Feature {
     name: String,
-    /// Its place in a batch.
+    /// Its index in a batch.
     place: usize,
-    /// Columns it becomes, once known.
+    /// Number of features that it becomes, once known.
     pub(super) width: Option<usize>,
     list: bool,
 }
 
 impl Layout {
-    /// Chooses columns and looks at their types.
+    /// Chooses columns and checks their types.
     pub(super) fn new(fields: &Fields, options: &ReadOptions) -> Result<Self, SourceError> {
         let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
         let choice = Choice::new(names.len(), Some(&names), options)?;
@@ -87,12 +87,12 @@ impl Layout {
         })
     }
 
-    /// Whether the length of all lists is known.
+    /// Whether the lengths of all lists are known.
     pub(super) fn measured(&self) -> bool {
         self.features.iter().all(|feature| feature.width.is_some())
     }
 
-    /// Takes the length of lists from the first that is there.
+    /// Takes the length of lists from the first one that is not null.
     pub(super) fn measure(&mut self, batch: &RecordBatch) -> Result<(), SourceError> {
         for feature in self.features.iter_mut().filter(|feature| feature.width.is_none()) {
             let lists = Lists::of(batch.column(feature.place)).ok_or_else(|| feature.no_numbers())?;
@@ -104,14 +104,14 @@ impl Layout {
         Ok(())
     }
 
-    /// The columns as the source shows them.
+    /// The columns of the source.
     pub(super) fn columns(&self) -> Result<Columns, SourceError> {
         let mut count = 0_usize;
         for feature in &self.features {
             count = count.saturating_add(feature.width.ok_or_else(|| feature.no_numbers())?);
         }
-        if count > MOST_COLUMNS {
-            let problem = format!("{count} columns, and at most {MOST_COLUMNS} are read");
+        if count > MAX_COLUMNS {
+            let problem = format!("{count} columns, and at most {MAX_COLUMNS} are read");
             return Err(SourceError::Malformed { format: "table", problem });
         }
         let mut names = Vec::with_capacity(count);
@@ -154,7 +154,7 @@ impl Feature {
                 continue;
             };
             if values.len() != width {
-                // As wide as the whole row would be with a list of this length.
+                // The number of columns that the whole row would have with a list of this length.
                 let found = stride - width + values.len();
                 return Err(SourceError::Width {
                     place: Place { row: row + place as u64, ..Place::default() },
@@ -171,9 +171,9 @@ impl Feature {
     }
 }
 
-/// A float of either width.
+/// A 32-bit or 64-bit float.
 pub(super) trait Cell: Copy {
-    /// Rounded to this width.
+    /// Rounds to this type.
     fn of(value: f64) -> Self;
 }
 

@@ -1,14 +1,14 @@
-//! The messages of Arrow IPC, and a look at them before they are decoded.
+//! The messages of Arrow IPC, and checks before they are decoded.
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 4 | `ff ff ff ff`; not there in old files |
-//! | 4 | length of the metadata, which names the rows and the ranges of the body |
+//! | 4 | `ff ff ff ff`; missing in old files |
+//! | 4 | length of the metadata, which contains the number of rows and the ranges of the body |
 //! | … | metadata (a flatbuffer) |
 //! | … | body |
 //!
-//! The decoder cuts the body at the ranges it is told, and sets aside as much space as a packed buffer says it
-//! will need. Here both are held against the bytes that there are.
+//! The decoder slices the body at the ranges in the metadata, and reserves as much memory as a compressed buffer announces.
+//! This module first checks both against the actual number of bytes.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -21,17 +21,17 @@ use arrow_schema::Schema;
 use crate::io::source::SourceError;
 use crate::io::source::table::guarded;
 
-/// How messages call the format.
+/// The name of the format in error messages.
 pub(super) const FORMAT: &str = "Arrow IPC";
 
-/// LZ4 and Zstandard never pack better than this.
-const BEST_PACKING: i64 = 1 << 16;
+/// Upper bound on the compression ratio of LZ4 and Zstandard.
+const MAX_COMPRESSION_RATIO: i64 = 1 << 16;
 
 /// Why bytes were not read.
 pub(super) enum Failure {
-    /// The disk.
+    /// The file could not be read.
     Io(std::io::Error),
-    /// The bytes.
+    /// The bytes are invalid.
     Data(SourceError),
 }
 
@@ -55,7 +55,7 @@ fn cut_short() -> SourceError {
     malformed("it was cut short, or is still being written")
 }
 
-/// Appends exactly so many bytes, without setting space aside for more than there are.
+/// Appends exactly `count` bytes, without reserving memory for more than the reader has.
 fn fill(from: &mut impl Read, count: u64, into: &mut Vec<u8>) -> Result<(), Failure> {
     into.reserve(usize::try_from(count).unwrap_or(usize::MAX).min(1 << 22));
     match from.take(count).read_to_end(into)? as u64 == count {
@@ -64,12 +64,12 @@ fn fill(from: &mut impl Read, count: u64, into: &mut Vec<u8>) -> Result<(), Fail
     }
 }
 
-/// A message as it stands in the file.
+/// The bytes of a message.
 pub(super) struct Message {
     bytes: Vec<u8>,
-    /// Where the metadata begins.
+    /// Start of the metadata.
     start: usize,
-    /// Where the body begins.
+    /// Start of the body.
     body: usize,
 }
 
@@ -99,19 +99,19 @@ impl Message {
         root_as_message(&self.bytes[self.start..self.body]).map_err(malformed)
     }
 
-    /// What kind of message it is.
+    /// The kind of the message.
     pub(super) fn kind(&self) -> Result<MessageHeader, SourceError> {
         Ok(self.header()?.header_type())
     }
 
-    /// The schema that it holds.
+    /// The schema in the message.
     pub(super) fn schema(&self) -> Result<(Schema, MetadataVersion), SourceError> {
         let header = self.header()?;
         let schema = header.header_as_schema().ok_or_else(|| malformed("it does not begin with a schema"))?;
         Ok((decode_schema(schema)?, header.version()))
     }
 
-    /// Decodes a dictionary into the decoder.
+    /// Decodes a dictionary and passes it to the decoder.
     pub(super) fn read_dictionary(self, decoder: &mut FileDecoder) -> Result<(), SourceError> {
         let header = self.header()?;
         let batch = header.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
@@ -129,13 +129,13 @@ impl Message {
         batch.ok_or_else(|| malformed("a batch is empty"))
     }
 
-    /// The message as its own first block.
+    /// The message as a block that starts at position 0.
     fn block(&self) -> Result<Block, SourceError> {
         let metadata = i32::try_from(self.body).map_err(malformed)?;
         Ok(Block::new(0, metadata, i64::try_from(self.bytes.len() - self.body).map_err(malformed)?))
     }
 
-    /// Holds the ranges of a batch, and the sizes that it announces, against the body.
+    /// Checks the ranges of a batch, and the sizes that it announces, against the body.
     fn check(&self, batch: Option<arrow_ipc::RecordBatch<'_>>) -> Result<(), SourceError> {
         let batch = batch.ok_or_else(|| malformed("a message is of the wrong kind"))?;
         let body = &self.bytes[self.body..];
@@ -144,7 +144,7 @@ impl Message {
             let range = range.and_then(|(start, length)| Some(start..start.checked_add(length)?));
             let bytes = range.and_then(|range| body.get(range)).ok_or_else(|| malformed("a column is cut short"))?;
             let announced = bytes.first_chunk().map_or(0, |length| i64::from_le_bytes(*length));
-            if batch.compression().is_some() && announced / BEST_PACKING > bytes.len() as i64 {
+            if batch.compression().is_some() && announced / MAX_COMPRESSION_RATIO > bytes.len() as i64 {
                 return Err(malformed(format!("{} bytes cannot unpack to {announced}", bytes.len())));
             }
         }
@@ -158,7 +158,7 @@ impl Message {
     }
 }
 
-/// Turns a schema as it is in a message into one of Arrow's.
+/// Converts the schema of a message to that of the arrow crate.
 fn decode_schema(schema: arrow_ipc::Schema<'_>) -> Result<Schema, SourceError> {
     guarded(FORMAT, || match schema.endianness() {
         arrow_ipc::Endianness::Little => Ok(fb_to_schema(schema)),
@@ -166,7 +166,7 @@ fn decode_schema(schema: arrow_ipc::Schema<'_>) -> Result<Schema, SourceError> {
     })
 }
 
-/// Where a message is in a file.
+/// The position of a message in a file.
 pub(super) struct Place {
     offset: u64,
     metadata: u64,
@@ -174,7 +174,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A place that is inside the file.
+    /// A position that is inside the file.
     fn new(block: &Block, end: u64) -> Result<Self, SourceError> {
         let outside = || malformed("a batch is outside of the file");
         let offset = u64::try_from(block.offset()).map_err(|_| outside())?;
@@ -187,7 +187,7 @@ impl Place {
         }
     }
 
-    /// The message, with its body or without.
+    /// Reads the message with the first `body` bytes of its body.
     fn read(&self, from: &mut (impl Read + Seek), body: u64) -> Result<Message, Failure> {
         from.seek(SeekFrom::Start(self.offset))?;
         let mut bytes = Vec::new();
@@ -197,12 +197,12 @@ impl Place {
         Ok(Message { bytes, start, body: metadata })
     }
 
-    /// The message.
+    /// Reads the message.
     pub(super) fn message(&self, from: &mut (impl Read + Seek)) -> Result<Message, Failure> {
         self.read(from, self.body)
     }
 
-    /// The rows that its metadata says it has.
+    /// The number of rows in its metadata.
     pub(super) fn rows(&self, from: &mut (impl Read + Seek)) -> Result<u64, Failure> {
         let message = self.read(from, 0)?;
         let header = message.header()?;
@@ -217,9 +217,9 @@ pub(super) struct Footer {
     pub(super) schema: Schema,
     /// The version of all messages.
     pub(super) version: MetadataVersion,
-    /// Where the dictionaries are.
+    /// The positions of the dictionaries.
     pub(super) dictionaries: Vec<Place>,
-    /// Where the batches are.
+    /// The positions of the batches.
     pub(super) batches: Vec<Place>,
 }
 

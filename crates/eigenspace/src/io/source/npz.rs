@@ -1,8 +1,8 @@
 //! Several NumPy arrays in a zip file.
 //!
 //! ```text
-//! stored (numpy.savez)                  read in place, after one pass over its bytes that checks their checksum
-//! compressed (numpy.savez_compressed)   unpacked into a temporary file, which checks it on the way
+//! stored (numpy.savez)                  read in place, after one pass over its bytes to verify the checksum
+//! compressed (numpy.savez_compressed)   decompressed into a temporary file, which also verifies the checksum
 //! ```
 
 use std::fs::File;
@@ -45,11 +45,11 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     npy::in_file(unpacked, 0, length, path, options)
 }
 
-/// A stored array. Its checksum is checked before its first row is given out, and not while opening it: a source may
-/// be opened only to ask how many rows it has.
+/// An uncompressed array. Its checksum is verified before the first row is returned, not when it is opened: a source may be
+/// opened only for its number of rows.
 struct Stored {
     rows: Box<dyn RowSource>,
-    /// The archive, until the checksum has been checked.
+    /// The archive, until the checksum has been verified.
     unchecked: Option<ZipArchive<File>>,
     key: String,
     path: PathBuf,
@@ -86,7 +86,7 @@ impl RowSource for Stored {
     }
 }
 
-/// Copies a member, whose reader compares the checksum at the end.
+/// Copies a member. Its reader verifies the checksum at the end.
 fn copy(member: &mut impl std::io::Read, into: &mut impl std::io::Write, key: &str, path: &Path) -> Result<u64, Error> {
     std::io::copy(member, into).map_err(|error| broken(path, Some(key))(ZipError::Io(error)))
 }
@@ -95,11 +95,11 @@ fn member_name(key: &str) -> String {
     format!("{key}.npy")
 }
 
-/// What is wrong with the file, or with the array of this name in it.
+/// The error for a broken file, or for a broken array in it.
 fn broken(path: &Path, key: Option<&str>) -> impl FnOnce(ZipError) -> Error {
     use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     move |error| match error {
-        // Of these kinds are the errors that unpacking makes; the disk's are of others.
+        // Errors of decompression have these kinds; errors of the disk have others.
         ZipError::Io(source) if !matches!(source.kind(), InvalidData | InvalidInput | Other | UnexpectedEof) => {
             Error::Io { action: "read", path: path.to_owned(), source }
         }

@@ -1,4 +1,4 @@
-//! Parquet files. Only the columns asked for are decoded, and row groups that are skipped are not read.
+//! Parquet files. Only the chosen columns are decoded, and skipped row groups are not read.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::io::source::layout::Layout;
 use crate::io::source::table::{Batches, Table, guarded};
 use crate::io::source::{ReadOptions, RowSource, SourceError};
 
-/// The most rows that are decoded at once.
-const MOST_ROWS: usize = 1 << 16;
+/// Largest number of rows decoded at a time.
+const MAX_BATCH_ROWS: usize = 1 << 16;
 
 /// Opens a file.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
@@ -40,7 +40,7 @@ fn malformed(problem: impl ToString) -> SourceError {
     SourceError::Malformed { format: FORMAT, problem: problem.to_string() }
 }
 
-/// Rows of all row groups, after a look whether these are inside the file.
+/// The number of rows of all row groups. Checks that the row groups are inside the file.
 fn rows(metadata: &ArrowReaderMetadata, bytes: u64) -> Result<u64, SourceError> {
     let mut rows = 0_u64;
     for group in metadata.metadata().row_groups() {
@@ -60,21 +60,21 @@ fn rows(metadata: &ArrowReaderMetadata, bytes: u64) -> Result<u64, SourceError> 
     }
 }
 
-/// The row groups of a file, from a row on.
+/// The row groups of a file, from a position on.
 struct Groups {
     path: Arc<PathBuf>,
     file: File,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
-    /// Rows read or passed over.
+    /// Number of rows read or skipped.
     position: u64,
     rows: u64,
-    /// What decodes from there, and the size of its batches.
+    /// The decoder from that position on, and its batch size.
     reader: Option<(ParquetRecordBatchReader, usize)>,
 }
 
 impl Groups {
-    /// What decodes from the position on, in batches of this many rows.
+    /// A decoder from the position on, with batches of `size` rows.
     fn reader(&self, size: usize) -> Result<ParquetRecordBatchReader, Error> {
         let mut offset = self.position;
         let groups = self.metadata.metadata().row_groups();
@@ -99,7 +99,7 @@ impl Groups {
 
 impl Batches for Groups {
     fn next_batch(&mut self, rows: usize) -> Result<Option<RecordBatch>, Error> {
-        let size = rows.clamp(1, MOST_ROWS);
+        let size = rows.clamp(1, MAX_BATCH_ROWS);
         if self.position == self.rows {
             return Ok(None);
         }
@@ -117,7 +117,7 @@ impl Batches for Groups {
         Ok(Some(batch))
     }
 
-    fn leap(&mut self, rows: u64) -> Result<u64, Error> {
+    fn skip_undecoded(&mut self, rows: u64) -> Result<u64, Error> {
         let passed = rows.min(self.rows - self.position);
         if passed > 0 {
             self.position += passed;

@@ -1,14 +1,13 @@
-//! The header of a PGM or PPM file, and whether the pixels after it are as many as it says.
+//! Checks the header of a PGM or PPM file, and that the number of pixels matches it.
 //!
 //! ```text
-//! P5 ␣ width ␣ height ␣ maxval ␣ pixels                            ␣ before the pixels is exactly one byte
+//! P5 ␣ width ␣ height ␣ maxval ␣ pixels                            exactly one byte of space before the pixels
 //! P7 ⏎ WIDTH 92 ⏎ HEIGHT 112 ⏎ DEPTH 1 ⏎ MAXVAL 255 ⏎ TUPLTYPE GRAYSCALE ⏎ ENDHDR ⏎ pixels
 //! ```
 //!
-//! A decoder takes as many bytes as it needs and leaves the rest, so a file whose newlines were converted
-//! gives a picture in which everything after the first changed byte is shifted. Only the number of bytes
-//! shows it: such a file has one byte more for every line feed (and one at the end of the header, where the
-//! CR is taken for the one byte of space), or one less for every CR LF.
+//! A decoder reads as many bytes as it needs and ignores the rest. If the newlines of a file were converted, everything after
+//! the first changed byte is shifted. Only the number of bytes reveals this: such a file has one more byte for every line
+//! feed (and one at the end of the header, where the CR is taken for the one byte of space), or one less for every CR LF.
 
 use crate::io::source::SourceError;
 
@@ -21,8 +20,8 @@ struct Numbers {
     maxval: u64,
 }
 
-/// Refuses a file with more or fewer bytes of pixels than its header announces, and values above its largest. Returns that
-/// largest value; the decoder scales values by it, to 255 or 65535.
+/// Rejects a file with more or fewer bytes of pixels than its header announces, and pixels above its largest value. Returns
+/// that largest value, which the decoder scales to 255 or 65535.
 pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
     let (kind, mut rest) = match bytes {
         [b'P', kind @ b'1'..=b'7', rest @ ..] => (*kind, rest),
@@ -43,7 +42,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
     let expected = match kind {
         b'4' => width.div_ceil(8).saturating_mul(height),
         b'5'..=b'7' => values.saturating_mul(depth),
-        // As text a value has at least one digit, and a space to the next but for single bits.
+        // In text, a value has at least one digit and, except for single bits, a space after it.
         b'1' => found.max(values),
         _ => found.max(values.saturating_mul(2) - 1),
     };
@@ -62,7 +61,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
     Ok(maxval as u16)
 }
 
-/// The numbers of pixels that are written as text.
+/// The values of pixels that are written as text.
 fn text_values(rest: &[u8]) -> impl Iterator<Item = u64> {
     rest.split(|&byte| is_space(byte)).filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
 }
@@ -88,7 +87,7 @@ fn lines(rest: &mut &[u8]) -> Result<Numbers, SourceError> {
             "HEIGHT" => &mut numbers.height,
             "DEPTH" => &mut numbers.channels,
             "MAXVAL" => &mut numbers.maxval,
-            // Comments, and what the values stand for.
+            // Comments, and the meaning of the values.
             _ => {
                 named |= name == "TUPLTYPE";
                 continue;
@@ -97,14 +96,14 @@ fn lines(rest: &mut &[u8]) -> Result<Numbers, SourceError> {
         let value = value.trim().parse::<u32>();
         *field = value.map_err(|_| malformed("its header holds something other than numbers"))?.into();
     }
-    // Here the decoder would take two bytes for two values.
+    // In this case, the decoder would read two bytes as two values.
     if !named && numbers.maxval > 0xFF {
         return Err(malformed("its header does not say what the values stand for"));
     }
     Ok(numbers)
 }
 
-/// The next number of a header; takes the one byte of space after it along.
+/// Reads the next number of a header, and the one byte of space after it.
 fn number(rest: &mut &[u8]) -> Result<u64, SourceError> {
     let mut comment = false;
     let start = rest.iter().position(|&byte| {
@@ -115,7 +114,7 @@ fn number(rest: &mut &[u8]) -> Result<u64, SourceError> {
     let text = &rest[start.ok_or_else(|| malformed("its header has no end"))?..];
     let end = text.iter().position(|&byte| is_space(byte)).ok_or_else(|| malformed("its header has no end"))?;
     let digits = std::str::from_utf8(&text[..end]).ok().filter(|digits| digits.bytes().all(|d| d.is_ascii_digit()));
-    // As a u32, as the decoder will read it.
+    // The decoder reads it as a u32.
     let value = digits.and_then(|digits| digits.parse::<u32>().ok());
     *rest = &text[end + 1..];
     value.map(u64::from).ok_or_else(|| malformed("its header holds something other than numbers"))
@@ -134,7 +133,7 @@ mod tests {
     use super::check;
     use crate::io::source::SourceError;
 
-    /// Bytes announced and present, where they differ.
+    /// The announced and the actual number of bytes, if they differ.
     fn counts(bytes: &[u8]) -> Option<(u64, u64)> {
         match check(bytes) {
             Ok(_) => None,

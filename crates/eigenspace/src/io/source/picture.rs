@@ -1,10 +1,10 @@
-//! One picture file as a row of numbers.
+//! Reads an image file as a row of numbers.
 //!
-//! Values are those in the file, 0 to 255, or 0 to 65535 where the file has 16 bits. In a PGM or PPM whose largest value is
-//! another, that value is white too: 15 of 15 counts as 255, 1 of 100 as 2.55. Gray is
-//! `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec. 709), not rounded, so that a gray picture saved as a color one gives the
-//! same numbers. An alpha channel is ignored: a pixel counts with the color it has, however transparent it is. A picture is turned
-//! upright as the EXIF orientation in its file says, the way every viewer shows it.
+//! Values are those in the file: 0 to 255, or 0 to 65535 if the file has 16 bits. If a PGM or PPM file has another largest
+//! value, values are scaled so that this value becomes white: 15 of 15 is read as 255, 1 of 100 as 2.55. Gray is
+//! `(2126 R + 7152 G + 722 B) / 10000` (the luma of Rec. 709), not rounded, so that a gray image saved in color gives the
+//! same numbers. An alpha channel is ignored: the color of a pixel counts even if it is transparent. An image is rotated
+//! according to its EXIF orientation, as in an image viewer.
 
 use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::Path;
@@ -18,34 +18,34 @@ use crate::io::source::resize::resize;
 use crate::io::source::{SourceError, jpeg, pgm};
 use crate::io::source_error::IMAGE_FORMATS;
 
-/// Pixels that a picture may have: 1 GiB of gray as f64.
-const MOST_PIXELS: usize = 1 << 27;
-/// Bytes that a decoder may use: the largest picture with four channels of 16 bits.
-const MOST_BYTES: u64 = 8 * MOST_PIXELS as u64;
+/// Largest number of pixels of an image: 1 GiB of gray values as f64.
+const MAX_PIXELS: usize = 1 << 27;
+/// Memory limit of a decoder in bytes: the largest image with four channels of 16 bits.
+const MAX_DECODER_BYTES: u64 = 8 * MAX_PIXELS as u64;
 
-/// What the beginning of a picture file says.
+/// The header of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Width and height, upright.
+    /// Width and height, after the rotation.
     pub(super) size: (usize, usize),
-    /// How the pixels in the file must be turned for that.
+    /// The rotation of the pixels in the file.
     pub(super) orientation: Orientation,
-    /// Bits of a value: 8 or 16.
+    /// Bits per value: 8 or 16.
     pub(super) bits: u8,
 }
 
-/// How all pictures of a source are read.
+/// The shape of all images of a source.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    /// That of the first picture, which the others must have too.
+    /// The header of the first image, which the others must match.
     pub(super) header: Header,
-    /// The width and height to bring them to; then each may have its own.
+    /// The width and height to resize to; then images may have different sizes.
     pub(super) resize: Option<(usize, usize)>,
     /// 1 for gray, 3 for red, green, blue.
     pub(super) channels: usize,
 }
 
-/// Reads no further than the header.
+/// Reads only the header.
 pub(super) fn header(path: &Path) -> Result<Header, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let file = BufReader::new(std::fs::File::open(path).map_err(failed)?);
@@ -55,11 +55,11 @@ pub(super) fn header(path: &Path) -> Result<Header, Error> {
     header.map_err(at(path))
 }
 
-/// Refuses a size of no pixels, or of more than anything here should have to hold.
+/// Rejects sizes without pixels, or with more than [`MAX_PIXELS`].
 pub(super) fn check_size(size: (usize, usize)) -> Result<(), SourceError> {
     match size.0.checked_mul(size.1) {
-        Some(1..=MOST_PIXELS) => Ok(()),
-        _ => Err(SourceError::PictureLimit { size, limit: MOST_PIXELS }),
+        Some(1..=MAX_PIXELS) => Ok(()),
+        _ => Err(SourceError::PictureLimit { size, limit: MAX_PIXELS }),
     }
 }
 
@@ -69,16 +69,16 @@ impl Shape {
         self.resize.unwrap_or(self.header.size)
     }
 
-    /// Reads a whole picture into a row.
+    /// Reads an image into a row.
     pub(super) fn read(&self, path: &Path, row: &mut [f64]) -> Result<(), Error> {
         let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
         let (size, picture, white) = self.decode(&bytes).map_err(at(path))?;
         if size == self.size() {
-            spread(&picture, self.channels, row);
+            write_pixels(&picture, self.channels, row);
         } else {
             let mut pixels = vec![0.0; size.0 * size.1 * self.channels];
-            spread(&picture, self.channels, &mut pixels);
+            write_pixels(&picture, self.channels, &mut pixels);
             row.copy_from_slice(&resize(&pixels, self.channels, size, self.size()));
         }
         if white != 1.0 {
@@ -87,12 +87,12 @@ impl Shape {
         Ok(())
     }
 
-    /// The size, the pixels, and what to multiply them by so that the largest is white.
+    /// The size, the pixels, and the factor that scales the largest value to white.
     fn decode(&self, bytes: &[u8]) -> Result<((usize, usize), DynamicImage, f64), SourceError> {
         let format = known(image::guess_format(bytes).ok())?;
         let mut largest = None;
         match format {
-            // Bitmaps are black and white as in any other format.
+            // Bitmaps are read as black and white, as in other formats.
             ImageFormat::Pnm => largest = Some(pgm::check(bytes)?).filter(|largest| *largest > 1),
             ImageFormat::Jpeg if !jpeg::is_whole(bytes) => return Err(malformed(format, "it ends too early")),
             _ => {}
@@ -105,25 +105,25 @@ impl Shape {
         if expected.bits != found.bits {
             return Err(SourceError::PictureDepth { expected: expected.bits, found: found.bits });
         }
-        let mut picture = said(format, DynamicImage::from_decoder(decoder))?;
+        let mut picture = decoder_error(format, DynamicImage::from_decoder(decoder))?;
         picture.apply_orientation(found.orientation);
         let white = largest.map_or(1.0, |largest| unscale(&mut picture, largest));
         Ok((found.size, picture, white))
     }
 }
 
-/// Reads the header, and allocates nothing for the pixels.
+/// Reads the header without allocating memory for the pixels.
 fn start<'a, R: BufRead + Seek + 'a>(
     mut reader: ImageReader<R>,
     format: ImageFormat,
 ) -> Result<(Header, impl ImageDecoder + 'a), SourceError> {
     let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(MOST_BYTES);
+    limits.max_alloc = Some(MAX_DECODER_BYTES);
     reader.limits(limits);
-    let mut decoder = said(format, reader.into_decoder())?;
+    let mut decoder = decoder_error(format, reader.into_decoder())?;
     let (width, height) = decoder.dimensions();
     check_size((width as usize, height as usize))?;
-    // A note of the camera's that cannot be read is no reason to refuse the picture.
+    // Invalid EXIF data is no reason to reject the image.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     let on_its_side = matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH);
@@ -154,8 +154,8 @@ fn malformed(format: ImageFormat, problem: &str) -> SourceError {
     SourceError::Malformed { format, problem: problem.to_owned() }
 }
 
-/// What a decoder said against a file.
-fn said<T>(format: ImageFormat, result: ImageResult<T>) -> Result<T, SourceError> {
+/// Converts an error of a decoder.
+fn decoder_error<T>(format: ImageFormat, result: ImageResult<T>) -> Result<T, SourceError> {
     result.map_err(|error| match error {
         ImageError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             malformed(format, "it ends too early")
@@ -164,8 +164,8 @@ fn said<T>(format: ImageFormat, result: ImageResult<T>) -> Result<T, SourceError
     })
 }
 
-/// The pixels as numbers, with one or three to each.
-fn spread(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
+/// Writes the pixels as numbers, one or three per pixel.
+fn write_pixels(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
     match picture {
         DynamicImage::ImageLuma8(p) => copy::<_, 1>(p.as_raw(), channels, row),
         DynamicImage::ImageLumaA8(p) => copy::<_, 2>(p.as_raw(), channels, row),
@@ -180,8 +180,8 @@ fn spread(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
     }
 }
 
-/// Brings values back that the decoder of PNM has scaled to 255 or 65535 and rounded: exactly, because scaling up keeps them
-/// apart. Returns the factor by which they are to be scaled without rounding.
+/// Recovers the values that the PNM decoder has scaled to 255 or 65535 and rounded. This is exact, because scaling up keeps
+/// them distinct. Returns the factor by which to scale them without rounding.
 fn unscale(picture: &mut DynamicImage, largest: u16) -> f64 {
     let full = if largest > 255 { 65_535.0 } else { 255.0 };
     if f64::from(largest) == full {
@@ -204,7 +204,7 @@ fn unscale(picture: &mut DynamicImage, largest: u16) -> f64 {
     full / f64::from(largest)
 }
 
-/// From pixels of `STORED` values, the last of two or four being transparency.
+/// Copies pixels of `STORED` values each; the last of two or four values is the alpha channel.
 fn copy<T: Copy + Into<f64>, const STORED: usize>(values: &[T], channels: usize, row: &mut [f64]) {
     for (pixel, out) in values.as_chunks::<STORED>().0.iter().zip(row.chunks_exact_mut(channels)) {
         match (*pixel).map(Into::into).as_slice() {
@@ -242,7 +242,7 @@ mod tests {
                     if let Ok((size, ..)) = shape.decode(&bytes) {
                         assert_eq!(size, header.size);
                     }
-                    // Goes on where the turned bit was in the width or height.
+                    // Continues if the flipped bit was in the width or height.
                     let _ = any_size.decode(&bytes);
                 }
             }

@@ -1,4 +1,4 @@
-//! Reading ahead: while one block is worked on, the next is being read.
+//! Reads the next block while the caller works on the current one.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
@@ -7,13 +7,13 @@ use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
 
-/// Bytes of a block, as f64, that are read at a time.
+/// Size of a block in bytes, as f64.
 const BLOCK_BYTES: usize = 8 << 20;
-/// No more rows than this, however few columns they have.
+/// Largest number of rows of a block, however few columns it has.
 const BLOCK_ROWS: usize = 8192;
 
-/// Blocks of a source, read by a thread of their own. At most three are in memory: one with the caller, one
-/// waiting, one being read.
+/// The blocks of a source, read by a separate thread. At most three are in memory: one with the caller, one waiting, and
+/// one being read.
 pub struct Prefetch {
     columns: Columns,
     rows: Option<u64>,
@@ -22,7 +22,7 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    /// Starts to read a source in blocks of a size that suits the machine.
+    /// Starts to read a source in blocks of about 8 MiB.
     pub fn new(source: Box<dyn RowSource>) -> Self {
         let cells = BLOCK_BYTES / size_of::<f64>();
         let rows = (cells / source.columns().count.max(1)).clamp(1, BLOCK_ROWS);
@@ -40,7 +40,7 @@ impl Prefetch {
                     Ok(Some(block)) => (Ok(block), false),
                     Err(error) => (Err(error), true),
                 };
-                // A caller who has gone away wants no more.
+                // The receiver was dropped: no more blocks are needed.
                 if sender.send(block).is_err() || last {
                     break;
                 }
@@ -49,12 +49,12 @@ impl Prefetch {
         Self { columns, rows, blocks, reader: Some(reader) }
     }
 
-    /// What is known of the columns.
+    /// Information about the columns.
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
 
-    /// Rows in all, where the source knows.
+    /// Total number of rows, if known.
     pub fn rows(&self) -> Option<u64> {
         self.rows
     }
@@ -67,7 +67,7 @@ impl Iterator for Prefetch {
         if let Ok(block) = self.blocks.recv() {
             return Some(block);
         }
-        // The thread has ended: at the end of the rows, or because a decoder broke down.
+        // The thread has ended, either at the end of the rows or because a decoder panicked.
         let broke_down = self.reader.take().is_some_and(|reader| reader.join().is_err());
         broke_down.then(|| {
             let problem = "its decoder broke down".into();

@@ -1,47 +1,47 @@
-//! Bringing a picture to another size.
+//! Resizes images.
 //!
-//! A new pixel is a mean of old ones, weighted by a triangle around its place. The triangle reaches one old
-//! pixel to each side, or one new pixel where that is more: enlarging is linear interpolation, and reducing
-//! leaves no old pixel out, which would let fine patterns come back as coarse ones. A mean never leaves the
-//! range of the values, as sharper filters do. Done in f64 and not rounded.
+//! A new pixel is a weighted mean of old ones, with triangular weights around its position. The triangle extends one old
+//! pixel to each side, or one new pixel if that is larger. So enlarging is linear interpolation, and reducing uses every old
+//! pixel, which avoids aliasing. A mean stays in the range of the values, unlike the results of sharper filters. The result
+//! is f64 and not rounded.
 
-/// The old pixels that a new one is made of: the first of them, and their weights, which sum to 1.
-struct Reach {
+/// The old pixels that contribute to a new one: the first of them, and their weights, which sum to 1.
+struct PixelWeights {
     first: usize,
     weights: Vec<f64>,
 }
 
-/// Pixels, rows from the top and channels together, brought from one width and height to another.
+/// Resizes pixels, given row by row from the top with interleaved channels, from one width and height to another.
 pub(super) fn resize(pixels: &[f64], channels: usize, from: (usize, usize), to: (usize, usize)) -> Vec<f64> {
-    let across = reaches(from.0, to.0);
-    let down = reaches(from.1, to.1);
+    let across = pixel_weights(from.0, to.0);
+    let down = pixel_weights(from.1, to.1);
     let mut narrow: Vec<f64> = Vec::with_capacity(to.0 * from.1 * channels);
     for row in pixels.chunks_exact(from.0 * channels) {
-        for reach in &across {
+        for pixel in &across {
             for channel in 0..channels {
-                let old = row.iter().skip(reach.first * channels + channel).step_by(channels);
-                narrow.push(reach.weights.iter().zip(old).map(|(weight, value)| weight * value).sum());
+                let old = row.iter().skip(pixel.first * channels + channel).step_by(channels);
+                narrow.push(pixel.weights.iter().zip(old).map(|(weight, value)| weight * value).sum());
             }
         }
     }
     let length = to.0 * channels;
     let mut result: Vec<f64> = Vec::with_capacity(length * to.1);
-    for reach in &down {
+    for pixel in &down {
         let start = result.len();
         result.resize(start + length, 0.0);
-        for (weight, old) in reach.weights.iter().zip(narrow.chunks_exact(length).skip(reach.first)) {
+        for (weight, old) in pixel.weights.iter().zip(narrow.chunks_exact(length).skip(pixel.first)) {
             result[start..].iter_mut().zip(old).for_each(|(sum, value)| *sum += weight * value);
         }
     }
     result
 }
 
-/// One reach for each of `to` new pixels along a side of `from` old ones.
-fn reaches(from: usize, to: usize) -> Vec<Reach> {
+/// The weights of each of `to` new pixels along a side of `from` old ones.
+fn pixel_weights(from: usize, to: usize) -> Vec<PixelWeights> {
     let ratio = from as f64 / to as f64;
     let radius = ratio.max(1.0);
-    let reach = |new: usize| {
-        // Pixels are squares: the first has its center half a pixel from the border.
+    let pixel = |new: usize| {
+        // Pixels are squares: the center of the first is half a pixel from the border.
         let center = (new as f64 + 0.5) * ratio - 0.5;
         let first = (center - radius).ceil().max(0.0) as usize;
         let last = ((center + radius).floor() as usize).min(from - 1);
@@ -49,9 +49,9 @@ fn reaches(from: usize, to: usize) -> Vec<Reach> {
         let mut weights: Vec<f64> = (first..=last).map(weight).collect();
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum);
-        Reach { first, weights }
+        PixelWeights { first, weights }
     };
-    (0..to).map(reach).collect()
+    (0..to).map(pixel).collect()
 }
 
 #[cfg(test)]

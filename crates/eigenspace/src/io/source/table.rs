@@ -1,7 +1,6 @@
-//! Tables that come in Arrow batches, from Parquet or from Arrow IPC, as rows of numbers.
+//! Reads tables in Arrow batches, from Parquet or Arrow IPC, as rows of numbers.
 //!
-//! Batches and blocks need not match: a block is filled from as many batches as it takes, so the blocks do not
-//! depend on how the file was written.
+//! A block is filled from as many batches as necessary, so the blocks do not depend on how the file was written.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,16 +17,16 @@ use crate::io::source::array::{labels, numbers};
 use crate::io::source::layout::{Cell, Layout};
 use crate::io::source::{Columns, Origin, RowBlock, RowSource, SourceError, Values};
 
-/// Rows of a batch that is read only to see how long lists are.
-const FIRST_ROWS: usize = 16;
+/// Number of rows of the batch that is read to find the length of lists.
+const LIST_PROBE_ROWS: usize = 16;
 
-/// Where batches come from.
+/// A source of batches.
 pub(super) trait Batches: Send {
     /// The next batch of about this many rows; `None` at the end.
     fn next_batch(&mut self, rows: usize) -> Result<Option<RecordBatch>, Error>;
 
-    /// Passes over at most this many rows without decoding them; returns how many.
-    fn leap(&mut self, rows: u64) -> Result<u64, Error>;
+    /// Skips at most this many rows without decoding them, and returns their number.
+    fn skip_undecoded(&mut self, rows: u64) -> Result<u64, Error>;
 }
 
 /// A table as rows of numbers.
@@ -37,15 +36,15 @@ pub(super) struct Table<B> {
     layout: Layout,
     columns: Columns,
     rows: Option<u64>,
-    /// Batches read and not yet given out.
+    /// Batches that were read but not returned yet.
     waiting: VecDeque<RecordBatch>,
-    /// Rows of the first of them that were given out.
+    /// Number of rows of the first batch that were already returned.
     used: usize,
     row: u64,
 }
 
 impl<B: Batches> Table<B> {
-    /// Reads as much as is needed to know the columns.
+    /// Reads as much as is needed to determine the columns.
     pub(super) fn open(
         path: Arc<PathBuf>,
         mut batches: B,
@@ -54,7 +53,7 @@ impl<B: Batches> Table<B> {
     ) -> Result<Self, Error> {
         let mut waiting = VecDeque::new();
         while !layout.measured() {
-            let Some(batch) = batches.next_batch(FIRST_ROWS)? else { break };
+            let Some(batch) = batches.next_batch(LIST_PROBE_ROWS)? else { break };
             layout.measure(&batch).map_err(at(path.as_ref()))?;
             waiting.push_back(batch);
         }
@@ -65,21 +64,21 @@ impl<B: Batches> Table<B> {
         Ok(Self { path, batches, layout, columns, rows, waiting, used: 0, row: 0 })
     }
 
-    /// Lets go of batches that were given out.
-    fn settle(&mut self) {
+    /// Drops batches whose rows were all returned.
+    fn drop_finished(&mut self) {
         while self.waiting.front().is_some_and(|batch| self.used >= batch.num_rows()) {
             self.waiting.pop_front();
             self.used = 0;
         }
     }
 
-    /// The rows of the next batch that were not given out, at most `most`, reading a batch of about `rows`.
+    /// The rows of the next batch that were not returned yet, at most `most`. Reads a batch of about `rows` if needed.
     fn piece(&mut self, rows: usize, most: usize) -> Result<Option<(RecordBatch, Range<usize>)>, Error> {
-        self.settle();
+        self.drop_finished();
         while self.waiting.is_empty() {
             let Some(batch) = self.batches.next_batch(rows)? else { return Ok(None) };
             self.waiting.push_back(batch);
-            self.settle();
+            self.drop_finished();
         }
         let Some(batch) = self.waiting.front() else { return Ok(None) };
         let start = self.used;
@@ -87,7 +86,7 @@ impl<B: Batches> Table<B> {
         Ok(Some((batch.clone(), start..self.used)))
     }
 
-    /// Rows of numbers, labels and weights out of pieces of batches.
+    /// Collects numbers, labels and weights from pieces of batches.
     fn gather<T: Cell>(&mut self, rows: usize) -> Result<Option<Gathered<T>>, Error> {
         let stride = self.columns.count;
         let mut cells = Vec::new();
@@ -156,15 +155,15 @@ impl<B: Batches> RowSource for Table<B> {
     fn skip(&mut self, rows: u64) -> Result<u64, Error> {
         let mut skipped = 0;
         loop {
-            self.settle();
+            self.drop_finished();
             if self.waiting.is_empty() {
-                skipped += self.batches.leap(rows - skipped)?;
+                skipped += self.batches.skip_undecoded(rows - skipped)?;
             }
             let most = usize::try_from(rows - skipped).unwrap_or(usize::MAX);
             if most == 0 {
                 break;
             }
-            let Some((_, piece)) = self.piece(most.min(FIRST_ROWS), most)? else { break };
+            let Some((_, piece)) = self.piece(most.min(LIST_PROBE_ROWS), most)? else { break };
             skipped += piece.len() as u64;
         }
         self.row += skipped;
@@ -172,8 +171,8 @@ impl<B: Batches> RowSource for Table<B> {
     }
 }
 
-/// Runs a piece of a decoder. The decoders of both formats check most of what they read, and panic on some of
-/// the rest: such a file is malformed too.
+/// Runs a part of a decoder. The decoders of both formats check most of what they read, but panic on some invalid files;
+/// these are reported as malformed too.
 pub(super) fn guarded<T, E: std::fmt::Display>(
     format: &'static str,
     decode: impl FnOnce() -> Result<T, E>,

@@ -1,30 +1,30 @@
-//! The bytes of a text before they are split into cells: unpacked, without a byte order mark, and not without end.
+//! The bytes of a text file: decompresses gzip, removes a byte order mark, and limits the length of a line.
 
 use std::io::{BufReader, Cursor, Error, ErrorKind, Read, Result};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// The most bytes that are read for one line. Only a quotation mark without its partner makes one so long.
-const LONGEST_LINE: u64 = 1 << 28;
+/// Largest number of bytes of a line. Only an unclosed quotation mark makes a line so long.
+const MAX_LINE_BYTES: u64 = 1 << 28;
 
 /// Text to be split into lines.
 pub(super) struct Input {
     bytes: Box<dyn Read + Send>,
     packed: bool,
-    /// Bytes that may still be read for this line.
+    /// Number of bytes that may still be read for this line.
     left: u64,
 }
 
 impl Input {
-    /// Looks at the first bytes: gzip is unpacked, whatever the name says, and a UTF-8 mark is left out.
+    /// Inspects the first bytes: gzip is decompressed, whatever the file name, and a byte order mark is removed.
     pub(super) fn new(bytes: Box<dyn Read + Send>) -> Result<Self> {
-        let (start, bytes) = look(bytes, 2)?;
+        let (start, bytes) = peek(bytes, 2)?;
         let packed = start == [0x1f, 0x8b];
         let bytes: Box<dyn Read + Send> = match packed {
             true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, bytes))),
             false => bytes,
         };
-        let mut input = Self { bytes, packed, left: LONGEST_LINE };
+        let mut input = Self { bytes, packed, left: MAX_LINE_BYTES };
         let mut start = Vec::new();
         (&mut input).take(3).read_to_end(&mut start)?;
         if start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]) {
@@ -36,12 +36,12 @@ impl Input {
         Ok(input)
     }
 
-    /// Begins a new line.
+    /// Starts a new line.
     pub(super) fn next_line(&mut self) {
-        self.left = LONGEST_LINE;
+        self.left = MAX_LINE_BYTES;
     }
 
-    /// A failure of the unpacking told as one of the data, apart from failures of the disk.
+    /// Reports an error of decompression as invalid data, to distinguish it from errors of the disk.
     fn unpacking(&self, error: Error) -> Error {
         let problem = match error.kind() {
             ErrorKind::UnexpectedEof => "its gzip is cut short".to_owned(),
@@ -63,8 +63,8 @@ impl Read for Input {
     }
 }
 
-/// The first bytes, and all bytes including them.
-fn look(mut bytes: Box<dyn Read + Send>, count: u64) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
+/// The first bytes, and a reader of all bytes including them.
+fn peek(mut bytes: Box<dyn Read + Send>, count: u64) -> Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut start = Vec::new();
     (&mut bytes).take(count).read_to_end(&mut start)?;
     Ok((start.clone(), Box::new(Cursor::new(start).chain(bytes))))

@@ -1,22 +1,22 @@
-//! Rows of one source with the weights of another.
+//! Combines the rows of one source with the weights of another.
 
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
 use crate::rows::element::LARGEST;
 
-/// Gives each row the weight that stands in the same place of the other source, which has one column.
+/// A source whose weights come from a second source with one column and the same number of rows.
 pub struct Weighted {
     rows: Box<dyn RowSource>,
     weights: Box<dyn RowSource>,
-    /// Weights that were read and not used yet.
+    /// Weights that were read but not used yet.
     waiting: Vec<f64>,
-    /// Rows that have their weights.
+    /// Number of rows that already have their weights.
     done: u64,
 }
 
 impl Weighted {
-    /// Refuses weights of more columns than one.
+    /// Rejects weights with more than one column.
     pub fn new(rows: Box<dyn RowSource>, weights: Box<dyn RowSource>) -> Result<Self, Error> {
         let found = weights.columns().count;
         if found != 1 {
@@ -25,7 +25,7 @@ impl Weighted {
         Ok(Self { rows, weights, waiting: Vec::new(), done: 0 })
     }
 
-    /// The rows are at their end and the weights are not; they are counted for the message.
+    /// The error if there are more weights than rows. Counts the remaining weights.
     fn too_many(&mut self) -> Error {
         let mut weights = self.done + self.waiting.len() as u64;
         while let Ok(Some(block)) = self.weights.next_block(8192) {
@@ -52,7 +52,7 @@ impl Weighted {
     }
 }
 
-/// Whether a stream takes this weight; asked here, where the file of the weights is known.
+/// Whether a stream accepts this weight. Checked here because the error can name the file of the weights.
 fn is_weight(value: f64) -> bool {
     (0.0..=LARGEST).contains(&value)
 }

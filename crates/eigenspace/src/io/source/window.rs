@@ -1,7 +1,7 @@
-//! A stretch of a file, mapped into memory for as long as one block needs it.
+//! A range of a file, mapped into memory while one block is read.
 //!
-//! Mapping a whole file would let its pages pile up in the process; a window per block keeps them to one
-//! block, and reads without the copy that `read` makes.
+//! If a whole file were mapped, its pages would accumulate in the process. A window per block limits them to one block, and
+//! avoids the copy that `read` makes.
 
 use std::fs::File;
 use std::io;
@@ -15,10 +15,10 @@ pub(super) fn window(file: &File, offset: u64, length: usize) -> io::Result<Mmap
     if file.metadata()?.len() < end {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    // SAFETY: the mapping is read-only and private to one call of `next_block`, which copies the bytes out as
-    // numbers (any bytes are valid numbers) and drops it, so no reference outlives the call. What remains is
-    // that another process changes the file in those milliseconds: changed bytes are other numbers; a file cut
-    // short, whose length was checked a moment ago, ends the program by a signal. There is no safe way
-    // to map a file, and reading instead costs a copy of every byte.
+    // SAFETY: the mapping is read-only and private to one call of `next_block`, which copies the bytes out as numbers (any
+    // bytes are valid numbers) and drops it, so no reference outlives the call. What remains is that another process
+    // changes the file in those milliseconds. Changed bytes are other numbers. If the file is truncated after its length
+    // was checked, the process is ended by a signal. There is no safe way to map a file, and reading it instead would copy
+    // every byte once more.
     unsafe { MmapOptions::new().offset(offset).len(length).map(file) }
 }
