@@ -21,7 +21,7 @@ RATE = "numpy product"
 
 
 def svg(lines: list[Any]) -> str:
-    """Return the chart for the lines of `readme.py`."""
+    """Return the chart for the lines of `summary.py`."""
     shown = [line for line in lines if line.ratios and line.peer != RATE]
     height = TOP + LINE * len(shown) + 16
     most = max((max(line.ratios.values()) for line in shown), default=10.0)

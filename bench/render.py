@@ -8,7 +8,7 @@ from typing import Any
 import growth
 import overview
 import pictures
-import readme
+import summary
 import targets
 
 HEAD = """# Results
@@ -26,9 +26,9 @@ float64. *Captured* is the variance along the computed directions, relative to t
 
 
 def everything(folder: Path) -> None:
-    """Write RESULTS.md and the figures of a directory; for the real results, also README."""
-    results = readme.read(folder)
-    text = [HEAD, *_machine(results), *_targets(results)]
+    """Write RESULTS.md and the figures of a directory."""
+    results = summary.read(folder)
+    text = [HEAD, summary.section(results), "", *_machine(results), *_targets(results)]
     for name, result in results.items():
         text += [f"\n## {name}: {result['title']}\n", *_table(result["rows"])]
         if name == "W8":
@@ -39,14 +39,13 @@ def everything(folder: Path) -> None:
     figures = folder / "figures"
     figures.mkdir(exist_ok=True)
     pictures.draw(results, figures)
-    (folder / readme.PICTURE).write_text(overview.svg(readme.lines(results)))
-    if folder == readme.BENCH:
-        readme.write(results)
+    (folder / summary.PICTURE).write_text(overview.svg(summary.lines(results)))
     (folder / "RESULTS.md").write_text("\n".join(text) + "\n")
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:
     """Yield machine and date of each workload, which may come from different runs."""
+    yield "## Machines and versions\n"
     yield "| workload | date | commit | CPU, cores | load before | seconds |"
     yield "|---|---|---|---|---|---|"
     for name, result in results.items():

@@ -3,7 +3,7 @@
 //! ```text
 //! bench/requirements.txt ─► target/venv-bench ◄─ release wheel
 //! bench/rust-peers ─► target/rust-peers              all run by bench/run.py ─► bench/results, RESULTS.md, figures
-//!                                                                               bench/results ─► table in README.md
+//!                                                                               bench/results ─► figure in README.md
 //! ```
 
 use std::fs;
@@ -36,10 +36,10 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     runner.run(entry.variable("EIGENSPACE_ORL", faces))
 }
 
-/// The check that README shows the numbers of the stored results.
+/// Checks that the summary in RESULTS.md and the figure in README show the stored results.
 pub(crate) fn table(python: &Path) -> Step {
-    let step = Step::new("measured table", python).with([format!("{FOLDER}/readme.py")]);
-    step.advice("run `cargo xtask bench` to measure, or `python bench/readme.py --write` to copy the stored results into README")
+    let step = Step::new("measured summary", python).with([format!("{FOLDER}/summary.py")]);
+    step.advice("run `cargo xtask bench` to measure, or `python bench/summary.py --write` to update both from the stored results")
 }
 
 /// Builds the Rust libraries to compare with, using the OpenBLAS that SciPy installed in the environment.

@@ -1,7 +1,7 @@
-"""The table of measurements in README.md, generated from the raw results.
+"""The summary of the measurements: the first table of RESULTS.md and the chart in README.md.
 
-    python bench/readme.py            check that README has the table and the chart of the results
-    python bench/readme.py --write    write them; `cargo xtask bench` does so too
+    python bench/summary.py            check that both match the raw results
+    python bench/summary.py --write    write them; `cargo xtask bench` does so too
 
 Each workload of `targets.py` is a line, in the default mode if there is one, otherwise in the lean
 mode. Ratios are medians over the rounds. Subspace errors are those of the run with most threads.
@@ -19,9 +19,27 @@ import overview
 import targets
 
 BENCH = Path(__file__).resolve().parent
-README = BENCH.parent / "README.md"
+PAGE = BENCH / "RESULTS.md"
 PICTURE = "figures/overview.svg"
-BEGIN, END = "<!-- measured:begin -->\n", "<!-- measured:end -->"
+BEGIN, END = "<!-- summary:begin -->\n", "<!-- summary:end -->"
+HEAD = """## Summary
+
+eigenspace with its default settings against other libraries, on the same rows in the same blocks,
+in alternating rounds. In rows marked *lean*, eigenspace keeps no more directions than the other
+library. Results are read once, at the end, except in rows marked "read after each update":
+scikit-learn computes in every call, eigenspace only when a buffer is full or results are read.
+
+* *Subspace error* is the sine of the largest principal angle to batch PCA of all rows. 0 means
+  equal, 1 means that at least one direction is completely wrong.
+* *Missed variance* is the variance outside the computed subspace, relative to the variance that the
+  best subspace of the same dimension captures.
+* `numpy product` is not a competitor. It is the time of one matrix product, as a reference for the
+  speed of the machine.
+
+These results were measured before models of float32 rows were computed in float64. Fits of such
+rows are slower now and have not been measured again.
+
+"""
 NOTHING = "-"
 NAMED = ("numpy", "scikit-learn", "scikit-learn-intelex", "gensim")
 
@@ -134,33 +152,38 @@ def _machine(results: dict[str, Any]) -> Iterator[str]:
     yield f"Measured on {'; '.join(sorted(seen))}, {span}, with {peers}."
 
 
-def with_table(text: str, results: dict[str, Any]) -> str:
-    """Return the text of README with the table of these results between the two markers."""
+def section(results: dict[str, Any]) -> str:
+    """Return the section of RESULTS.md between its two markers."""
+    return BEGIN + HEAD + table(results) + END
+
+
+def with_section(text: str, results: dict[str, Any]) -> str:
+    """Return the text of RESULTS.md with the section of these results."""
     before, found, rest = text.partition(BEGIN)
     _, closed, after = rest.partition(END)
     if not (found and closed):
-        raise SystemExit(f"{README.name} does not have the markers {BEGIN.strip()} and {END}")
-    return before + BEGIN + table(results) + END + after
+        raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
+    return before + section(results) + after
 
 
 def write(results: dict[str, Any]) -> None:
-    """Write the table into README, and the chart that README includes."""
-    README.write_text(with_table(README.read_text(), results))
+    """Write the section into RESULTS.md, and the chart that README includes."""
+    PAGE.write_text(with_section(PAGE.read_text(), results))
     picture = BENCH / PICTURE
     picture.parent.mkdir(exist_ok=True)
     picture.write_text(overview.svg(lines(results)))
 
 
 def faults(results: dict[str, Any]) -> Iterator[str]:
-    """Yield the differences between the results and what is in README."""
+    """Yield the differences between the results and the two files made from them."""
     if not results:
         yield "there are no results in bench/results: run `cargo xtask bench` and commit them"
         return
     for name, result in results.items():
         if result["quick"]:
             yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
-    if README.read_text() != with_table(README.read_text(), results):
-        yield "the table in README.md does not match bench/results"
+    if PAGE.read_text() != with_section(PAGE.read_text(), results):
+        yield "the summary in bench/RESULTS.md does not match bench/results"
     picture = BENCH / PICTURE
     if not picture.exists() or picture.read_text() != overview.svg(lines(results)):
         yield f"bench/{PICTURE} does not match bench/results"
