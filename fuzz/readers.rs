@@ -66,7 +66,7 @@ pub(crate) fn made(target: &str) -> Vec<Vec<u8>> {
 
 fn open_to(classifier: &str) -> FaceOptions {
     let classifier = classifier.parse().expect("a classifier");
-    FaceOptions { classifier, unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() }
+    FaceOptions::new().classifier(classifier).unknown(Threshold::None).not_a_face(Threshold::None)
 }
 
 fn trained(options: FaceOptions) -> Recognizer {
@@ -81,37 +81,37 @@ fn stopped(options: &FitOptions) -> EigenspaceStream {
 
 pub(crate) fn arrow(bytes: &[u8]) {
     rows(bytes, &of(Format::Arrow));
-    rows(bytes, &ReadOptions { label: Some("0".into()), ..of(Format::Arrow) });
+    rows(bytes, &of(Format::Arrow).label("0"));
 }
 
 pub(crate) fn parquet(bytes: &[u8]) {
     rows(bytes, &of(Format::Parquet));
-    rows(bytes, &ReadOptions { label: Some("0".into()), ..of(Format::Parquet) });
+    rows(bytes, &of(Format::Parquet).label("0"));
 }
 
 pub(crate) fn csv(bytes: &[u8]) {
     rows(bytes, &of(Format::Csv));
-    rows(bytes, &ReadOptions { header: Some(false), weight: Some("0".into()), ..of(Format::Tsv) });
-    rows(bytes, &ReadOptions { label: Some("0".into()), columns: Some(vec!["1-2".into()]), ..of(Format::Csv) });
+    rows(bytes, &of(Format::Tsv).header(false).weight("0"));
+    rows(bytes, &of(Format::Csv).label("0").columns(["1-2"]));
 }
 
 pub(crate) fn npy(bytes: &[u8]) {
     rows(bytes, &of(Format::Npy));
-    rows(bytes, &ReadOptions { vector: true, ..of(Format::Npy) });
+    rows(bytes, &of(Format::Npy).vector(true));
 }
 
 pub(crate) fn npz(bytes: &[u8]) {
     rows(bytes, &of(Format::Npz));
-    rows(bytes, &ReadOptions { key: Some("a".into()), ..of(Format::Npz) });
+    rows(bytes, &of(Format::Npz).key("a"));
 }
 
 pub(crate) fn picture(bytes: &[u8]) {
     rows(bytes, &of(Format::Images));
-    rows(bytes, &ReadOptions { color: true, resize: Some((3, 2)), ..of(Format::Images) });
+    rows(bytes, &of(Format::Images).color(true).resize((3, 2)));
 }
 
 fn of(format: Format) -> ReadOptions {
-    ReadOptions { format: Some(format), ..ReadOptions::default() }
+    ReadOptions::new().format(format)
 }
 
 /// Reads a file of these bytes from its beginning, and again after skipping some rows.
@@ -209,10 +209,10 @@ pub(crate) fn words(bytes: &[u8]) {
     }
     let open = open_to("knn");
     let faces = [
-        text.parse().map(|classifier: Classifier| FaceOptions { classifier, ..open.clone() }),
-        text.parse().map(|metric: Metric| FaceOptions { metric, ..open.clone() }),
-        text.parse().map(|pixels: Pixels| FaceOptions { pixels, ..open.clone() }),
-        text.parse().map(|unknown: Threshold| FaceOptions { unknown, ..open.clone() }),
+        text.parse().map(|classifier: Classifier| open.clone().classifier(classifier)),
+        text.parse().map(|metric: Metric| open.clone().metric(metric)),
+        text.parse().map(|pixels: Pixels| open.clone().pixels(pixels)),
+        text.parse().map(|unknown: Threshold| open.clone().unknown(unknown)),
     ];
     for options in faces.into_iter().flatten() {
         let _ = train(options).and_then(|recognizer| recognizer.matcher()?.recognize(ramp().view()));
@@ -238,6 +238,6 @@ fn fit(options: &FitOptions) -> Result<(), Error> {
 
 fn train(options: FaceOptions) -> Result<Recognizer, eigenspace::faces::Error> {
     let (rows, people, pictures) = (ramp(), people(), ["1", "2", "1", "2", "1", "2"].map(String::from));
-    let faces = eigenspace::faces::Faces { rows: rows.view(), people: &people, pictures: &pictures };
+    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &pictures);
     Recognizer::train(faces, options)
 }

@@ -213,24 +213,21 @@ impl Input {
         };
         let names = |lists: &[Names]| lists.iter().flat_map(|list| list.0.clone()).collect::<Vec<_>>();
         let header = if self.header { Some(true) } else { self.no_header.then_some(false) };
-        Ok(ReadOptions {
-            format,
-            columns: (!self.columns.is_empty()).then(|| names(&self.columns)),
-            model_columns: None,
-            numbered: Vec::new(),
-            exclude: names(&self.exclude),
-            label: self.label.clone(),
-            weight: self.weight_column.clone(),
-            header,
-            delimiter,
-            decimal: self.decimal.as_ref().and_then(|mark| mark.bytes().next()),
-            missing_words: self.na.clone(),
-            keep_index: self.keep_index,
-            key: self.key.clone(),
-            vector: false,
-            resize: self.resize.as_deref().map(size).transpose()?,
-            color: self.color,
-        })
+        let mut options = ReadOptions::new()
+            .exclude(names(&self.exclude))
+            .missing_words(self.na.clone())
+            .keep_index(self.keep_index)
+            .color(self.color);
+        options.format = format;
+        options.columns = (!self.columns.is_empty()).then(|| names(&self.columns));
+        options.label = self.label.clone();
+        options.weight = self.weight_column.clone();
+        options.header = header;
+        options.delimiter = delimiter;
+        options.decimal = self.decimal.as_ref().and_then(|mark| mark.bytes().next());
+        options.key = self.key.clone();
+        options.resize = self.resize.as_deref().map(size).transpose()?;
+        Ok(options)
     }
 }
 
@@ -344,12 +341,5 @@ pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<Rank>> {
 
 /// `50`, `0.95` or `all`.
 pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
-    let wrong = || Failure::Components { text: text.into() };
-    if text == "all" {
-        return Ok(Components::All);
-    }
-    if text.contains(['.', 'e']) {
-        return Ok(Components::Share(text.parse().map_err(|_| wrong())?));
-    }
-    Ok(Components::Number(text.parse().map_err(|_| wrong())?))
+    text.parse().map_err(|_| Failure::Components { text: text.into() }.into())
 }

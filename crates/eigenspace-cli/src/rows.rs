@@ -20,8 +20,7 @@ pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn Ro
 
 /// Opens rows and keeps only the columns with numbered names, if there are any.
 pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) -> anyhow::Result<Box<dyn RowSource>> {
-    let numbered = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
-    open_with(data, input, &ReadOptions { numbered, ..input.options()? })
+    open_with(data, input, &input.options()?.numbered(prefixes.iter().copied()))
 }
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
@@ -30,7 +29,7 @@ fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::
         output::message(&notice_text(notice));
     }
     let Some(path) = &input.weights else { return Ok(rows) };
-    let weights = source::open(&[path], &ReadOptions { vector: true, ..ReadOptions::default() })?;
+    let weights = source::open(&[path], &ReadOptions::new().vector(true))?;
     let weighted = Weighted::new(rows, weights).map_err(|error| match error {
         Error::Source { source, .. } => Error::Source { path: path.clone(), source },
         other => other,
@@ -55,7 +54,8 @@ pub(crate) fn open_for(
     features: usize,
 ) -> anyhow::Result<Box<dyn RowSource>> {
     // Standard input can be opened only once, so the reader must know the columns in advance.
-    let options = ReadOptions { model_columns: note.names.clone(), ..input.options()? };
+    let mut options = input.options()?;
+    options.model_columns = note.names.clone();
     let rows = open_with(data, input, &options)?;
     let chosen = options.columns.is_some();
     check(rows.columns(), note, features, chosen, data)?;
@@ -144,7 +144,7 @@ pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
 pub(crate) fn spare_pictures(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     let Ok(there) = output.canonicalize() else { return Ok(()) };
     let same = |path: &Path| path.canonicalize().is_ok_and(|path| path == there);
-    for path in internal::files(data, &ReadOptions { format: Some(Format::Images), ..ReadOptions::default() })? {
+    for path in internal::files(data, &ReadOptions::new().format(Format::Images))? {
         let inside = if path.is_dir() { internal::pictures(&path)? } else { Vec::new() };
         if same(&path) || inside.iter().any(|file| same(&path.join(file))) {
             return Err(Failure::OverInput { path: output.to_owned() }.into());

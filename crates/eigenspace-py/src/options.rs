@@ -49,6 +49,7 @@ pub(crate) fn shown(py: Python<'_>, model: &EigenspaceModel) -> PyResult<Py<PyAn
         Components::All => py.None(),
         Components::Number(number) => number.into_pyobject(py)?.into_any().unbind(),
         Components::Share(share) => share.into_pyobject(py)?.into_any().unbind(),
+        other => other.to_string().into_pyobject(py)?.into_any().unbind(),
     })
 }
 

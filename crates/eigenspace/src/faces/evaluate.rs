@@ -19,6 +19,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 
 /// The result for one image.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Its index among all images.
     pub picture: usize,
@@ -32,6 +33,7 @@ pub struct Outcome {
 
 /// One split of the images, and its results.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Trial {
     /// The split.
     pub split: Split,
@@ -41,6 +43,7 @@ pub struct Trial {
 
 /// All trials of a protocol.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// One for each split.
     pub trials: Vec<Trial>,
@@ -139,6 +142,7 @@ fn recognize(
 
 /// A step of incremental enrollment, after one more person was enrolled.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Step {
     /// Number of people enrolled so far.
     pub people: usize,

@@ -37,6 +37,7 @@ pub enum Verdict {
 
 /// A person who may be in the image.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// The name of the person.
     pub person: String,
@@ -50,6 +51,7 @@ pub struct Candidate {
 
 /// An enrolled image near the recognized one.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Match {
     /// The person in it.
     pub person: String,
@@ -61,6 +63,7 @@ pub struct Match {
 
 /// The result for one image.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Recognition {
     /// The decision.
     pub verdict: Verdict,

@@ -28,6 +28,7 @@ const GROUPS: usize = 4;
 
 /// Training images, test images of the same people, and images of strangers, by their indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OpenSplit {
     /// Training images.
     pub train: Vec<usize>,
@@ -39,6 +40,7 @@ pub struct OpenSplit {
 
 /// The result for one image.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OpenOutcome {
     /// Its index among all images.
     pub picture: usize,
@@ -52,6 +54,7 @@ pub struct OpenOutcome {
 
 /// One split of people and images, and its results.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OpenTrial {
     /// The split.
     pub split: OpenSplit,
@@ -65,6 +68,7 @@ pub struct OpenTrial {
 
 /// All trials of a protocol, with strangers.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OpenEvaluation {
     /// One for each split.
     pub trials: Vec<OpenTrial>,
@@ -72,6 +76,7 @@ pub struct OpenEvaluation {
 
 /// Error rates for known people and for strangers.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct OpenRates {
     /// Images of strangers that were accepted as an enrolled person.
     pub false_accepts: Rate,
@@ -85,6 +90,7 @@ pub struct OpenRates {
 
 /// A threshold on the distance to the nearest person, and its effect.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Rejection {
     /// The threshold.
     pub threshold: f64,

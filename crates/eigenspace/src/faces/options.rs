@@ -10,7 +10,7 @@ use std::str::FromStr;
 use ndarray::Array2;
 
 use crate::faces::error::Error;
-use crate::model::truncation::{Components, Truncation};
+use crate::model::truncation::{Components, Rank, Truncation};
 
 /// Decides which person is in an image, from the scores of the enrolled images.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,11 +88,12 @@ pub enum Threshold {
 ///
 /// ```
 /// use eigenspace::faces::{Classifier, FaceOptions, Metric};
-/// let options = FaceOptions { classifier: "svm".parse()?, metric: Metric::Cosine, ..FaceOptions::default() };
+/// let options = FaceOptions::new().classifier("svm".parse()?).metric(Metric::Cosine);
 /// assert!(matches!(options.classifier, Classifier::LinearSvm { .. }));
 /// # Ok::<(), eigenspace::faces::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FaceOptions {
     /// k: number of components used for recognition. All directions are kept, so it can be changed at any time.
     pub components: Components,
@@ -160,6 +161,86 @@ impl Pixels {
 }
 
 impl FaceOptions {
+    /// The settings that are good for most faces.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets [`components`](Self#structfield.components).
+    pub fn components(mut self, components: impl Into<Components>) -> Self {
+        self.components = components.into();
+        self
+    }
+
+    /// Sets [`max_rank`](Self#structfield.max_rank).
+    pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
+        self.max_rank = match rank.into() {
+            Rank::All => None,
+            Rank::AtMost(rank) => Some(rank),
+        };
+        self
+    }
+
+    /// Sets [`classifier`](Self#structfield.classifier).
+    pub fn classifier(mut self, classifier: Classifier) -> Self {
+        self.classifier = classifier;
+        self
+    }
+
+    /// Sets [`metric`](Self#structfield.metric).
+    pub fn metric(mut self, metric: Metric) -> Self {
+        self.metric = metric;
+        self
+    }
+
+    /// Sets [`pixels`](Self#structfield.pixels).
+    pub fn pixels(mut self, pixels: Pixels) -> Self {
+        self.pixels = pixels;
+        self
+    }
+
+    /// Sets [`unknown`](Self#structfield.unknown).
+    pub fn unknown(mut self, threshold: Threshold) -> Self {
+        self.unknown = threshold;
+        self
+    }
+
+    /// Sets [`not_a_face`](Self#structfield.not_a_face).
+    pub fn not_a_face(mut self, threshold: Threshold) -> Self {
+        self.not_a_face = threshold;
+        self
+    }
+
+    /// Sets [`accept`](Self#structfield.accept).
+    pub fn accept(mut self, share: f64) -> Self {
+        self.accept = share;
+        self
+    }
+
+    /// Sets [`seed`](Self#structfield.seed).
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets [`size`](Self#structfield.size): width and height.
+    pub fn size(mut self, size: (usize, usize)) -> Self {
+        self.size = Some(size);
+        self
+    }
+
+    /// Sets [`depth`](Self#structfield.depth).
+    pub fn depth(mut self, bits: u8) -> Self {
+        self.depth = Some(bits);
+        self
+    }
+
+    /// Sets [`resized`](Self#structfield.resized).
+    pub fn resized(mut self, resized: bool) -> Self {
+        self.resized = resized;
+        self
+    }
+
     /// Rejects invalid settings.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.components.check()?;

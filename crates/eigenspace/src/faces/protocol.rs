@@ -28,7 +28,8 @@ pub enum Protocol {
 }
 
 /// Training and test images, by their indices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Split {
     /// Training images.
     pub train: Vec<usize>,

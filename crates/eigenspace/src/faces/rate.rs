@@ -19,6 +19,7 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// A share of tests, with its 95 % confidence interval over people.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Rate {
     /// Number of tests that count.
     pub count: usize,

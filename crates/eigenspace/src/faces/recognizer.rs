@@ -15,6 +15,7 @@ use crate::rows::block;
 
 /// Images, one per row, with the person in each and its name.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Faces<'a> {
     /// The pixels.
     pub rows: ArrayView2<'a, f64>,
@@ -22,6 +23,13 @@ pub struct Faces<'a> {
     pub people: &'a [String],
     /// The name of each image; images of the same person have different names.
     pub pictures: &'a [String],
+}
+
+impl<'a> Faces<'a> {
+    /// Images, with the name of the person and of the image for each row.
+    pub fn new(rows: ArrayView2<'a, f64>, people: &'a [String], pictures: &'a [String]) -> Self {
+        Self { rows, people, pictures }
+    }
 }
 
 /// An enrolled image, without its pixels.
@@ -51,9 +59,9 @@ impl Enrolled {
 /// let rows = array![[9.0, 1.0, 0.0], [8.0, 1.0, 1.0], [0.0, 1.0, 9.0], [1.0, 0.0, 8.0]];
 /// let people = ["s1", "s1", "s2", "s2"].map(String::from);
 /// let pictures = ["1", "2", "1", "2"].map(String::from);
-/// let faces = Faces { rows: rows.view(), people: &people, pictures: &pictures };
+/// let faces = Faces::new(rows.view(), &people, &pictures);
 /// // Four images are too few to learn the thresholds for unknown faces and for other images.
-/// let open = FaceOptions { unknown: Threshold::None, not_a_face: Threshold::None, ..FaceOptions::default() };
+/// let open = FaceOptions::new().unknown(Threshold::None).not_a_face(Threshold::None);
 /// let recognizer = Recognizer::train(faces, open)?;
 /// let found = recognizer.matcher()?.recognize(array![[7.0, 2.0, 0.0]].view())?;
 /// assert_eq!(found[0].person(), Some("s1"));

@@ -9,6 +9,7 @@ use crate::faces::evaluate::{Evaluation, Outcome};
 
 /// Accuracy and confusions over all trials.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Mean accuracy over the trials.
     pub accuracy: f64,

@@ -44,6 +44,7 @@ const ROUNDING_SHARE: f64 = 1e-9;
 
 /// Distances above which images are rejected; `None` rejects nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Thresholds {
     /// Distance to the nearest person: to the span of the person's images, in features of the metric.
     pub unknown: Option<f64>,

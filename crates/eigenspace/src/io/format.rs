@@ -113,7 +113,7 @@ impl EigenspaceModel {
         tensors.sort_by_key(|tensor| tensor.0);
         let components = write_components(self.components);
         let center = if self.is_centered() { "mean" } else { "origin" };
-        let weights = weights_word(self.weight_kind());
+        let weights = self.weight_kind().name();
         let sum = checksum(
             [&components, center, weights],
             tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])),
@@ -182,10 +182,7 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     }
     let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
     let (center, components, sum) = (text("center")?, text("components")?, text("sha256")?);
-    let word = text("weights")?;
-    let kinds = [WeightKind::Frequency, WeightKind::Reliability];
-    let weights = kinds.into_iter().find(|kind| weights_word(*kind) == word);
-    let weights = weights.ok_or(FormatError::Metadata { key: "weights" })?;
+    let weights: WeightKind = text("weights")?.parse().map_err(|_| FormatError::Metadata { key: "weights" })?;
     let note = if json.get("note").is_some() { text("note")? } else { "" };
     let about_origin = match center {
         "mean" => false,
@@ -196,7 +193,7 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if !cfg!(fuzzing) && checksum([components, center, word], parts, note) != sum {
+    if !cfg!(fuzzing) && checksum([components, center, weights.name()], parts, note) != sum {
         return Err(FormatError::Checksum);
     }
     let features = shape_of(&file, "mean", 1)?[0];
@@ -346,13 +343,6 @@ fn positive_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, Format
 
 fn scalar_of(file: &SafeTensors<'_>, name: &'static str, positive: bool) -> Result<f64, FormatError> {
     Ok(floats_of(file, name, &[], positive)?[0])
-}
-
-fn weights_word(weights: WeightKind) -> &'static str {
-    match weights {
-        WeightKind::Frequency => "frequency",
-        WeightKind::Reliability => "reliability",
-    }
 }
 
 fn checksum<'a>(

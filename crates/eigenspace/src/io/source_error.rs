@@ -9,6 +9,7 @@ use crate::printable::{first_names, printable};
 
 /// Where a row stands in its source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Place {
     /// The row, from 0; a header is none.
     pub row: u64,

@@ -28,6 +28,7 @@ const TRUSTED: f64 = 1e-8;
 
 /// How batch PCA is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Method {
     /// `Gram` for wide rows, `Covariance` for tall ones, `Svd` when small singular values ask for it.
     #[default]

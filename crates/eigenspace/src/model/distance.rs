@@ -22,6 +22,7 @@ const TASK_ROWS: usize = 64;
 
 /// The error of projecting rows and coming back.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct ReconstructionError {
     /// The Frobenius norm of the residual.
     pub frobenius: f64,

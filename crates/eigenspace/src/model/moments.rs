@@ -67,12 +67,23 @@ const SUMMED_ROWS: usize = 32;
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum WeightKind {
     /// How often a row occurs.
     #[default]
     Frequency,
     /// How much a row is to be trusted beside the others.
     Reliability,
+}
+
+impl WeightKind {
+    /// The word for it in files and settings: `frequency` or `reliability`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frequency => "frequency",
+            Self::Reliability => "reliability",
+        }
+    }
 }
 
 impl FromStr for WeightKind {

@@ -30,6 +30,7 @@ const CONFIDENCES: std::ops::RangeInclusive<f64> = 1e-3..=1.0 - 1e-9;
 
 /// Values of T² and Q that a share of good rows stays below.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Limit of T²: unusual inside the subspace.
     pub hotelling: f64,
@@ -39,6 +40,7 @@ pub struct Limits {
 
 /// T² and Q of the rows of a block, against limits.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Readings {
     /// T² of each row.
     pub hotelling: Array1<f64>,

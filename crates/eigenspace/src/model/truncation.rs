@@ -9,6 +9,7 @@
 //! kept λ. The trace then falls by at least (r + 1) λ_{r+1} with each cut, so all cuts together
 //! cannot have lost more than ‖A − A_k‖²_F / (r + 1 − k) along any direction, whatever the rows.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -152,6 +153,7 @@ impl Rank {
 
 /// How many components a model shows: a number, a share of the variance, or all it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Components {
     /// Every direction the model keeps.
     #[default]
@@ -171,6 +173,32 @@ impl From<usize> for Components {
 impl From<f64> for Components {
     fn from(share: f64) -> Self {
         Self::Share(share)
+    }
+}
+
+/// `50`, `0.95` or `all`.
+impl fmt::Display for Components {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Number(number) => write!(f, "{number}"),
+            // With a decimal point, so that 1.0 is not one component.
+            Self::Share(share) => write!(f, "{share:?}"),
+        }
+    }
+}
+
+impl FromStr for Components {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = match text {
+            "all" => Some(Self::All),
+            share if share.contains(['.', 'e']) => share.parse().ok().map(Self::Share),
+            number => number.parse().ok().map(Self::Number),
+        };
+        found
+            .ok_or_else(|| Error::unknown_word("number of components", text, "a number, a share such as `0.95`, `all`"))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::Error;
 
 /// What a stream does with missing cells (NaN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Missing {
     /// Reject the block with an error that names the cell.
     #[default]

@@ -13,6 +13,7 @@ use crate::error::Error;
 
 /// How quickly a stream forgets old rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Forgetting {
     /// All rows keep their weight.
     #[default]

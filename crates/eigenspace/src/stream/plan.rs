@@ -31,6 +31,7 @@ const MAX_EXACT_BYTES: usize = 1 << 30;
 
 /// How a stream absorbs rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Engine {
     /// `Scatter` for up to 1,024 features, otherwise `Factor`.
     #[default]
@@ -56,6 +57,7 @@ impl FromStr for Engine {
 
 /// The settings of a stream, chosen from its options and the number of features.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The engine, never [`Engine::Auto`].
     pub engine: Engine,

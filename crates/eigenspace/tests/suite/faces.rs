@@ -34,7 +34,7 @@ impl Album {
     }
 
     pub(crate) fn all(&self) -> Faces<'_> {
-        Faces { rows: self.rows.view(), people: &self.people, pictures: &self.pictures }
+        Faces::new(self.rows.view(), &self.people, &self.pictures)
     }
 
     pub(crate) fn some(&self, which: &[usize]) -> Self {
@@ -50,14 +50,12 @@ impl Album {
 
 /// Nobody is turned away, so that every decision shows.
 pub(crate) fn open(classifier: &str, metric: &str, k: usize) -> FaceOptions {
-    FaceOptions {
-        components: k.into(),
-        classifier: classifier.parse().unwrap(),
-        metric: metric.parse().unwrap(),
-        unknown: Threshold::None,
-        not_a_face: Threshold::None,
-        ..FaceOptions::default()
-    }
+    FaceOptions::new()
+        .components(k)
+        .classifier(classifier.parse().unwrap())
+        .metric(metric.parse().unwrap())
+        .unknown(Threshold::None)
+        .not_a_face(Threshold::None)
 }
 
 /// Whom pictures show.

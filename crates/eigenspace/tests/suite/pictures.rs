@@ -206,7 +206,7 @@ fn a_picture_of_another_size_is_named_when_its_turn_comes() {
 fn pictures_of_all_sizes_are_brought_to_one() {
     let plain = GrayImage::from_pixel(40, 30, Luma([200]));
     let folder = Folder::new().picture("1.png", gray(0)).picture("2.png", waves(9, 31)).picture("3.png", plain);
-    let options = ReadOptions { resize: Some((3, 2)), ..ReadOptions::default() };
+    let options = ReadOptions::new().resize((3, 2));
     let read = all(folder.0.path(), &options, 10).unwrap();
     assert_eq!(read.columns.picture, Some(Picture { width: 3, height: 2, channels: 1 }));
     let own = read.values.row(0).to_vec();
@@ -218,7 +218,7 @@ fn pictures_of_all_sizes_are_brought_to_one() {
 fn a_size_of_no_or_too_many_pixels_is_refused() {
     let folder = Folder::new().picture("1.png", gray(0));
     for size in [(0, 5), (1 << 20, 1 << 20), (usize::MAX, 2)] {
-        let options = ReadOptions { resize: Some(size), ..ReadOptions::default() };
+        let options = ReadOptions::new().resize(size);
         let problem = refused(all(folder.0.path(), &options, 1), folder.0.path());
         assert!(matches!(problem, SourceError::PictureLimit { .. }), "{problem}");
     }
@@ -233,7 +233,7 @@ fn colors_are_kept_on_request_and_otherwise_weighed_to_gray() {
         .picture("3.pgm", GrayImage::from_pixel(2, 1, Luma([77])))
         .picture("4.png", image::GrayAlphaImage::from_pixel(2, 1, LumaA([77, 3])))
         .picture("5.png", image::RgbImage::from_pixel(2, 1, Rgb([77; 3])));
-    let options = ReadOptions { color: true, ..ReadOptions::default() };
+    let options = ReadOptions::new().color(true);
     let color = all(folder.0.path(), &options, 10).unwrap();
     assert_eq!(color.columns.picture, Some(Picture { width: 2, height: 1, channels: 3 }));
     let (first, last) = ([10.0, 20.0, 30.0, 10.0, 20.0, 30.0], [77.0; 6]);

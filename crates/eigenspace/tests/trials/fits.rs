@@ -171,6 +171,7 @@ fn faded(forgetting: Forgetting, age: u64) -> Dd {
         Forgetting::Never => Dd::ONE,
         Forgetting::PerRow(factor) | Forgetting::PerBlock(factor) => Dd::of(factor).power(age),
         Forgetting::HalfLife(rows) => Dd::of(0.5).root(rows as u64).power(age),
+        other => unreachable!("{other:?} is not among the options drawn"),
     }
 }
 

@@ -48,7 +48,7 @@ impl Part {
     }
 
     fn album(&self) -> Album<'_> {
-        Album { rows: self.rows.view(), people: &self.people, pictures: &self.pictures }
+        Album::new(self.rows.view(), &self.people, &self.pictures)
     }
 
     fn without(&self, person: &str) -> Vec<usize> {
@@ -63,7 +63,7 @@ impl Part {
 
 /// Recognizes faces without a threshold.
 fn decide(recognizer: &Recognizer, classifier: &str, rows: &Array2<f64>) -> anyhow::Result<Vec<Recognition>> {
-    let options = FaceOptions { classifier: classifier.parse()?, ..recognizer.options().clone() };
+    let options = recognizer.options().clone().classifier(classifier.parse()?);
     Ok(recognizer.with_options(options)?.matcher()?.recognize(rows.view())?)
 }
 
@@ -79,12 +79,10 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         return Ok(Shown::default());
     }
     let (learned, held) = (Part::of(faces, &numbers, &learned), Part::of(faces, &numbers, &held));
-    let options = FaceOptions {
-        unknown: Threshold::None,
-        not_a_face: Threshold::None,
-        size: Some((faces.picture.width, faces.picture.height)),
-        ..FaceOptions::default()
-    };
+    let options = FaceOptions::new()
+        .unknown(Threshold::None)
+        .not_a_face(Threshold::None)
+        .size((faces.picture.width, faces.picture.height));
     let start = Instant::now();
     let recognizer = Recognizer::train(learned.album(), options)?;
     let training = start.elapsed().as_secs_f64();
@@ -140,12 +138,12 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     };
 
     // The saved recognizer rejects unknown people.
-    let kept = FaceOptions {
-        classifier: CLASSIFIERS[0].parse()?,
-        unknown: Threshold::Learned,
-        not_a_face: Threshold::Learned,
-        ..recognizer.options().clone()
-    };
+    let kept = recognizer
+        .options()
+        .clone()
+        .classifier(CLASSIFIERS[0].parse()?)
+        .unknown(Threshold::Learned)
+        .not_a_face(Threshold::Learned);
     recognizer.with_options(kept)?.save(folder.join("people.safetensors"))?;
     let found = decide(&recognizer, CLASSIFIERS[0], &held.rows)?;
     let shown = drawn(&found, &held.people);

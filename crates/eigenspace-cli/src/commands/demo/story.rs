@@ -140,7 +140,9 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         say(heading, text.clone())?;
     }
 
-    let note = Note::of(&Columns { picture: Some(faces.picture), ..Columns::unnamed(d) }, false);
+    let mut columns = Columns::unnamed(d);
+    columns.picture = Some(faces.picture);
+    let note = Note::of(&columns, false);
     for (model, name) in [(&whole, "whole"), (&part, "person"), (&rest, "without")] {
         model.save_with_note(folder.join(format!("{name}.safetensors")), &note.to_text())?;
     }

@@ -46,16 +46,13 @@ pub(crate) struct Train {
 impl Train {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.over(FaceOptions::default())?;
-        let max_rank = args::rank(self.max_rank.as_deref())?.and_then(|rank| match rank {
-            Rank::AtMost(rank) => Some(rank),
-            _ => None,
-        });
-        let options = FaceOptions { pixels: self.pixels.parse()?, max_rank, ..options };
+        let max_rank = args::rank(self.max_rank.as_deref())?.unwrap_or(Rank::All);
+        let options = options.pixels(self.pixels.parse()?).max_rank(max_rank);
         rows::spare_pictures(&self.data, &self.output)?;
         rows::try_output(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
-        let options =
-            FaceOptions { size: Some(read.size), depth: read.depth, resized: self.resize.is_some(), ..options };
+        let mut options = options.size(read.size).resized(self.resize.is_some());
+        options.depth = read.depth;
         let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;

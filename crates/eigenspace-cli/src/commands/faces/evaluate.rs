@@ -138,7 +138,7 @@ impl Evaluate {
                 described.push(self.run_one(&read, protocol, &splits, &settings)?);
             }
         }
-        let (folder, split) = (self.output.as_deref(), first.unwrap_or(Split { train: Vec::new(), test: Vec::new() }));
+        let (folder, split) = (self.output.as_deref(), first.unwrap_or_default());
         let compression = match self.compression {
             true => quality::compression(&read, &split, folder, self.json)?,
             false => Value::Null,
@@ -172,15 +172,15 @@ impl Evaluate {
         for k in &self.components {
             for metric in &self.metric {
                 for classifier in self.classifier.iter().flat_map(|list| list.split_whitespace()) {
-                    settings.push(FaceOptions {
-                        components: args::components(k)?,
-                        metric: metric.parse::<Metric>()?,
-                        classifier: classifier.parse::<Classifier>()?,
-                        pixels,
-                        accept: self.accept,
-                        seed: self.seed,
-                        ..FaceOptions::default()
-                    });
+                    settings.push(
+                        FaceOptions::new()
+                            .components(args::components(k)?)
+                            .metric(metric.parse::<Metric>()?)
+                            .classifier(classifier.parse::<Classifier>()?)
+                            .pixels(pixels)
+                            .accept(self.accept)
+                            .seed(self.seed),
+                    );
                 }
             }
         }
@@ -358,11 +358,7 @@ fn described_step(step: &Step) -> Value {
 }
 
 pub(super) fn components(options: &FaceOptions) -> String {
-    match options.components {
-        eigenspace::Components::Number(k) => k.to_string(),
-        eigenspace::Components::Share(share) => share.to_string(),
-        eigenspace::Components::All => "all".into(),
-    }
+    options.components.to_string()
 }
 
 /// Confusions and rejection rates of the best setting.

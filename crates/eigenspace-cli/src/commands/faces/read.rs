@@ -50,7 +50,7 @@ impl People {
     }
 
     pub(crate) fn faces(&self) -> Faces<'_> {
-        Faces { rows: self.rows.view(), people: &self.people, pictures: &self.names }
+        Faces::new(self.rows.view(), &self.people, &self.names)
     }
 }
 
@@ -64,7 +64,8 @@ pub(crate) fn pictures(
     let resize = resize.map(args::size).transpose()?;
     let wanted = known.and_then(|known| known.size);
     let resize = resize.or(wanted.filter(|_| known.is_some_and(|known| known.resized)));
-    let options = ReadOptions { format: Some(Format::Images), resize, ..ReadOptions::default() };
+    let mut options = ReadOptions::new().format(Format::Images);
+    options.resize = resize;
     let source = source::open(data, &options)?;
     let picture = source.columns().picture.ok_or(Failure::NoPictures)?;
     let size = (picture.width, picture.height);

@@ -41,7 +41,7 @@ fn rate(rate: &Rate) -> String {
 /// The rates as JSON.
 pub(super) fn described(read: &People, open: &OpenEvaluation) -> Value {
     let rate = |rate: &Rate| json!({ "count": rate.count, "tested": rate.tested, "share": rate.share(), "low": rate.low, "high": rate.high });
-    let OpenRates { false_accepts, false_rejects, identified, misidentified } = open.rates(&read.people);
+    let OpenRates { false_accepts, false_rejects, identified, misidentified, .. } = open.rates(&read.people);
     let (enrolled, strangers) = sizes(read, &open.trials[0].split);
     json!({
         "trials": open.trials.len(),

@@ -38,6 +38,7 @@ impl Values {
 
 /// Some rows of a source, what comes with them, and where they are from.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RowBlock {
     /// The numbers, one row per observation.
     pub values: Values,
@@ -50,6 +51,11 @@ pub struct RowBlock {
 }
 
 impl RowBlock {
+    /// Rows without weights and labels.
+    pub fn new(values: Values, origin: Origin) -> Self {
+        Self { values, weights: None, labels: None, origin }
+    }
+
     /// Rows of this block; at least one.
     pub fn rows(&self) -> usize {
         self.values.dim().0
@@ -70,6 +76,7 @@ impl RowBlock {
 
 /// Where the rows of a block are from.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Origin {
     /// The file, the folder, or `-` for standard input.
     pub path: Arc<PathBuf>,
@@ -82,6 +89,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Rows of a file, counted from its first row.
+    pub fn new(path: impl Into<PathBuf>, first: u64) -> Self {
+        Self { path: Arc::new(path.into()), first, lines: None, names: None }
+    }
+
     /// An error about a row of the block, told with the place in the source where that row is.
     pub fn locate(&self, error: crate::Error, columns: &Columns) -> Error {
         let problem = match error {
@@ -110,6 +122,7 @@ impl Origin {
 
 /// What is known of the columns of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Columns {
     /// D: how many there are.
     pub count: usize,

@@ -2,6 +2,7 @@
 
 /// The format of a source, where its name does not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// A NumPy array.
     Npy,
@@ -20,7 +21,15 @@ pub enum Format {
 }
 
 /// How to read a source. What does not concern a format is ignored by it.
+///
+/// ```
+/// use eigenspace::io::source::ReadOptions;
+///
+/// let options = ReadOptions::new().columns(["height", "weight"]).label("name");
+/// assert_eq!(options.label.as_deref(), Some("name"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The format, instead of the one that the name says.
     pub format: Option<Format>,
@@ -60,4 +69,107 @@ pub struct ReadOptions {
     pub resize: Option<(usize, usize)>,
     /// Keep the three colors of pictures instead of turning them gray.
     pub color: bool,
+}
+
+impl ReadOptions {
+    /// Reads everything, in the format that the name says.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets [`format`](Self#structfield.format).
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Sets [`columns`](Self#structfield.columns).
+    pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.columns = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets [`model_columns`](Self#structfield.model_columns).
+    pub fn model_columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.model_columns = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets [`numbered`](Self#structfield.numbered).
+    pub fn numbered<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.numbered = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`exclude`](Self#structfield.exclude).
+    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.exclude = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`label`](Self#structfield.label).
+    pub fn label(mut self, column: impl Into<String>) -> Self {
+        self.label = Some(column.into());
+        self
+    }
+
+    /// Sets [`weight`](Self#structfield.weight).
+    pub fn weight(mut self, column: impl Into<String>) -> Self {
+        self.weight = Some(column.into());
+        self
+    }
+
+    /// Sets [`header`](Self#structfield.header).
+    pub fn header(mut self, header: bool) -> Self {
+        self.header = Some(header);
+        self
+    }
+
+    /// Sets [`delimiter`](Self#structfield.delimiter).
+    pub fn delimiter(mut self, byte: u8) -> Self {
+        self.delimiter = Some(byte);
+        self
+    }
+
+    /// Sets [`decimal`](Self#structfield.decimal).
+    pub fn decimal(mut self, byte: u8) -> Self {
+        self.decimal = Some(byte);
+        self
+    }
+
+    /// Sets [`missing_words`](Self#structfield.missing_words).
+    pub fn missing_words<N: Into<String>>(mut self, words: impl IntoIterator<Item = N>) -> Self {
+        self.missing_words = words.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets [`keep_index`](Self#structfield.keep_index).
+    pub fn keep_index(mut self, yes: bool) -> Self {
+        self.keep_index = yes;
+        self
+    }
+
+    /// Sets [`key`](Self#structfield.key).
+    pub fn key(mut self, name: impl Into<String>) -> Self {
+        self.key = Some(name.into());
+        self
+    }
+
+    /// Sets [`vector`](Self#structfield.vector).
+    pub fn vector(mut self, yes: bool) -> Self {
+        self.vector = yes;
+        self
+    }
+
+    /// Sets [`resize`](Self#structfield.resize).
+    pub fn resize(mut self, size: (usize, usize)) -> Self {
+        self.resize = Some(size);
+        self
+    }
+
+    /// Sets [`color`](Self#structfield.color).
+    pub fn color(mut self, yes: bool) -> Self {
+        self.color = yes;
+        self
+    }
 }

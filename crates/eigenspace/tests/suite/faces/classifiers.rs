@@ -65,7 +65,7 @@ fn three_neighbors_vote_and_the_nearest_decides_among_equals() {
     let rows = array![[0.0, 0.0], [4.0, 0.0], [5.0, 0.0], [100.0, 9.0]];
     let people = ["a", "b", "b", "c"].map(String::from);
     let pictures = ["1", "2", "3", "4"].map(String::from);
-    let faces = eigenspace::faces::Faces { rows: rows.view(), people: &people, pictures: &pictures };
+    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &pictures);
     let probe = array![[1.0, 0.0]];
     let recognizer = Recognizer::train(faces, open("knn", "euclidean", 2)).unwrap();
     assert_eq!(decisions(&recognizer, &probe), ["a"]);
@@ -115,7 +115,7 @@ fn two_people_are_parted_by_the_plane_in_the_middle() {
     let rows = array![[-3.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [3.0, -1.0, 0.0]];
     let people = ["left", "left", "right", "right"].map(String::from);
     let pictures = ["1", "2", "3", "4"].map(String::from);
-    let faces = eigenspace::faces::Faces { rows: rows.view(), people: &people, pictures: &pictures };
+    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &pictures);
     let recognizer = Recognizer::train(faces, open("svm:1e6", "euclidean", 2)).unwrap();
     let probes = array![[-0.05, 0.0, 0.0], [0.05, 0.0, 0.0]];
     assert_eq!(decisions(&recognizer, &probes), ["left", "right"]);

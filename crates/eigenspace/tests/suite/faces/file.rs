@@ -10,17 +10,15 @@ use crate::faces::Album;
 
 fn sample() -> Recognizer {
     let album = Album::new(1, 3, 2, 12);
-    let options = FaceOptions {
-        components: 3.into(),
-        classifier: "svm-rbf:2,0.5".parse().unwrap(),
-        metric: "mahalanobis-cosine".parse().unwrap(),
-        unknown: Threshold::Fixed(0.25),
-        seed: 9,
-        size: Some((4, 3)),
-        depth: Some(16),
-        max_rank: Some(5),
-        ..FaceOptions::default()
-    };
+    let options = FaceOptions::new()
+        .components(3)
+        .classifier("svm-rbf:2,0.5".parse().unwrap())
+        .metric("mahalanobis-cosine".parse().unwrap())
+        .unknown(Threshold::Fixed(0.25))
+        .seed(9)
+        .size((4, 3))
+        .depth(16)
+        .max_rank(5);
     Recognizer::train(album.all(), options).unwrap()
 }
 
@@ -44,7 +42,7 @@ fn a_recognizer_round_trips() {
     let (one, two) = (again.forget("p1").unwrap(), sample().forget("p1").unwrap());
     assert_eq!(one.to_bytes(), two.to_bytes());
     let renamed: Vec<String> = more.people.iter().map(|person| format!("new {person}")).collect();
-    let faces = eigenspace::faces::Faces { people: &renamed, ..more.all() };
+    let faces = eigenspace::faces::Faces::new(more.all().rows, &renamed, more.all().pictures);
     assert_eq!(one.enroll(faces).unwrap(), two.enroll(faces).unwrap());
 }
 

@@ -24,8 +24,8 @@ fn trained() -> Recognizer {
 
 #[test]
 fn no_pictures() {
-    let none = Faces { rows: Array2::zeros((0, 12)).view(), people: &[], pictures: &[] }.rows.to_owned();
-    let faces = Faces { rows: none.view(), people: &[], pictures: &[] };
+    let none = Faces::new(Array2::zeros((0, 12)).view(), &[], &[]).rows.to_owned();
+    let faces = Faces::new(none.view(), &[], &[]);
     assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoPictures));
     assert!(matches!(error(trained().enroll(faces)), Error::NoPictures));
 }
@@ -33,12 +33,12 @@ fn no_pictures() {
 #[test]
 fn names_that_are_missing() {
     let album = album();
-    let faces = Faces { people: &album.people[..5], ..album.all() };
+    let faces = Faces::new(album.all().rows, &album.people[..5], album.all().pictures);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
     assert_eq!(found.to_string(), "there are 5 names of people for 6 pictures");
     let mut people = album.people.clone();
     people[3].clear();
-    let faces = Faces { people: &people, ..album.all() };
+    let faces = Faces::new(album.all().rows, &people, album.all().pictures);
     assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoName { picture: 3 }));
 }
 
@@ -53,7 +53,7 @@ fn pictures_of_another_size() {
     let recognizer = trained();
     let matcher = recognizer.matcher().unwrap();
     assert!(matches!(matcher.recognize(wider.rows.view()), Err(Error::Model(eigenspace::Error::WidthMismatch { .. }))));
-    let options = FaceOptions { size: Some((5, 3)), ..FaceOptions::default() };
+    let options = FaceOptions::new().size((5, 3));
     let found = error(Recognizer::train(album().all(), options));
     assert!(matches!(found, Error::PictureSize { size: (5, 3), features: 12 }));
 }
@@ -66,7 +66,7 @@ fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let found = error(recognizer.enroll(again.all()));
     assert_eq!(found.to_string(), "the picture `0.pgm` of `p1` is enrolled already, as `0.pgm` of `p1`");
     let (people, pictures) = (["q".to_owned()], ["other.pgm".to_owned()]);
-    let faces = Faces { rows: again.rows.view(), people: &people, pictures: &pictures };
+    let faces = Faces::new(again.rows.view(), &people, &pictures);
     let found = error(recognizer.enroll(faces));
     assert_eq!(found.to_string(), "the picture `other.pgm` of `q` is enrolled already, as `0.pgm` of `p1`");
     assert!(found.hint().unwrap().contains("forget the other first"));
@@ -74,7 +74,7 @@ fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let twice = album.some(&[0, 1, 4, 0]);
     let people = ["p0", "p0", "p2", "p2"].map(String::from);
     let pictures = ["a", "b", "c", "d"].map(String::from);
-    let faces = Faces { rows: twice.rows.view(), people: &people, pictures: &pictures };
+    let faces = Faces::new(twice.rows.view(), &people, &pictures);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
     assert_eq!(found.to_string(), "the picture `d` of `p2` is enrolled already, as `a` of `p0`");
     // Forgotten, it may come again.
@@ -86,7 +86,7 @@ fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
 fn another_picture_of_the_same_name() {
     let other = Album::new(5, 1, 1, 12);
     let (people, pictures) = (["p1".to_owned()], ["1.pgm".to_owned()]);
-    let faces = Faces { rows: other.rows.view(), people: &people, pictures: &pictures };
+    let faces = Faces::new(other.rows.view(), &people, &pictures);
     let found = error(trained().enroll(faces));
     assert_eq!(found.to_string(), "`p1` has another picture `1.pgm` already");
 }
@@ -130,16 +130,16 @@ fn settings_that_mean_nothing() {
     let train = |options| Recognizer::train(album.all(), options);
     let defaults = FaceOptions::default;
     for accept in [0.0, -1.0, 1.5, f64::NAN] {
-        assert!(train(FaceOptions { accept, ..defaults() }).is_err(), "{accept}");
+        assert!(train(defaults().accept(accept)).is_err(), "{accept}");
     }
-    assert!(train(FaceOptions { max_rank: Some(0), ..defaults() }).is_err());
-    assert!(train(FaceOptions { components: Components::Number(0), ..defaults() }).is_err());
+    assert!(train(defaults().max_rank(0)).is_err());
+    assert!(train(defaults().components(Components::Number(0))).is_err());
     for c in [0.0, f64::NAN, f64::INFINITY] {
         let classifier = eigenspace::faces::Classifier::LinearSvm { c };
-        assert!(train(FaceOptions { classifier, ..defaults() }).is_err(), "{c}");
+        assert!(train(defaults().classifier(classifier)).is_err(), "{c}");
     }
     let pixels = eigenspace::faces::Pixels::Standardized;
-    assert!(trained().with_options(FaceOptions { pixels, ..defaults() }).is_err());
+    assert!(trained().with_options(defaults().pixels(pixels)).is_err());
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn names_of_several_lines() {
     for bad in ["a\nb", "\u{1b}[31mred", "tab\t"] {
         let mut people = album.people.clone();
         people[2] = bad.into();
-        let faces = Faces { people: &people, ..album.all() };
+        let faces = Faces::new(album.all().rows, &people, album.all().pictures);
         let found = error(Recognizer::train(faces, FaceOptions::default()));
         assert!(matches!(found, Error::ControlName { name } if name == bad));
     }

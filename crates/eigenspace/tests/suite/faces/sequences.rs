@@ -151,7 +151,7 @@ fn a_picture_comes_back_out_of_its_coordinates() {
 #[test]
 fn with_fewer_directions_nobody_is_forgotten_by_halves() {
     let album = Album::new(4, 8, 6, 300);
-    let options = eigenspace::faces::FaceOptions { max_rank: Some(12), ..open("knn", "euclidean", 6) };
+    let options = open("knn", "euclidean", 6).max_rank(12);
     let first = album.some(&(0..30).collect::<Vec<_>>());
     let second = album.some(&(30..48).collect::<Vec<_>>());
     let recognizer = Recognizer::train(first.all(), options).unwrap().enroll(second.all()).unwrap();
@@ -174,7 +174,7 @@ fn with_fewer_directions_nobody_is_forgotten_by_halves() {
 #[test]
 fn a_rank_that_drops_nothing_forgets_exactly() {
     let album = Album::new(4, 4, 3, 60);
-    let options = eigenspace::faces::FaceOptions { max_rank: Some(11), ..open("knn", "euclidean", 6) };
+    let options = open("knn", "euclidean", 6).max_rank(11);
     let without = Recognizer::train(album.all(), options).unwrap().forget("p3").unwrap();
     let truth = oracle(album.some(&(0..9).collect::<Vec<_>>()).rows.view());
     assert!(distance(without.model(), &truth).worst() < 1e-10);
@@ -215,10 +215,7 @@ fn the_mean_picture_has_no_direction() {
 #[test]
 fn standardized_pictures_do_not_care_for_light() {
     let album = Album::new(2, 4, 4, 80);
-    let options = eigenspace::faces::FaceOptions {
-        pixels: eigenspace::faces::Pixels::Standardized,
-        ..open("knn", "euclidean", 5)
-    };
+    let options = open("knn", "euclidean", 5).pixels(eigenspace::faces::Pixels::Standardized);
     let recognizer = Recognizer::train(album.all(), options).unwrap();
     let dark = album.rows.mapv(|pixel| 0.2 * pixel + 3.0);
     assert_eq!(decisions(&recognizer, &dark), album.people);
@@ -236,7 +233,7 @@ fn standardized_pictures_do_not_care_for_light() {
 fn faces_are_given_as_plain_arrays() {
     let rows = ndarray::array![[1.0, 2.0, 4.0], [2.0, 1.0, 0.0]];
     let names = ["x", "y"].map(String::from);
-    let faces = Faces { rows: rows.view(), people: &names, pictures: &names };
+    let faces = Faces::new(rows.view(), &names, &names);
     let recognizer = Recognizer::train(faces, open("knn", "euclidean", 5)).unwrap();
     assert_eq!((recognizer.model().rank(), recognizer.people()), (1, vec!["x", "y"]));
 }

@@ -39,13 +39,12 @@ fn open(album: &Album, protocol: Protocol, times: usize, seed: u64, options: Fac
 #[test]
 fn known_people_are_rejected_as_often_as_is_stated() {
     const ALBUMS: u64 = 24;
-    let options =
-        FaceOptions { classifier: Classifier::Knn { k: 1 }, not_a_face: Threshold::None, ..Default::default() };
+    let options = FaceOptions::new().classifier(Classifier::Knn { k: 1 }).not_a_face(Threshold::None);
     for metric in [Metric::Cosine, Metric::Euclidean] {
         let (mut rejected, mut tested) = (0, 0);
         for seed in 0..ALBUMS {
             let album = folk(seed, 32, 10, 22.0);
-            let options = FaceOptions { metric, ..options.clone() };
+            let options = options.clone().metric(metric);
             let rates = open(&album, Protocol::First(5), 1, seed, options).rates(&album.people);
             rejected += rates.false_rejects.count;
             // Every new picture is tested in three of four trials.
@@ -90,7 +89,7 @@ fn strangers_are_outside_of_the_eigenspace_and_everybody_is_one() {
 fn rates_are_those_of_recognizers_trained_on_the_pictures() {
     let album = folk(3, 12, 7, 45.0);
     for classifier in CLASSIFIERS {
-        let options = FaceOptions { classifier: classifier.parse().unwrap(), accept: 0.9, ..FaceOptions::default() };
+        let options = FaceOptions::new().classifier(classifier.parse().unwrap()).accept(0.9);
         let splits = with_strangers(&Protocol::First(4).splits(&album.people, 1, 0).unwrap(), &album.people, 5);
         let evaluation = &evaluate_open(album.all(), &splits, std::slice::from_ref(&options), &|| {}).unwrap()[0];
         let (mut accepted, mut rejected, mut right) = (0, 0, 0);
@@ -109,7 +108,7 @@ fn rates_are_those_of_recognizers_trained_on_the_pictures() {
                 }
             }
         }
-        let OpenRates { false_accepts, false_rejects, identified, misidentified } = evaluation.rates(&album.people);
+        let OpenRates { false_accepts, false_rejects, identified, misidentified, .. } = evaluation.rates(&album.people);
         let found = (false_accepts.count, false_rejects.count, identified.count);
         assert_eq!(found, (accepted, rejected, right), "{classifier}");
         assert!(accepted > 0 && rejected > 0 && right > 0, "{classifier}: {found:?}");
@@ -140,7 +139,7 @@ fn the_estimate_at_training_is_near_the_rate_of_true_strangers() {
     for seed in 0..8 {
         let album = folk(seed, 60, 5, 22.0);
         let enrolled = album.some(&(0..200).collect::<Vec<_>>());
-        let recognizer = Recognizer::train(enrolled.all(), FaceOptions { accept: 0.99, ..FaceOptions::default() });
+        let recognizer = Recognizer::train(enrolled.all(), FaceOptions::new().accept(0.99));
         let recognizer = recognizer.unwrap();
         let matcher = recognizer.matcher().unwrap();
         estimated += recognizer.strangers_accepted(matcher.thresholds()).unwrap().unwrap() / 8.0;

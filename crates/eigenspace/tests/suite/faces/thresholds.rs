@@ -7,7 +7,7 @@ use crate::faces::Album;
 use crate::support::Random;
 
 fn defaults() -> FaceOptions {
-    FaceOptions { components: 8.into(), metric: "euclidean".parse().unwrap(), ..FaceOptions::default() }
+    FaceOptions::new().components(8).metric("euclidean".parse().unwrap())
 }
 
 /// Faces that have something in common: they spread in a few directions only.
@@ -33,7 +33,7 @@ fn the_learned_thresholds_let_pass_the_share_that_was_asked_for() {
     let learned: Vec<usize> = (0..120).filter(|i| i % 6 < 4).collect();
     let new: Vec<usize> = (0..120).filter(|i| i % 6 >= 4).collect();
     for accept in [0.8, 0.95] {
-        let options = FaceOptions { accept, ..defaults() };
+        let options = defaults().accept(accept);
         let recognizer = Recognizer::train(album.some(&learned).all(), options).unwrap();
         let matcher = recognizer.matcher().unwrap();
         let found = matcher.recognize(album.some(&new).rows.view()).unwrap();
@@ -47,7 +47,7 @@ fn the_learned_thresholds_let_pass_the_share_that_was_asked_for() {
 #[test]
 fn a_stranger_is_rejected_and_noise_is_no_face() {
     let album = alike(2, 12, 5);
-    let recognizer = Recognizer::train(album.all(), FaceOptions { accept: 1.0, ..defaults() }).unwrap();
+    let recognizer = Recognizer::train(album.all(), defaults().accept(1.0)).unwrap();
     let matcher = recognizer.matcher().unwrap();
     let verdicts = |rows: &Array2<f64>| -> Vec<Verdict> {
         matcher.recognize(rows.view()).unwrap().into_iter().map(|found| found.verdict).collect()
@@ -67,7 +67,7 @@ fn a_stranger_is_rejected_and_noise_is_no_face() {
 fn thresholds_can_be_set_and_left_out() {
     let album = alike(3, 6, 4);
     let with = |unknown, not_a_face| {
-        let options = FaceOptions { unknown, not_a_face, ..defaults() };
+        let options = defaults().unknown(unknown).not_a_face(not_a_face);
         let recognizer = Recognizer::train(album.all(), options).unwrap();
         let matcher = recognizer.matcher().unwrap();
         let probe = &album.rows + 0.5;
@@ -104,7 +104,7 @@ fn one_picture_of_each_person_recognizes_and_calls_nobody_unknown() {
 fn one_person_is_known_from_others() {
     let album = alike(5, 1, 8);
     for classifier in crate::faces::CLASSIFIERS {
-        let options = FaceOptions { classifier: classifier.parse().unwrap(), ..defaults() };
+        let options = defaults().classifier(classifier.parse().unwrap());
         let recognizer = Recognizer::train(album.all(), options).unwrap();
         let matcher = recognizer.matcher().unwrap();
         let own = matcher.recognize(album.rows.view()).unwrap();
@@ -119,11 +119,7 @@ fn a_single_picture_is_a_recognizer() {
     let album = alike(7, 1, 1);
     for classifier in crate::faces::CLASSIFIERS {
         for metric in crate::faces::METRICS {
-            let options = FaceOptions {
-                classifier: classifier.parse().unwrap(),
-                metric: metric.parse().unwrap(),
-                ..FaceOptions::default()
-            };
+            let options = FaceOptions::new().classifier(classifier.parse().unwrap()).metric(metric.parse().unwrap());
             let recognizer = Recognizer::train(album.all(), options).unwrap();
             let found = recognizer.matcher().unwrap().recognize(album.rows.view()).unwrap();
             assert_eq!(found[0].person(), Some("p0"), "{classifier} {metric}");
@@ -135,7 +131,7 @@ fn a_single_picture_is_a_recognizer() {
 #[test]
 fn what_was_dropped_counts_as_outside_of_face_space() {
     let album = alike(1, 12, 5);
-    let options = FaceOptions { max_rank: Some(4), components: 4.into(), unknown: Threshold::None, ..defaults() };
+    let options = defaults().max_rank(4).components(4).unknown(Threshold::None);
     let recognizer = Recognizer::train(album.all(), options).unwrap();
     let found = recognizer.matcher().unwrap().recognize(album.rows.view()).unwrap();
     let passed = found.iter().filter(|found| found.verdict != Verdict::NotAFace).count();
@@ -145,7 +141,7 @@ fn what_was_dropped_counts_as_outside_of_face_space() {
 #[test]
 fn where_nothing_lies_outside_nothing_is_no_face() {
     let album = Album::new(1, 8, 4, 6);
-    let options = FaceOptions { components: eigenspace::Components::All, unknown: Threshold::None, ..defaults() };
+    let options = defaults().components(eigenspace::Components::All).unknown(Threshold::None);
     let recognizer = Recognizer::train(album.all(), options).unwrap();
     let matcher = recognizer.matcher().unwrap();
     assert_eq!(matcher.thresholds().not_a_face, None);

@@ -29,7 +29,7 @@ fn small() -> RecordBatch {
 }
 
 fn options() -> ReadOptions {
-    ReadOptions { label: Some("kind".into()), ..ReadOptions::default() }
+    ReadOptions::new().label("kind")
 }
 
 /// Reads what may be anything; only errors about the file are allowed.

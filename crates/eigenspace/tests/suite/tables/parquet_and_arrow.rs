@@ -79,9 +79,9 @@ fn numbers_of_every_type_are_read_and_nulls_are_nan() {
         ]);
         assert_eq!(read(&path, &plain()).rows, expected, "{}", path.display());
         assert!(!is_narrow(&path, &plain()));
-        let narrow = ReadOptions { columns: Some(list(&["half", "single"])), ..plain() };
+        let narrow = plain().columns(list(&["half", "single"]));
         assert!(is_narrow(&path, &narrow), "16 and 32 bits stay 32 bits");
-        let mixed = ReadOptions { columns: Some(list(&["single", "byte"])), ..plain() };
+        let mixed = plain().columns(list(&["single", "byte"]));
         assert!(!is_narrow(&path, &mixed));
     }
 }
@@ -97,20 +97,20 @@ fn columns_labels_and_weights_are_chosen_as_in_text() {
         ("c", Arc::new(Int64Array::from(vec![7, 8, 9]))),
     ]);
     for path in written(folder.path(), &table, 2) {
-        let options = ReadOptions { label: Some("id".into()), weight: Some("w".into()), ..plain() };
+        let options = plain().label("id").weight("w");
         let all = read(&path, &options);
         assert_eq!(names(&path, &options), Some(list(&["a", "b", "c"])));
         assert_eq!(all.rows, rows_of(&[&[1.0, 4.0, 7.0], &[2.0, 5.0, 8.0], &[3.0, 6.0, 9.0]]));
         assert_eq!(all.labels, ["p", "q", "r"]);
         assert_eq!(all.weights, bits(&[1.0, 0.5, NAN]));
-        let turned = ReadOptions { columns: Some(list(&["4", "1-2"])), exclude: list(&["b"]), ..plain() };
+        let turned = plain().columns(list(&["4", "1-2"])).exclude(list(&["b"]));
         assert_eq!(read(&path, &turned).rows, rows_of(&[&[7.0, 1.0], &[8.0, 2.0], &[9.0, 3.0]]));
         assert_eq!(names(&path, &turned), Some(list(&["c", "a"])));
         assert_eq!(
             refusal(&path, &plain()),
             "the column `id` holds Utf8, expected numbers\nleave out the column `id`, or use it as the label"
         );
-        let unknown = ReadOptions { columns: Some(list(&["z"])), ..plain() };
+        let unknown = plain().columns(list(&["z"]));
         assert_eq!(refusal(&path, &unknown), "there is no column `z`\nthere are: `id`, `a`, `b`, `w`, `c`");
     }
 }
@@ -147,7 +147,7 @@ fn labels_may_be_texts_of_any_kind_integers_and_booleans() {
             ("single", ["0.1", "2", "3.5", "4", "5"]),
             ("flag", ["true", "", "false", "true", "false"]),
         ] {
-            let options = ReadOptions { columns: Some(list(&["x"])), label: Some(name.into()), ..plain() };
+            let options = plain().columns(list(&["x"])).label(name);
             assert_eq!(read(&path, &options).labels, expected, "{name} in {}", path.display());
         }
     }
@@ -190,7 +190,7 @@ fn lists_become_as_many_columns_as_they_are_long() {
             .collect();
         assert_eq!(read(&path, &plain()).rows, expected, "{}", path.display());
         assert!(!is_narrow(&path, &plain()));
-        let some = ReadOptions { columns: Some(list(&["small", "plain", "0"])), ..plain() };
+        let some = plain().columns(list(&["small", "plain", "0"]));
         assert_eq!(names(&path, &some), Some(list(&["small[0]", "small[1]", "plain", "fixed[0]", "fixed[1]"])));
         assert!(is_narrow(&path, &some));
     }
@@ -221,7 +221,7 @@ fn lists_without_any_number_are_refused() {
     }
     let table = table(vec![("empty", Arc::new(empty.finish()) as ArrayRef), ("texts", Arc::new(texts.finish()))]);
     for path in written(folder.path(), &table, 2) {
-        let only = |name: &str| ReadOptions { columns: Some(list(&[name])), ..plain() };
+        let only = |name: &str| plain().columns(list(&[name]));
         let told = refusal(&path, &only("empty"));
         assert!(told.starts_with("the column `empty` holds no lists with anything in them"), "{told}");
         let told = refusal(&path, &only("texts"));

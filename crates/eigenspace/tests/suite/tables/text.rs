@@ -41,11 +41,11 @@ fn a_first_line_of_numbers_is_a_row_and_one_of_names_is_not() {
 fn the_options_decide_what_the_first_line_is() {
     let folder = folder();
     let years = written(folder.path(), "years.csv", "2023,2024\n1,2\n");
-    let with = ReadOptions { header: Some(true), ..plain() };
+    let with = plain().header(true);
     assert_eq!(names(&years, &with), Some(list(&["2023", "2024"])));
     assert_eq!(read(&years, &with).rows, rows_of(&[&[1.0, 2.0]]));
     let iris = written(folder.path(), "iris.csv", "5.1,3.5,setosa\n7,3.2,versicolor\n");
-    let without = ReadOptions { header: Some(false), label: Some("2".into()), ..plain() };
+    let without = plain().header(false).label("2");
     let all = read(&iris, &without);
     assert_eq!(all.rows, rows_of(&[&[5.1, 3.5], &[7.0, 3.2]]));
     assert_eq!(all.labels, ["setosa", "versicolor"]);
@@ -56,9 +56,9 @@ fn tabs_and_other_delimiters_separate_cells() {
     let folder = folder();
     let expected = rows_of(&[&[1.0, 2.5]]);
     assert_eq!(read(&written(folder.path(), "a.tsv", "1\t2.5\n"), &plain()).rows, expected);
-    let semicolon = ReadOptions { delimiter: Some(b';'), ..plain() };
+    let semicolon = plain().delimiter(b';');
     assert_eq!(read(&written(folder.path(), "a.csv", "1;2.5\n"), &semicolon).rows, expected);
-    let told = ReadOptions { format: Some(Format::Tsv), ..plain() };
+    let told = plain().format(Format::Tsv);
     assert_eq!(read(&written(folder.path(), "a.data", "1\t2.5\n"), &told).rows, expected);
 }
 
@@ -101,19 +101,14 @@ fn gzip_is_recognized_by_its_bytes_and_may_have_several_parts() {
 fn columns_are_chosen_by_name_number_and_range() {
     let folder = folder();
     let path = written(folder.path(), "wide.csv", "id,a,b,c,kind,w\n7,1,2,3,cat,0.5\n8,4,5,6, dog ,2\n");
-    let options = ReadOptions {
-        columns: Some(list(&["c", "1-2"])),
-        label: Some("kind".into()),
-        weight: Some("5".into()),
-        ..plain()
-    };
+    let options = plain().columns(list(&["c", "1-2"])).label("kind").weight("5");
     let all = read(&path, &options);
     assert_eq!(names(&path, &options), Some(list(&["c", "a", "b"])));
     assert_eq!(all.rows, rows_of(&[&[3.0, 1.0, 2.0], &[6.0, 4.0, 5.0]]));
     assert_eq!(all.labels, ["cat", "dog"]);
     assert_eq!(all.weights, [0.5_f64.to_bits(), 2.0_f64.to_bits()]);
-    let rest = ReadOptions { exclude: list(&["id", "3"]), ..options.clone() };
-    let rest = ReadOptions { columns: None, ..rest };
+    let mut rest = options.clone().exclude(list(&["id", "3"]));
+    rest.columns = None;
     assert_eq!(names(&path, &rest), Some(list(&["a", "b"])));
     assert_eq!(read(&path, &rest).rows, rows_of(&[&[1.0, 2.0], &[4.0, 5.0]]));
 }
@@ -122,7 +117,7 @@ fn columns_are_chosen_by_name_number_and_range() {
 fn columns_without_names_keep_the_numbers_of_the_file_when_some_are_left_out() {
     let folder = folder();
     let path = written(folder.path(), "bare.csv", "1,2,3\n4,5,x\n");
-    let options = ReadOptions { exclude: list(&["0"]), ..plain() };
+    let options = plain().exclude(list(&["0"]));
     assert_eq!(names(&path, &options), Some(list(&["1", "2"])));
     assert_eq!(
         refusal(&path, &options),
@@ -134,13 +129,13 @@ fn columns_without_names_keep_the_numbers_of_the_file_when_some_are_left_out() {
 fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
     let folder = folder();
     let path = written(folder.path(), "small.csv", "x,y\n1,2\n");
-    let with = |columns: &[&str]| ReadOptions { columns: Some(list(columns)), ..plain() };
+    let with = |columns: &[&str]| plain().columns(list(columns));
     assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthere are: `x`, `y`");
     assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthere are: `x`, `y`");
     assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice");
-    let none = ReadOptions { exclude: list(&["0-1"]), ..plain() };
+    let none = plain().exclude(list(&["0-1"]));
     assert_eq!(refusal(&path, &none), "no column is left to read\nthere are: `x`, `y`");
-    let label = ReadOptions { label: Some("kind".into()), ..plain() };
+    let label = plain().label("kind");
     assert_eq!(refusal(&path, &label), "there is no column `kind`\nthere are: `x`, `y`");
 }
 
@@ -158,7 +153,7 @@ fn text_where_a_number_should_be_is_told_with_its_line() {
         let expected = format!("line {line}, column `y`: `four` is not a number\n{hint}");
         assert_eq!(refusal(&written(folder.path(), name, text), &plain()), expected, "{name}");
     }
-    let weight = ReadOptions { weight: Some("y".into()), ..plain() };
+    let weight = plain().weight("y");
     assert!(refusal(&folder.path().join("lf.csv"), &weight).starts_with("line 3, column `y`"));
 }
 
@@ -166,10 +161,10 @@ fn text_where_a_number_should_be_is_told_with_its_line() {
 fn what_is_not_read_may_hold_anything() {
     let folder = folder();
     let path = written(folder.path(), "latin.csv", b"name,x\nM\xfcller,1\n,2\n");
-    let options = ReadOptions { exclude: list(&["name"]), ..plain() };
+    let options = plain().exclude(list(&["name"]));
     assert_eq!(read(&path, &options).rows, rows_of(&[&[1.0], &[2.0]]));
     assert_eq!(refusal(&path, &plain()), "not a valid CSV: line 2 is not UTF-8");
-    let label = ReadOptions { label: Some("name".into()), ..plain() };
+    let label = plain().label("name");
     assert_eq!(refusal(&path, &label), "not a valid CSV: line 2 is not UTF-8");
 }
 
@@ -243,11 +238,11 @@ fn a_row_knows_its_line_whatever_stands_between() {
 fn decimal_commas_are_read_where_they_are_told() {
     let folder = folder();
     let path = written(folder.path(), "europe.csv", "x;y\n1,5;2\n-0,25;\n");
-    let comma = ReadOptions { decimal: Some(b','), ..plain() };
+    let comma = plain().decimal(b',');
     assert_eq!(read(&path, &comma).rows, rows_of(&[&[1.5, 2.0], &[-0.25, NAN]]));
     let tabs = written(folder.path(), "europe.tsv", "x\ty\n1,5\t2\n");
     assert_eq!(read(&tabs, &comma).rows, rows_of(&[&[1.5, 2.0]]));
-    let both = ReadOptions { delimiter: Some(b','), ..comma };
+    let both = comma.delimiter(b',');
     assert!(refusal(&path, &both).starts_with("`,` cannot both separate cells and mark decimals\n"));
     // Without being told, the line is cut at its commas, and the message says what may be wrong.
     let told = refusal(&path, &plain());
@@ -258,7 +253,7 @@ fn decimal_commas_are_read_where_they_are_told() {
 fn spreadsheet_words_and_booleans_are_read() {
     let folder = folder();
     let path = written(folder.path(), "words.csv", "a,b,c\n#N/A,True,<NA>\n-999,false,1\n");
-    let words = ReadOptions { missing_words: list(&["-999"]), ..plain() };
+    let words = plain().missing_words(list(&["-999"]));
     assert_eq!(read(&path, &words).rows, rows_of(&[&[NAN, 1.0, NAN], &[NAN, 0.0, 1.0]]));
     assert_eq!(read(&path, &plain()).rows[1][0], (-999.0_f64).to_bits());
 }
@@ -275,7 +270,7 @@ fn the_index_that_pandas_writes_is_left_out_and_told() {
         assert_eq!(read(&path, &plain()).rows, rows_of(&[&[1.5, 2.0], &[3.0, 4.0]]), "{name}");
         let notices = source::open(&[&path], &plain()).unwrap().columns().notices.clone();
         assert!(matches!(&notices[..], [Notice::IndexColumn { .. }]), "{name}: {notices:?}");
-        let keep = ReadOptions { keep_index: true, ..plain() };
+        let keep = plain().keep_index(true);
         assert_eq!(read(&path, &keep).rows, rows_of(&[&[0.0, 1.5, 2.0], &[1.0, 3.0, 4.0]]), "{name}");
         assert!(source::open(&[&path], &keep).unwrap().columns().notices.is_empty());
     }
@@ -312,7 +307,7 @@ fn files_with_other_columns_than_the_first_are_refused_by_name() {
         told(&error),
         "column 0 is called `y`, and `x` in the files before\nchoose columns by name, so that their order does not matter"
     );
-    let by_name = ReadOptions { columns: Some(list(&["x", "y"])), ..plain() };
+    let by_name = plain().columns(list(&["x", "y"]));
     let all = read_after(&[&first, &swapped], &by_name, 0, 10).unwrap();
     assert_eq!(all.rows, rows_of(&[&[1.0, 2.0], &[4.0, 3.0]]));
 }
@@ -326,6 +321,6 @@ fn a_header_that_is_half_numbers_is_read_with_a_notice() {
     };
     let doubtful = [Notice::NumbersInHeader { numbers: 2, cells: 3 }];
     assert_eq!(notices("1,2,-\n1,2,3\n", &plain()), doubtful);
-    assert_eq!(notices("1,2,-\n1,2,3\n", &ReadOptions { header: Some(true), ..plain() }), []);
+    assert_eq!(notices("1,2,-\n1,2,3\n", &plain().header(true)), []);
     assert_eq!(notices("year,2023,total\n1,2,3\n", &plain()), []);
 }
