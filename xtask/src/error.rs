@@ -17,7 +17,7 @@ pub(crate) enum Error {
         tool: &'static str,
         install: &'static str,
     },
-    /// A fuzz target that does not exist.
+    /// A fuzz target or a file to mutate that does not exist.
     NoTarget {
         word: String,
         available: Vec<String>,
@@ -70,7 +70,7 @@ impl fmt::Display for Error {
             Self::Failed { step, code: Some(code), .. } => write!(f, "step `{step}` failed with exit code {code}"),
             Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was terminated by a signal"),
             Self::MissingTool { tool, .. } => write!(f, "cannot find {tool}: it is not installed"),
-            Self::NoTarget { word, .. } => write!(f, "invalid fuzz target `{word}`"),
+            Self::NoTarget { word, .. } => write!(f, "invalid target `{word}`"),
             Self::NoExamples { folder } => write!(f, "cannot find examples in `{}`", folder.display()),
             Self::NoWheel { folder } => write!(f, "cannot find a wheel in `{}`", folder.display()),
             Self::Missing { folder, beginning } => {

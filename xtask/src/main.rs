@@ -5,6 +5,7 @@ mod bench;
 mod deny;
 mod error;
 mod fuzz;
+mod mutants;
 mod orl;
 mod output;
 mod python;
@@ -22,15 +23,20 @@ use step::Runner;
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 /// The tasks that take arguments.
-const WITH_ARGUMENTS: [&str; 5] = [BENCH, DENY, SOAK, FUZZ, KILL];
+const WITH_ARGUMENTS: [&str; 6] = [BENCH, DENY, SOAK, FUZZ, KILL, MUTANTS];
 const BENCH: &str = "bench";
 const DENY: &str = "deny";
 const SOAK: &str = "soak";
 const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
+const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 14] = [
-    ("test", "run all checks: everything below except report, bench, rates, soak, fuzz, kill and memory", test),
+const COMMANDS: [Command; 15] = [
+    (
+        "test",
+        "run all checks: everything below except report, bench, rates, soak, fuzz, kill, mutants and memory",
+        test,
+    ),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
     ("python", "build, install and test the Python package, in separate virtual environments", python::check),
@@ -51,6 +57,7 @@ const COMMANDS: [Command; 14] = [
     (SOAK, "run the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
     (FUZZ, "fuzz every reader, or one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
     (KILL, "kill commands at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
+    (MUTANTS, "change lines of the certificate and the model file and expect tests to fail; hours", mutants::run),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];
 

@@ -38,7 +38,7 @@ impl Runner {
             command.stdout(Stdio::null());
         }
         let status = command.current_dir(&self.root).status().map_err(Error::io("start", &step.program))?;
-        if !status.success() {
+        if !status.success() && (status.code().is_none() || status.code() != step.accepted) {
             return Err(Error::Failed { step: step.name, code: status.code(), rerun: line, advice: step.advice });
         }
         self.passed += 1;
@@ -59,6 +59,7 @@ pub(crate) struct Step {
     variables: Vec<(&'static str, OsString)>,
     advice: Option<&'static str>,
     silent: bool,
+    accepted: Option<i32>,
 }
 
 impl Step {
@@ -70,6 +71,7 @@ impl Step {
             variables: Vec::new(),
             advice: None,
             silent: false,
+            accepted: None,
         }
     }
 
@@ -92,6 +94,12 @@ impl Step {
     /// Discards the stdout of the step.
     pub(crate) fn silent(mut self) -> Self {
         self.silent = true;
+        self
+    }
+
+    /// Also passes with this exit code.
+    pub(crate) fn accepting(mut self, code: i32) -> Self {
+        self.accepted = Some(code);
         self
     }
 
@@ -144,6 +152,14 @@ mod tests {
         let error = runner.run(Step::new("no", "sh").with(["-c", "exit 3"])).expect_err("exit code 3 is a failure");
         assert_eq!(error.to_string(), "step `no` failed with exit code 3");
         assert!(error.hint().is_some_and(|hint| hint.ends_with("sh -c 'exit 3'")));
+    }
+
+    #[test]
+    fn an_accepted_exit_code_passes_and_another_does_not() {
+        let mut runner = Runner::new(Vec::new());
+        let step = || Step::new("no", "sh").with(["-c", "exit 3"]);
+        assert!(runner.run(step().accepting(3)).is_ok());
+        assert!(runner.run(step().accepting(2)).is_err());
     }
 
     #[test]
