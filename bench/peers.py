@@ -136,7 +136,7 @@ def batch(k: int, rows: np.ndarray, solvers: Sequence[str], **more: Any) -> list
     tools = [
         Tool(
             "eigenspace from_rows",
-            lambda _: EigenspaceModel.from_rows(rows, max_rank=k).components,
+            lambda _: EigenspaceModel.fit(rows, max_rank=k).components,
             components=lambda found: found,
             mode="lean",
             **more,

@@ -68,8 +68,8 @@ def add_ten(quick: bool) -> Case:
     faces, k = _faces(quick)
     truth = _truth("orl", faces, k)
     old, new = faces[:-10], faces[-10:]
-    lean = EigenspaceModel.from_rows(old, max_rank=k)
-    spare = EigenspaceModel.from_rows(old, max_rank=2 * k + 32)
+    lean = EigenspaceModel.fit(old, max_rank=k)
+    spare = EigenspaceModel.fit(old, max_rank=2 * k + 32)
     tools = [
         Tool(
             "eigenspace update",

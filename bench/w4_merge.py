@@ -24,8 +24,8 @@ def merge(quick: bool) -> Case:
 
     one, two, faces, k = _setting(quick)
     truth = Truth(f"orl-{faces.shape[0]}x{faces.shape[1]}", lambda: faces, k)
-    lean = [EigenspaceModel.from_rows(half, max_rank=k) for half in (one, two)]
-    exact = [EigenspaceModel.from_rows(half) for half in (one, two)]
+    lean = [EigenspaceModel.fit(half, max_rank=k) for half in (one, two)]
+    exact = [EigenspaceModel.fit(half) for half in (one, two)]
 
     def merged(mode: str, models, max_rank) -> Tool:
         return Tool(
@@ -50,8 +50,8 @@ def split(quick: bool) -> Case:
 
     one, two, _, k = _setting(quick)
     truth = Truth(f"orl-{one.shape[0]}x{one.shape[1]}", lambda: one, k)
-    lean = [EigenspaceModel.from_rows(half, max_rank=k) for half in (one, two)]
-    exact = [EigenspaceModel.from_rows(half) for half in (one, two)]
+    lean = [EigenspaceModel.fit(half, max_rank=k) for half in (one, two)]
+    exact = [EigenspaceModel.fit(half) for half in (one, two)]
 
     def parted(mode: str, models) -> Tool:
         whole = models[0] + models[1]

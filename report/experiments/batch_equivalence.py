@@ -37,7 +37,7 @@ def run():
     estimator = eigenspace.IncrementalPCA(orl.K).fit(rows)
     results["ours"] = against(estimator.components_, estimator.singular_values_)
     for method in ("svd", "gram"):
-        model = eigenspace.EigenspaceModel.from_rows(rows, method=method).with_components(orl.K)
+        model = eigenspace.EigenspaceModel.fit(rows, method=method).with_components(orl.K)
         results[method] = against(model.components, model.singular_values)
     for solver in SOLVERS:
         seeds = range(5) if solver == "auto" else range(1)

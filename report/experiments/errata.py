@@ -68,7 +68,7 @@ def brand():
 def slides():
     """Compute the PCA of the ten points, and the variance of the standardized points along (1, 1)."""
     points = np.array(POINTS)
-    model = eigenspace.EigenspaceModel.from_rows(points)
+    model = eigenspace.EigenspaceModel.fit(points)
     correlation = np.corrcoef(points.T)[0, 1]
     standard = (points - points.mean(axis=0)) / points.std(axis=0)
     return {
@@ -86,7 +86,7 @@ def width():
     rng = np.random.default_rng(4)
     found = {}
     for features in WIDTHS:
-        model = eigenspace.EigenspaceModel.from_rows(rng.normal(size=(K + 10, features)), max_rank=K)
+        model = eigenspace.EigenspaceModel.fit(rng.normal(size=(K + 10, features)), max_rank=K)
         rows = rng.normal(size=(M, features))
         v, s = model.basis.T, model.singular_values
         methods = {

@@ -20,7 +20,7 @@ def run():
         parts = np.array_split(rows, leaves)
         one = {}
         trees = {
-            name: [eigenspace.EigenspaceModel.from_rows(part, max_rank=rank) for part in parts]
+            name: [eigenspace.EigenspaceModel.fit(part, max_rank=rank) for part in parts]
             for name, rank in RANKS.items()
         }
         for name, models in trees.items():
@@ -40,7 +40,7 @@ def run():
             }
         methods = {
             **{name: (lambda models=models, name=name: joined(models, RANKS[name])) for name, models in trees.items()},
-            "recompute": lambda: eigenspace.EigenspaceModel.from_rows(rows),
+            "recompute": lambda: eigenspace.EigenspaceModel.fit(rows),
         }
         if leaves == LEAVES[0]:
             methods["numpy"] = lambda: np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)

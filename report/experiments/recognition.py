@@ -32,7 +32,7 @@ def outcome(rows, people, known):
     stream = eigenspace.IncrementalPCA(max(KS))
     for start in range(0, known.sum(), 20):
         stream.partial_fit(rows[known][start : start + 20])
-    halves = [eigenspace.EigenspaceModel.from_rows(half) for half in np.array_split(rows[known], 2)]
+    halves = [eigenspace.EigenspaceModel.fit(half) for half in np.array_split(rows[known], 2)]
     merged = (halves[0] + halves[1]).with_components(max(KS))
     batch = decomposition.PCA(max(KS), svd_solver="full").fit(rows[known])
     accuracy = {}

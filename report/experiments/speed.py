@@ -44,7 +44,7 @@ def run():
 def ten():
     rows, truth = orl.faces(), orl.reference()
     old, new = rows[:OLD], rows[OLD:]
-    whole = eigenspace.EigenspaceModel.from_rows(old)
+    whole = eigenspace.EigenspaceModel.fit(old)
     models = {"exact": whole, "spare": whole.truncate(SPARE), "lean": whole.truncate(orl.K)}
     peer = decomposition.IncrementalPCA(orl.K, batch_size=OLD).fit(old)
     stream = eigenspace.IncrementalPCA(orl.K).fit(old[:-10])
@@ -59,7 +59,7 @@ def ten():
         "full": lambda: decomposition.PCA(orl.K, svd_solver="full").fit(rows).components_,
         "randomized": lambda: decomposition.PCA(orl.K, random_state=0).fit(rows).components_,
         "peer": (lambda: copy.deepcopy(peer), lambda own: own.partial_fit(new).components_),
-        "batch": lambda: shown(eigenspace.EigenspaceModel.from_rows(rows)),
+        "batch": lambda: shown(eigenspace.EigenspaceModel.fit(rows)),
         "exact": lambda: shown(models["exact"].update(new)),
         "spare": lambda: shown(models["spare"].update(new, max_rank=SPARE)),
         "lean": lambda: shown(models["lean"].update(new, max_rank=orl.K)),
@@ -89,7 +89,7 @@ def blocks():
         "lean": eigenspace.IncrementalPCA(orl.K, max_rank=orl.K).fit(rows[:start]),
     }
     peer = decomposition.IncrementalPCA(orl.K, batch_size=start).fit(rows[:start])
-    lean = eigenspace.EigenspaceModel.from_rows(rows[:start], max_rank=orl.K)
+    lean = eigenspace.EigenspaceModel.fit(rows[:start], max_rank=orl.K)
     found = {}
 
     def fed(estimator, size, end):

@@ -14,9 +14,9 @@ CHAIN = 20
 
 def run():
     rows, people = orl.faces(), orl.people()
-    whole = eigenspace.EigenspaceModel.from_rows(rows)
+    whole = eigenspace.EigenspaceModel.fit(rows)
     cut = whole.truncate(RANK)
-    parts = [eigenspace.EigenspaceModel.from_rows(rows[people == person]) for person in range(orl.PEOPLE)]
+    parts = [eigenspace.EigenspaceModel.fit(rows[people == person]) for person in range(orl.PEOPLE)]
     found = []
     for person, part in enumerate(parts):
         rest = rows[people != person]

@@ -19,7 +19,7 @@ def run():
     orders = {"file": np.arange(len(rows)), **{str(seed): orl.shuffled(seed) for seed in SEEDS}}
     results = {"rules": rules(), "ranks": list(RANKS), "orders": {}}
     for name, order in orders.items():
-        first = eigenspace.EigenspaceModel.from_rows(rows[order[:HALF]])
+        first = eigenspace.EigenspaceModel.fit(rows[order[:HALF]])
         found = []
         for rank in RANKS:
             model = first.truncate(rank).update(rows[order[HALF:]]).with_components(orl.K)

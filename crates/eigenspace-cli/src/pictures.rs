@@ -81,7 +81,7 @@ pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result
     let ratios = model.explained_variance_ratio().to_vec();
     let (certificate, total) = (model.certificate(), model.feature_scatter().sum());
     let bounds: Vec<(f64, f64)> = (0..ratios.len())
-        .map(|i| certificate.eigenvalue_bounds(i))
+        .map(|i| certificate.eigenvalue_bound(i))
         .map(|(low, high)| (low / total, high / total))
         .collect();
     let bounds = (!certificate.is_exact()).then_some(&bounds[..]);

@@ -12,7 +12,7 @@ const SCATTER_FEATURES: usize = 8192;
 
 /// Warns that a model reports fewer components than requested, and why.
 pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
-    let Components::Number(requested) = model.components_setting() else { return };
+    let Components::Number(requested) = model.n_components_setting() else { return };
     let (found, features, rows) = (model.n_components(), model.features(), model.count());
     if found >= requested || model.is_empty() {
         return;

@@ -17,7 +17,7 @@ use crate::options::whole;
 #[derive(PartialEq)]
 pub(crate) struct Certificate {
     pub(crate) inner: eigenspace::Certificate,
-    pub(crate) rank: usize,
+    pub(crate) components: usize,
 }
 
 #[pymethods]
@@ -52,12 +52,13 @@ impl Certificate {
         self.inner.is_exact()
     }
 
-    /// Return an interval (low, high) for each eigenvalue of the true scatter, largest first.
+    /// Return an interval (low, high) for each eigenvalue of the true scatter that belongs to a
+    /// reported component, largest first.
     fn eigenvalue_bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        affordable(py, matrix(self.rank, 2))?;
-        let mut bounds = Array2::zeros((self.rank, 2));
+        affordable(py, matrix(self.components, 2))?;
+        let mut bounds = Array2::zeros((self.components, 2));
         for (i, mut row) in bounds.rows_mut().into_iter().enumerate() {
-            (row[0], row[1]) = self.inner.eigenvalue_bounds(i);
+            (row[0], row[1]) = self.inner.eigenvalue_bound(i);
         }
         Ok(bounds.into_pyarray(py))
     }
@@ -75,14 +76,14 @@ impl Certificate {
     /// Read a pickled certificate.
     #[staticmethod]
     fn _from_bytes(data: &[u8]) -> PyResult<Self> {
-        let (inner, rank) = postcard::from_bytes(data)
+        let (inner, components) = postcard::from_bytes(data)
             .map_err(|error| FormatError::new_err(format!("cannot read the pickled certificate: {error}")))?;
-        Ok(Self { inner, rank })
+        Ok(Self { inner, components })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let this = slf.get();
-        let bytes = postcard::to_allocvec(&(&this.inner, this.rank))
+        let bytes = postcard::to_allocvec(&(&this.inner, this.components))
             .map_err(|error| FormatError::new_err(format!("cannot write the certificate: {error}")))?;
         Ok((slf.get_type().getattr("_from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
     }

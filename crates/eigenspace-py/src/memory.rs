@@ -116,15 +116,3 @@ pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
     let scatter = if plan.engine == Engine::Scatter { matrix(features, features) } else { 0 };
     matrix(rows.saturating_add(4), features).saturating_mul(2).saturating_add(scatter.saturating_mul(2))
 }
-
-/// An update that does more than buffer rows: a compression, or a product added to the scatter matrix.
-pub(crate) fn compression(stream: &EigenspaceStream) -> usize {
-    let (plan, features) = (stream.plan(), stream.features());
-    if plan.engine == Engine::Scatter {
-        let rows = matrix(plan.block_rows, features).saturating_mul(2);
-        return matrix(features, features).saturating_mul(3).saturating_add(rows);
-    }
-    let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
-    let count = usize::try_from(stream.count()).unwrap_or(usize::MAX).saturating_add(plan.block_rows);
-    decomposition(count.min(most), features)
-}

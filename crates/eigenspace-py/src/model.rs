@@ -61,7 +61,7 @@ impl Model {
     /// Compute the model of these rows by batch PCA.
     #[staticmethod]
     #[pyo3(signature = (rows, weights=None, method="auto", truncation="none"))]
-    fn batch(
+    fn fit(
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyArray1<f64>>>,
@@ -216,8 +216,8 @@ impl Model {
 
     /// The setting for the number of components.
     #[getter]
-    fn shown(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        options::shown(py, &self.inner)
+    fn n_components_setting(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        options::n_components_setting(py, &self.inner)
     }
 
     #[getter]
@@ -300,7 +300,7 @@ impl Model {
                 compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
             }
             View::Sparse(rows) => {
-                compute(py, cells, || self.inner.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
+                compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
             }
         })
     }
@@ -362,7 +362,7 @@ impl Model {
     }
 
     fn certificate(&self) -> Certificate {
-        Certificate { inner: self.inner.certificate(), rank: self.inner.rank() }
+        Certificate { inner: self.inner.certificate(), components: self.inner.n_components() }
     }
 
     fn orthogonality_loss(&self, py: Python<'_>) -> PyResult<f64> {

@@ -44,8 +44,8 @@ pub(crate) fn components(shown: Option<Shown>) -> Components {
 }
 
 /// The `n_components` setting of a model as a Python object.
-pub(crate) fn shown(py: Python<'_>, model: &EigenspaceModel) -> PyResult<Py<PyAny>> {
-    Ok(match model.components_setting() {
+pub(crate) fn n_components_setting(py: Python<'_>, model: &EigenspaceModel) -> PyResult<Py<PyAny>> {
+    Ok(match model.n_components_setting() {
         Components::All => py.None(),
         Components::Number(number) => number.into_pyobject(py)?.into_any().unbind(),
         Components::Share(share) => share.into_pyobject(py)?.into_any().unbind(),

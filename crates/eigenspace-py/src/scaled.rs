@@ -43,7 +43,7 @@ impl Scaled {
             View::F64(rows) => compute(py, cells, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             View::F32(rows) => compute(py, cells, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             View::Sparse(rows) => {
-                compute(py, cells, || self.0.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
+                compute(py, cells, || self.0.project(rows).map_err(moved))?.into_pyarray(py).into_any()
             }
         })
     }

@@ -105,13 +105,11 @@ impl Stream {
         let stream = &mut *stream;
         // Handle pending signals before anything changes.
         py.check_signals()?;
-        let grown = stream.cells_to_update(&block);
-        let cells = decomposition(held, block.ncols()).saturating_add(grown);
+        let cells = decomposition(held, block.ncols()).saturating_add(stream.cells_to_update(&block));
         let only_copies = stream.only_copies(&block);
-        let more = if only_copies { 0 } else { memory::compression(stream) };
         let work = || stream.update(block).map_err(|error| counted_from(first, error));
         // A copy takes less time than waking up another thread.
-        if only_copies { compute_here(py, cells, work) } else { compute(py, cells.saturating_add(more), work) }
+        if only_copies { compute_here(py, cells, work) } else { compute(py, cells, work) }
     }
 
     /// Return the model of all rows so far.
@@ -120,8 +118,8 @@ impl Stream {
     }
 
     /// Return a model with the components but not all directions, which is cheaper.
-    fn shown(&self, py: Python<'_>) -> PyResult<Model> {
-        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.shown())?.into())
+    fn preview(&self, py: Python<'_>) -> PyResult<Model> {
+        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.preview())?.into_partial_model().into())
     }
 
     /// Rows absorbed.

@@ -34,12 +34,12 @@ def sparse(n, d):
 
 
 CASES = {
-    "model from tall rows of integers": lambda: EigenspaceModel.from_rows(tall(10**12, np.int64), method="svd"),
-    "model from tall rows by svd": lambda: EigenspaceModel.from_rows(tall(10**12), method="svd"),
-    "model from 6 GiB of rows by svd": lambda: EigenspaceModel.from_rows(tall(2 * 10**8), method="svd"),
-    "model from wide rows": lambda: EigenspaceModel.from_rows(wide(10**12)),
-    "model from rows that are a little too wide": lambda: EigenspaceModel.from_rows(wide(7 * 10**7)),
-    "model from wide sparse rows": lambda: EigenspaceModel.from_rows(sparse(3, 10**12)),
+    "model from tall rows of integers": lambda: EigenspaceModel.fit(tall(10**12, np.int64), method="svd"),
+    "model from tall rows by svd": lambda: EigenspaceModel.fit(tall(10**12), method="svd"),
+    "model from 6 GiB of rows by svd": lambda: EigenspaceModel.fit(tall(2 * 10**8), method="svd"),
+    "model from wide rows": lambda: EigenspaceModel.fit(wide(10**12)),
+    "model from rows that are a little too wide": lambda: EigenspaceModel.fit(wide(7 * 10**7)),
+    "model from wide sparse rows": lambda: EigenspaceModel.fit(sparse(3, 10**12)),
     "model updated": lambda: model(4).update(tall(10**12)),
     "model updated by float32": lambda: model(4).update(tall(10**12, np.float32)),
     "model updated by 3 GiB": lambda: model(4).update(tall(10**8)),
@@ -53,9 +53,9 @@ CASES = {
     "fill_missing": lambda: model(4).fill_missing(tall(10**12)),
     "fill_missing, 6 GiB": lambda: model(4).fill_missing(tall(2 * 10**8)),
     "empty model": lambda: EigenspaceModel(10**12),
-    "covariance of many features": lambda: EigenspaceModel.from_rows(before(2)[:, :1] * np.ones(10**5)).covariance(),
+    "covariance of many features": lambda: EigenspaceModel.fit(before(2)[:, :1] * np.ones(10**5)).covariance(),
     "precision of many features": lambda: (
-        EigenspaceModel.from_rows(before(3) @ np.ones((3, 10**5))).with_components(1).precision()
+        EigenspaceModel.fit(before(3) @ np.ones((3, 10**5))).with_components(1).precision()
     ),
     "estimator's covariance": lambda: PCA(n_components=1).fit(before(3) @ np.ones((3, 10**5))).get_covariance(),
     "all components of many features": lambda: PCA(n_components=10**5).fit(np.eye(3, 10**5)).components_,
@@ -109,7 +109,7 @@ def endless(verb):
 
 CASES["fit for hours"] = endless("fit")
 CASES["partial_fit for hours"] = endless("partial_fit")
-CASES["model of rows for hours"] = lambda: interrupted(lambda: EigenspaceModel.from_rows(tall(10**12)), fitted(4))
+CASES["model of rows for hours"] = lambda: interrupted(lambda: EigenspaceModel.fit(tall(10**12)), fitted(4))
 CASES["error for hours"] = lambda: interrupted(lambda: reconstruction_error(tall(10**12), model(4)), fitted(4))
 
 

@@ -20,10 +20,10 @@ SECONDS = 60
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 1600))
 """2.4 million cells, which are quick to read."""
-PART = EigenspaceModel.from_rows(X[:700])
-WHOLE = PART + EigenspaceModel.from_rows(X[700:])
-TALL = EigenspaceModel.from_rows(RNG.normal(size=(700, 4500)))
-SPARE = EigenspaceModel.from_rows(RNG.normal(size=(600, 30000)))
+PART = EigenspaceModel.fit(X[:700])
+WHOLE = PART + EigenspaceModel.fit(X[700:])
+TALL = EigenspaceModel.fit(RNG.normal(size=(700, 4500)))
+SPARE = EigenspaceModel.fit(RNG.normal(size=(600, 30000)))
 DATA = SPARE.to_bytes()
 
 
@@ -32,7 +32,7 @@ def seen(**params):
 
 
 CASES = {
-    "from_rows": (lambda _: PART, lambda _: EigenspaceModel.from_rows(X, method="svd")),
+    "model of rows": (lambda _: PART, lambda _: EigenspaceModel.fit(X, method="svd")),
     "update": (lambda _: PART, lambda model: model.update(X[700:])),
     "merge": (lambda _: PART, lambda model: model.merge(WHOLE)),
     "merge_all": (lambda _: PART, lambda model: EigenspaceModel.merge_all([model] * 5)),

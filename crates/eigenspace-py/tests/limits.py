@@ -16,8 +16,8 @@ from eigenspace import PCA, EigenspaceModel, IncrementalPCA, set_threads, thread
 FEATURES = 3000
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, FEATURES))
-PART = EigenspaceModel.from_rows(X[:120])
-WHOLE = PART + EigenspaceModel.from_rows(X[120:])
+PART = EigenspaceModel.fit(X[:120])
+WHOLE = PART + EigenspaceModel.fit(X[120:])
 SEEN = IncrementalPCA(10).partial_fit(X[:200])
 SCATTER = IncrementalPCA(10).partial_fit(X[:, :600])
 BATCH = PCA(10, method="gram").fit(X)
@@ -26,8 +26,8 @@ PICKLE = pickle.dumps(SEEN)
 PATH = os.environ.get("EIGENSPACE_LIMITS", "/tmp") + "/whole.safetensors"
 
 CASES = {
-    "from_rows": lambda: EigenspaceModel.from_rows(X),
-    "from_rows by svd": lambda: EigenspaceModel.from_rows(X, method="svd"),
+    "fit": lambda: EigenspaceModel.fit(X),
+    "fit by svd": lambda: EigenspaceModel.fit(X, method="svd"),
     "update": lambda: WHOLE.update(X[:100]),
     "update with a little": lambda: WHOLE.update(X[:1]),
     "truncate": lambda: WHOLE.truncate(298),

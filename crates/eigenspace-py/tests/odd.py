@@ -28,7 +28,7 @@ def fitted(width, **params):
 
 
 def model(width):
-    return EigenspaceModel.from_rows(before(width))
+    return EigenspaceModel.fit(before(width))
 
 
 def numbers(estimator):
@@ -65,7 +65,7 @@ CALLS = {
         X
     ),
     "IncrementalPCA.score_samples": lambda X, plain: fitted(plain.shape[1]).score_samples(X),
-    "EigenspaceModel.from_rows": lambda X, plain: of_model(EigenspaceModel.from_rows(X)),
+    "EigenspaceModel.fit": lambda X, plain: of_model(EigenspaceModel.fit(X)),
     "EigenspaceModel.update": lambda X, plain: of_model(model(plain.shape[1]).update(X)),
     "EigenspaceModel.remove": lambda X, plain: of_model(model(plain.shape[1]).update(plain).remove(X)),
     "EigenspaceModel.transform": lambda X, plain: model(plain.shape[1]).transform(X),

@@ -10,9 +10,9 @@ from eigenspace import EigenspaceModel, FormatError, IncrementalPCA
 
 X = np.random.default_rng(0).normal(size=(80, 12)) * np.arange(1, 13)
 MODELS = {
-    "exact": EigenspaceModel.from_rows(X),
-    "truncated": EigenspaceModel.from_rows(X).truncate(5),
-    "split": EigenspaceModel.from_rows(X).truncate(9) - EigenspaceModel.from_rows(X[:20]),
+    "exact": EigenspaceModel.fit(X),
+    "truncated": EigenspaceModel.fit(X).truncate(5),
+    "split": EigenspaceModel.fit(X).truncate(9) - EigenspaceModel.fit(X[:20]),
     "of no rows": EigenspaceModel(12),
     "of float32": IncrementalPCA(3, engine="factor", max_rank=5).fit(np.tile(X, (20, 1)).astype(np.float32)).model_,
 }

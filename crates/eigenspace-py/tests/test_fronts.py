@@ -58,11 +58,11 @@ def test_models_with_different_columns_cannot_be_merged():
 
 
 def test_frames_with_different_columns_are_rejected_by_a_model():
-    model = EigenspaceModel.from_rows(frame[:100])
+    model = EigenspaceModel.fit(frame[:100])
     assert model.feature_names == list(frame.columns)
     other = frame[100:][frame.columns[::-1]]
     verbs = [model.update, model.remove, model.transform, model.hotelling, model.squared_distance, model.fill_missing]
-    for verb in [*verbs, lambda rows: model + EigenspaceModel.from_rows(rows)]:
+    for verb in [*verbs, lambda rows: model + EigenspaceModel.fit(rows)]:
         with pytest.raises(EigenspaceError, match=r"column 0 is `sepal length \(cm\)` in one and `petal width"):
             verb(other)
         verb(frame[:50] if verb == model.remove else frame[100:])

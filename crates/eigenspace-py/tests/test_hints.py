@@ -54,7 +54,7 @@ REFUSED = {
     "threads": lambda: set_threads(0),
     "memory": lambda: EigenspaceModel(10**15),
     "rows of another width": lambda: model(4).update(ROWS[:, :3]),
-    "a part that is none": lambda: model(4).split(EigenspaceModel.from_rows(ROWS * 100)),
+    "a part that is none": lambda: model(4).split(EigenspaceModel.fit(ROWS * 100)),
     "subspaces of other widths": lambda: subspace_distance(ROWS, ROWS[:, :3]),
 }
 
@@ -79,7 +79,7 @@ def test_columns_in_a_different_order_are_rejected_with_a_hint():
 
     frame = pandas.DataFrame(ROWS, columns=list("abcd"))
     with pytest.raises(EigenspaceError, match="column 0 is `a`") as caught:
-        EigenspaceModel.from_rows(frame).update(frame[list("dcba")])
+        EigenspaceModel.fit(frame).update(frame[list("dcba")])
     assert "reorder" in caught.value.hint
 
 

@@ -16,7 +16,7 @@ def test_models_need_numpy_alone():
         import sys
         import eigenspace
 
-        model = eigenspace.EigenspaceModel.from_rows([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
+        model = eigenspace.EigenspaceModel.fit([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
         eigenspace.EigenspaceModel.from_bytes((model + model).to_bytes()).certificate()
         eigenspace.subspace_distance(model, model)
         print([name for name in ("sklearn", "scipy", "joblib", "pandas", "matplotlib") if name in sys.modules])

@@ -28,7 +28,7 @@ from eigenspace import EigenspaceModel, IncrementalPCA, NotAPartError
 def test_a_model_of_rows_is_batch_pca(rows):
     expected = truth(rows)
     for method in ["auto", "svd", "covariance", "gram"]:
-        model = EigenspaceModel.from_rows(rows, method=method)
+        model = EigenspaceModel.fit(rows, method=method)
         assert_model(model, expected)
         assert_subspaces(model.basis, expected, expected.rounding())
         assert model.certificate().is_exact
@@ -38,7 +38,7 @@ def test_a_model_of_rows_is_batch_pca(rows):
 @soak(100)
 def test_svd_resolves_singular_values_down_to_epsilon(rows):
     expected = truth(rows)
-    values = EigenspaceModel.from_rows(rows, method="svd").singular_values
+    values = EigenspaceModel.fit(rows, method="svd").singular_values
     padded = np.concatenate([values, np.zeros(expected.features)])[: expected.features]
     growth = 16 + 4 * np.sqrt(rows.size)
     assert (np.abs(padded - expected.values) <= EPS * growth * expected.values[0] + 4 * expected.far).all()
@@ -52,7 +52,7 @@ def test_rows_on_a_line_have_its_direction(method):
         along, line = rng.normal(size=20), rng.normal(size=40)
         rows = np.outer(along, line)
         expected = truth(rows)
-        found = EigenspaceModel.from_rows(rows, method=method).components[0]
+        found = EigenspaceModel.fit(rows, method=method).components[0]
         away = np.linalg.norm(found - line * (found @ line) / (line @ line))
         # Householder's bidiagonalization of m x n cells is exact for rows that differ from these by c m n eps / 2 of
         # their norm at most (Higham, Accuracy and Stability of Numerical Algorithms, section 19.3), c a small number.
@@ -74,7 +74,7 @@ def test_updates_of_any_size_are_batch_pca(table):
 @soak(100)
 def test_merges_in_any_order_are_batch_pca(table, random):
     rows, blocks = table
-    models = [EigenspaceModel.from_rows(block) for block in blocks]
+    models = [EigenspaceModel.fit(block) for block in blocks]
     expected, steps = truth(rows), len(models)
     assert_model(EigenspaceModel.merge_all(models), expected, steps=steps)
     assert_model(sum(models), expected, steps=steps)
@@ -126,7 +126,7 @@ def test_single_rows_beyond_the_size_of_the_buffer():
 @soak(100)
 def test_merging_commutes_to_the_last_bit(rows, cut):
     cut = min(cut, len(rows))
-    a, b = EigenspaceModel.from_rows(rows[:cut]), EigenspaceModel.from_rows(rows[cut:])
+    a, b = EigenspaceModel.fit(rows[:cut]), EigenspaceModel.fit(rows[cut:])
     assert a + b == b + a
     assert (a + b).to_bytes() == (b + a).to_bytes()
     assert a.merge(b, max_rank=1) == b.merge(a, max_rank=1)
@@ -136,7 +136,7 @@ def test_merging_commutes_to_the_last_bit(rows, cut):
 @soak(60)
 def test_merging_is_associative_to_rounding(table):
     rows, blocks = table
-    models = [EigenspaceModel.from_rows(block) for block in blocks]
+    models = [EigenspaceModel.fit(block) for block in blocks]
     left = reduce(lambda a, b: a + b, models)
     right = reduce(lambda a, b: b + a, reversed(models))
     expected = truth(rows)
@@ -147,12 +147,12 @@ def test_merging_is_associative_to_rounding(table):
 @given(tables())
 @soak(60)
 def test_the_empty_model_is_neutral(rows):
-    model, empty = EigenspaceModel.from_rows(rows), EigenspaceModel(rows.shape[1])
+    model, empty = EigenspaceModel.fit(rows), EigenspaceModel(rows.shape[1])
     assert model + empty == model
     assert empty + model == model
     assert model - empty == model
     assert model.update(rows[:0]) == model
-    assert EigenspaceModel.from_rows(rows[:0]) == empty
+    assert EigenspaceModel.fit(rows[:0]) == empty
     assert sum([empty, model, empty]) == model
     assert empty + empty == empty
     assert (model - model).count == 0
@@ -174,7 +174,7 @@ def after_split(whole, part, rest):
 def test_split_undoes_merge(rows, data):
     cut = data.draw(st.integers(1, len(rows) - 1))
     one, two = truth(rows[:cut]), truth(rows[cut:])
-    a, b = EigenspaceModel.from_rows(rows[:cut]), EigenspaceModel.from_rows(rows[cut:])
+    a, b = EigenspaceModel.fit(rows[:cut]), EigenspaceModel.fit(rows[cut:])
     whole = truth(rows)
     back = (a + b) - b
     allowed = after_split(whole, two, one)
@@ -197,7 +197,7 @@ def assert_split(model, expected, allowed, far, whole):
 @soak(60)
 def test_any_sequence_of_merges_and_splits_is_batch_pca_of_the_remaining_rows(rows, data):
     blocks = np.array_split(rows, min(len(rows), 4))
-    models = [EigenspaceModel.from_rows(block) for block in blocks]
+    models = [EigenspaceModel.fit(block) for block in blocks]
     inside, model, steps = [], EigenspaceModel(rows.shape[1]), 0
     whole = truth(rows)
     for i in data.draw(st.lists(st.integers(0, len(blocks) - 1), max_size=8)):
@@ -220,17 +220,17 @@ def test_any_sequence_of_merges_and_splits_is_batch_pca_of_the_remaining_rows(ro
 
 def test_splitting_off_rows_that_are_not_in_the_model_raises_an_error():
     rng = np.random.default_rng(3)
-    whole = EigenspaceModel.from_rows(rng.normal(size=(50, 4)))
+    whole = EigenspaceModel.fit(rng.normal(size=(50, 4)))
     with pytest.raises(NotAPartError, match="never in the whole"):
-        whole - EigenspaceModel.from_rows(100 * rng.normal(size=(20, 4)))
+        whole - EigenspaceModel.fit(100 * rng.normal(size=(20, 4)))
     with pytest.raises(NotAPartError, match="cannot split 60 rows"):
-        whole - EigenspaceModel.from_rows(rng.normal(size=(60, 4)))
+        whole - EigenspaceModel.fit(rng.normal(size=(60, 4)))
 
 
 @given(tables())
 @soak(60)
 def test_writing_and_reading_a_model_preserves_it(rows):
-    model = EigenspaceModel.from_rows(rows).with_components(1)
+    model = EigenspaceModel.fit(rows).with_components(1)
     assert EigenspaceModel.from_bytes(model.to_bytes()) == model
     assert pickle.loads(pickle.dumps(model)) == model
     assert copy.copy(model) == model

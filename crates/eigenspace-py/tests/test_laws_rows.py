@@ -31,7 +31,7 @@ EPS32 = float(np.finfo(np.float32).eps)
 def test_an_integer_weight_is_a_repeated_row(rows, data):
     weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(rows), max_size=len(rows))))
     repeated = truth(np.repeat(rows, weights, axis=0))
-    model = EigenspaceModel.from_rows(rows, weights=weights)
+    model = EigenspaceModel.fit(rows, weights=weights)
     assert model.weight == repeated.weight
     assert model.count == (weights > 0).sum()  # a row of weight 2 counts as one row
     assert norm(scatter_of(model) - repeated.scatter) <= repeated.rounding(2)
@@ -52,10 +52,10 @@ def test_any_weights_are_those_of_batch_pca_and_a_weight_of_zero_is_an_absent_ro
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     weights = np.where(rng.random(len(rows)) < 0.3, 0.0, 10.0 ** rng.uniform(-3, 3, len(rows)))
     expected = truth(rows, weights)
-    model = EigenspaceModel.from_rows(rows, weights=weights)
+    model = EigenspaceModel.fit(rows, weights=weights)
     assert_model(model, expected, steps=2)
     present = weights > 0
-    assert_model(EigenspaceModel.from_rows(rows[present], weights=weights[present]), expected, steps=2)
+    assert_model(EigenspaceModel.fit(rows[present], weights=weights[present]), expected, steps=2)
     assert_model(EigenspaceModel(rows.shape[1]).update(rows, weights=weights), expected, steps=2)
     if present.any():
         pca = IncrementalPCA().fit(rows, sample_weight=weights)
@@ -102,7 +102,7 @@ def test_forgetting_by_blocks_counts_the_blocks_that_had_rows(table, factor):
 @soak(60)
 def test_a_model_forgets_by_a_factor(rows, factor, cut):
     old, new = rows[:cut], rows[cut:]
-    model = EigenspaceModel.from_rows(old).forget(factor).update(new)
+    model = EigenspaceModel.fit(old).forget(factor).update(new)
     weights = np.repeat([factor, 1.0], [len(old), len(new)])
     assert_model(model, truth(rows, weights), steps=3)
 
@@ -162,9 +162,9 @@ def test_float32_rows_are_processed_in_float32(table):
 def test_float32_rows_are_exact_while_they_are_kept(rows):
     rows = rows.astype(np.float32)
     assert_model(IncrementalPCA().fit(rows).model_, truth(rows), steps=2)
-    assert_model(EigenspaceModel.from_rows(rows), truth(rows), steps=2)
-    wide = EigenspaceModel.from_rows(rows.astype(np.float64))
-    assert norm(scatter_of(EigenspaceModel.from_rows(rows)) - scatter_of(wide)) <= 2 * truth(rows).rounding()
+    assert_model(EigenspaceModel.fit(rows), truth(rows), steps=2)
+    wide = EigenspaceModel.fit(rows.astype(np.float64))
+    assert norm(scatter_of(EigenspaceModel.fit(rows)) - scatter_of(wide)) <= 2 * truth(rows).rounding()
 
 
 def test_float32_rows_far_from_zero_keep_their_subspace():
@@ -186,7 +186,7 @@ def test_sparse_rows_are_dense_rows(table, density, weighted, seed):
     weights = rng.uniform(0.5, 2.0, len(rows)) if weighted else None
     expected = truth(rows, weights)
     sparse = sp.csr_array(rows)
-    model = EigenspaceModel.from_rows(sparse, weights=weights)
+    model = EigenspaceModel.fit(sparse, weights=weights)
     assert_model(model, expected, steps=2)
     pca, start = IncrementalPCA(), 0
     for block in blocks:

@@ -91,7 +91,7 @@ def test_the_number_of_components_can_be_changed_at_any_time(table, data):
     assert changing.n_components_ == plain.n_components_
     assert changing.components_.tobytes() == plain.components_.tobytes()
     assert changing.model_ == plain.model_
-    model = EigenspaceModel.from_rows(rows)
+    model = EigenspaceModel.fit(rows)
     assert model.with_components(last).with_components(None) == model
 
 
@@ -122,7 +122,7 @@ def test_scores_are_products_with_the_components(rows, data, whiten):
 @given(tables(min_rows=2), st.data())
 @soak(60)
 def test_a_model_projects_and_reconstructs(rows, data):
-    model = EigenspaceModel.from_rows(rows)
+    model = EigenspaceModel.fit(rows)
     assume(model.rank > 0)
     model = model.with_components(data.draw(st.integers(1, model.rank)))
     size = float(np.linalg.norm(np.abs(rows).max(axis=0))) + norm(rows - model.mean)
@@ -141,10 +141,10 @@ def test_a_model_projects_and_reconstructs(rows, data):
 def test_certificates_of_truncated_models_hold(rows, rank, data):
     how = data.draw(st.sampled_from(["batch", "merge", "update", "truncate", "fd", "energy", "split"]))
     cut = data.draw(st.integers(1, len(rows) - 1))
-    one, two = EigenspaceModel.from_rows(rows[:cut]), EigenspaceModel.from_rows(rows[cut:])
+    one, two = EigenspaceModel.fit(rows[:cut]), EigenspaceModel.fit(rows[cut:])
     inside = rows
     if how == "batch":
-        model = EigenspaceModel.from_rows(rows, max_rank=rank)
+        model = EigenspaceModel.fit(rows, max_rank=rank)
     elif how == "merge":
         model = one.truncate(rank).merge(two, max_rank=rank)
     elif how == "update":
@@ -291,7 +291,7 @@ def test_batch_pca_of_wide_rows_shows_what_it_remembers(dtype, weights):
     assert np.abs(pca.singular_values_ / values[:10] - 1).max() < 1e-12
     assert pca.n_samples_ == (200 if weights is None else np.count_nonzero(weights))
     assert pca.certificate_.is_exact
-    whole = EigenspaceModel.from_rows(rows, weights=weights)
+    whole = EigenspaceModel.fit(rows, weights=weights)
     assert pca.model_.rank == whole.rank > 100
     assert np.abs(pca.model_.with_components(None).singular_values / whole.singular_values - 1).max() < 1e-9
     assert np.abs(pca.model_.mean - repeated.mean(axis=0)).max() < 1e-12

@@ -58,7 +58,7 @@ def test_invalid_weights_are_rejected(kind):
         error = refused(lambda verb=verb: verb(ROWS, sample_weight=weights))
         assert re.search(words, str(error)), f"{type(error).__name__}: {error}"
         assert portrait(estimator) == is_before
-    for verb in [EigenspaceModel.from_rows, model(4).update, model(4).remove]:
+    for verb in [EigenspaceModel.fit, model(4).update, model(4).remove]:
         assert re.search(words, str(refused(lambda verb=verb: verb(ROWS, weights=weights))))
 
 
@@ -104,7 +104,7 @@ WRONG = {
     "sum": (lambda x: x + M, [None, 1, 0.5, "a"], "unsupported|concatenate|model"),
     "merge_all": (EigenspaceModel.merge_all, [None, 3, M, [M, None], [M, "a"], []], "model|iterable"),
     "max_rank": (lambda x: M.merge(M, max_rank=x), ["a", -1, 0, object(), [2], NAN, 2.7], "rank|max_rank"),
-    "max_rank of rows": (lambda x: EigenspaceModel.from_rows(ROWS, x), ["a", -1, 0, object(), NAN], "rank|max_rank"),
+    "max_rank of rows": (lambda x: EigenspaceModel.fit(ROWS, x), ["a", -1, 0, object(), NAN], "rank|max_rank"),
     "truncate": (
         M.truncate,
         ["a", "rank:x", -1, 0, object(), "energy:2", "tolerance:-1", "fd:0"],
@@ -112,7 +112,7 @@ WRONG = {
     ),
     "forget": (M.forget, [None, "0.5", 0, -1, 1.1, NAN, object()], "forgetting|number"),
     "with_components": (M.with_components, ["a", 0, -1, 1.5, NAN, object(), True, [1]], "component|share"),
-    "method": (lambda x: EigenspaceModel.from_rows(ROWS, method=x), [None, 3, "a", object()], "method|str"),
+    "method": (lambda x: EigenspaceModel.fit(ROWS, method=x), [None, 3, "a", object()], "method|str"),
     "ddof": (M.explained_variance, [None, "a", N, NAN, object()], "ddof|number"),
     "feature ddof": (M.feature_variance, [None, "a", N, NAN, object()], "ddof|number"),
     "direction": (

@@ -93,7 +93,7 @@ def legend(ax):
 
 def looks(of):
     """Return the same rows as estimators and models of every kind."""
-    return [PCA(2).fit(of), IncrementalPCA(2).fit(of), EigenspaceModel.from_rows(of).with_components(2)]
+    return [PCA(2).fit(of), IncrementalPCA(2).fit(of), EigenspaceModel.fit(of).with_components(2)]
 
 
 # Scree
@@ -101,7 +101,7 @@ def looks(of):
 
 def test_bars_are_explained_variance_ratios_and_the_curve_is_their_sum():
     _, shares, _, _ = decomposed(X)
-    for model in [PCA().fit(X), IncrementalPCA().fit(X), EigenspaceModel.from_rows(X)]:
+    for model in [PCA().fit(X), IncrementalPCA().fit(X), EigenspaceModel.fit(X)]:
         ax = plot.scree(model)
         np.testing.assert_allclose([bar.get_height() for bar in ax.patches], shares, atol=1e-12)
         np.testing.assert_allclose(ax.lines[0].get_xydata(), np.column_stack([range(1, 5), np.cumsum(shares)]))
@@ -308,7 +308,7 @@ def test_reconstructions_use_the_first_components(pixels, standardize, whiten):
 
 
 def test_reconstructions_of_a_model(pixels):
-    model = EigenspaceModel.from_rows(pixels)
+    model = EigenspaceModel.fit(pixels)
     axes = plot.reconstructions(model, pixels[:1], (HEIGHT, WIDTH), k=4)
     again = model.inverse_transform(model.transform(pixels[:1])[:, :4])
     np.testing.assert_allclose(np.ravel(axes[0, 0, 1].images[0].get_array()), again[0])
@@ -344,7 +344,7 @@ def test_arrows_of_a_biplot_are_loadings_stretched_together():
 def test_a_biplot_without_rows_has_the_loadings_themselves():
     _, _, directions, centered = decomposed(X)
     loadings = (directions[:2] * np.sqrt(np.sum((centered @ directions[:2].T) ** 2, axis=0) / 150)[:, None]).T
-    ax = plot.biplot(EigenspaceModel.from_rows(X), n=2)
+    ax = plot.biplot(EigenspaceModel.fit(X), n=2)
     longest = np.argsort(-np.hypot(*loadings.T))[:2]
     same_up_to_sign(tips(ax), loadings[longest])
     assert texts(ax) == [f"c{j}" for j in longest]
@@ -415,7 +415,7 @@ def test_rows_beyond_a_limit_are_marked(standardize):
     ax = plot.monitor(pca, X, confidence=0.9)
     everything, beyond = clouds(ax)
     np.testing.assert_allclose(everything.get_offsets(), np.column_stack([hotelling, distance]), rtol=1e-6)
-    model = EigenspaceModel.from_rows(rows).with_components(2)
+    model = EigenspaceModel.fit(rows).with_components(2)
     limits = np.array([line.get_xydata()[0, i] for i, line in enumerate(ax.lines)])
     np.testing.assert_allclose(limits, model.limits(0.9))
     out = np.flatnonzero((hotelling > limits[0]) | (distance > limits[1]))
@@ -451,7 +451,7 @@ def test_of_thousands_of_rows_beyond_a_limit_only_the_furthest_are_outlined():
 
 
 def test_monitored_rows_can_have_labels_and_names_and_be_sparse():
-    model = EigenspaceModel.from_rows(X).with_components(2)
+    model = EigenspaceModel.fit(X).with_components(2)
     ax = plot.monitor(model, sparse.csr_matrix(X), 0.95, labels=SPECIES, names=[f"flower {i}" for i in range(150)])
     assert legend(ax)[:3] == ["setosa", "versicolor", "virginica"]
     assert legend(ax)[3].startswith("beyond: ")
@@ -519,7 +519,7 @@ def test_an_invalid_model_raises_an_error_and_leaves_no_figure(kind):
         (PCA(2), NotFittedError, "Call `fit` first"),
         (IncrementalPCA(), NotFittedError, "Call `fit` first"),
         (EigenspaceModel(4), EigenspaceError, "cannot draw a model without rows"),
-        (EigenspaceModel.from_rows(np.ones((3, 4))), EigenspaceError, "do not vary"),
+        (EigenspaceModel.fit(np.ones((3, 4))), EigenspaceError, "do not vary"),
         (X, EigenspaceError, "cannot draw ndarray"),
         (PCA, EigenspaceError, "cannot draw PCA"),
     ]:
@@ -569,7 +569,7 @@ def test_invalid_input_raises_an_error_before_a_figure_is_made(draw, why):
 
 
 def test_names_of_columns_are_read_from_a_model_file():
-    model = EigenspaceModel._of(EigenspaceModel.from_rows(X)._core, '{"columns": ["a", "b", "c", "d"]}')
+    model = EigenspaceModel._of(EigenspaceModel.fit(X)._core, '{"columns": ["a", "b", "c", "d"]}')
     assert sorted(texts(plot.circle(model))) == ["a", "b", "c", "d"]
 
 

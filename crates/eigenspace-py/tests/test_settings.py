@@ -35,7 +35,7 @@ def test_settings_that_the_scatter_engine_ignores_raise_a_warning(params, named)
         assert caught[0].filename == __file__
         pca.partial_fit(X)  # warns only once
     with pytest.warns(UserWarning, match=named):
-        IncrementalPCA.from_model(EigenspaceModel.from_rows(X), n_components=2, **params)
+        IncrementalPCA.from_model(EigenspaceModel.fit(X), n_components=2, **params)
     with pytest.warns(UserWarning, match=named):
         IncrementalPCA(2).fit(X).set_params(**params).partial_fit(X)
 
@@ -87,14 +87,14 @@ def test_as_many_components_as_requested_raise_no_warning(kind, asked):
 
 
 def test_the_warning_says_if_directions_were_dropped():
-    kept = EigenspaceModel.from_rows(X).truncate(3)
+    kept = EigenspaceModel.fit(X).truncate(3)
     words = "requested 8 components, found only 3: no more directions were kept"
     with pytest.warns(UserWarning, match=words):
         assert len(IncrementalPCA.from_model(kept, n_components=8).components_) == 8
 
 
 def test_a_model_that_keeps_fewer_directions_raises_a_warning():
-    model = EigenspaceModel.from_rows(LINE)
+    model = EigenspaceModel.fit(LINE)
     words = "requested 3 components, found only 1: the model keeps no more"
     with pytest.warns(UserWarning, match=words):
         assert model.with_components(3).n_components == 1

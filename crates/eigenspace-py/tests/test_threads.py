@@ -34,7 +34,7 @@ def test_other_threads_run_while_it_computes():
     thread = threading.Thread(target=tick)
     thread.start()
     before = len(ticks)
-    EigenspaceModel.from_rows(X, method="svd")
+    EigenspaceModel.fit(X, method="svd")
     during = len(ticks) - before
     done.set()
     thread.join()
@@ -77,7 +77,7 @@ def test_several_threads_add_to_one_model():
     for thread in threads:
         thread.join(timeout=60)
     assert pca.model_.count == 2000
-    whole = EigenspaceModel.from_rows(np.vstack(blocks))
+    whole = EigenspaceModel.fit(np.vstack(blocks))
     np.testing.assert_allclose(pca.singular_values_, whole.singular_values[:4], rtol=1e-12)
 
 
@@ -122,7 +122,7 @@ def test_a_forked_process_has_threads_of_its_own():
         ("IncrementalPCA(30).fit(X)", "not hasattr(pca, 'components_')"),
         ("pca.partial_fit(X)", "pca.n_samples_seen_ == 100 and np.array_equal(pca.mean_, mean)"),
         ("PCA(30, method='svd').fit(Y)", "True"),
-        ("EigenspaceModel.from_rows(Y, method='svd')", "True"),
+        ("EigenspaceModel.fit(Y, method='svd')", "True"),
     ],
 )
 def test_a_long_fit_can_be_interrupted(work, kept):
@@ -157,7 +157,7 @@ def test_a_signal_handler_of_the_user_is_called():
     before = signal.signal(signal.SIGUSR1, lambda *_: calls.append(None))
     try:
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-        EigenspaceModel.from_rows(np.random.default_rng(0).normal(size=(1500, 1500)))
+        EigenspaceModel.fit(np.random.default_rng(0).normal(size=(1500, 1500)))
         time.sleep(0.1)
     finally:
         signal.signal(signal.SIGUSR1, before)

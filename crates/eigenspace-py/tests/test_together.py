@@ -80,7 +80,7 @@ def test_joblib_dumps_and_works_in_processes(tmp_path):
     fitted = IncrementalPCA(3).fit(iris.data)
     joblib.dump(fitted, tmp_path / "pca.joblib")
     assert joblib.load(tmp_path / "pca.joblib").model_ == fitted.model_
-    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(EigenspaceModel.from_rows)(part) for part in _thirds())
+    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(EigenspaceModel.fit)(part) for part in _thirds())
     assert subspace_distance(sum(parts).with_components(3), fitted) < 1e-12
 
 
@@ -97,7 +97,7 @@ def test_dask_arrays_are_fitted_block_by_block():
 
 def test_models_of_dask_blocks_are_merged_as_a_tree():
     X = load_digits().data
-    models = [dask.delayed(EigenspaceModel.from_rows)(block) for block in np.array_split(X, 7)]
+    models = [dask.delayed(EigenspaceModel.fit)(block) for block in np.array_split(X, 7)]
     whole = dask.delayed(EigenspaceModel.merge_all)(models).compute()
     assert whole.count == len(X)
     assert subspace_distance(whole.with_components(10), PCA(n_components=10).fit(X)) < 1e-10

@@ -28,7 +28,7 @@ pub enum Error {
     },
     /// Coordinates have more columns than the model has directions.
     #[error("the scores have {found} columns, the model keeps {available} directions")]
-    TooManyCoordinates {
+    TooManyScores {
         /// Directions the model keeps.
         available: usize,
         /// Columns of the coordinates.
@@ -205,6 +205,16 @@ pub enum Error {
     /// More than 2^64 - 1 rows.
     #[error("the row count would exceed 2^64 - 1")]
     CountOverflow,
+    /// An operation needs more memory than the caller allows.
+    #[error("cannot {action} within {allowed} bytes of memory: up to {needed} bytes are needed")]
+    MemoryBudget {
+        /// What was to be done: `update the stream` or `read the stream`.
+        action: &'static str,
+        /// Upper bound on the bytes that it allocates.
+        needed: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
 
     // ---- the data is unusable ----
     /// A value that is not a number, or infinite.
@@ -250,7 +260,7 @@ impl Error {
         let text = match self {
             Self::FeatureMismatch { .. } => "merge, split and compare only models that were fitted on the same columns".into(),
             Self::WidthMismatch { expected, .. } => format!("pass rows with exactly {expected} columns, in the order used for fitting"),
-            Self::TooManyCoordinates { available, .. } => format!("pass at most {available} scores per row"),
+            Self::TooManyScores { available, .. } => format!("pass at most {available} scores per row"),
             Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
             Self::NotAPart { .. } => "split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank".into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
@@ -283,6 +293,7 @@ impl Error {
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "leave the setting out for the default".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
+            Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
             Self::ZeroDirection | Self::CountOverflow => return None,
         };
         Some(text)

@@ -59,6 +59,7 @@ pub use model::distance::ReconstructionError;
 pub use model::eigenspace_model::EigenspaceModel;
 pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
+pub use model::project::Rows;
 pub use model::scaled::Scaled;
 pub use model::truncation::{Components, Rank, Truncation};
 pub use rows::block::Block;
@@ -69,6 +70,7 @@ pub use stream::eigenspace_stream::EigenspaceStream;
 pub use stream::forgetting::Forgetting;
 pub use stream::options::FitOptions;
 pub use stream::plan::{Engine, Plan};
+pub use stream::preview::Preview;
 
 /// What the command and the Python package of this repository share with the library. It is not part of the public
 /// API, and it changes without notice.

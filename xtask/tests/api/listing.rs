@@ -76,6 +76,7 @@ fn entry(source: &CrateSource, home: &[String], name: &str) -> String {
         Item::Trait(item) => {
             for item in &item.items {
                 lines.push(match item {
+                    TraitItem::Fn(item) if has(&item.attrs, "doc", "hidden") => continue,
                     TraitItem::Fn(item) => text(&item.sig),
                     TraitItem::Type(item) => format!("type {}: {}", item.ident, text(&item.bounds)),
                     other => text(other),

@@ -173,7 +173,7 @@ fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {
 fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
     let model = opened.model();
     let (shown, certificate) = (model.n_components(), model.certificate());
-    let bounds: Vec<_> = (0..shown).map(|i| certificate.eigenvalue_bounds(i)).map(|(a, b)| json!([a, b])).collect();
+    let bounds: Vec<_> = (0..shown).map(|i| certificate.eigenvalue_bound(i)).map(|(a, b)| json!([a, b])).collect();
     let angle = Some(certificate.angle_bound(shown)).filter(|angle| shown > 0 && angle.is_finite());
     let picture = opened.note.picture;
     Ok(json!({

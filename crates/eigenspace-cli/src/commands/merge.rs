@@ -75,7 +75,7 @@ impl Merge {
         })?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
-            None => first.raw.components_setting(),
+            None => first.raw.n_components_setting(),
         };
         merged = merged.with_components(components)?;
         warn::of_fewer_components(&merged);

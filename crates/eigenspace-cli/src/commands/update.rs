@@ -48,7 +48,7 @@ impl Update {
         let before = Opened::load(&self.model)?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
-            None => before.raw.components_setting(),
+            None => before.raw.n_components_setting(),
         };
         let options = self.settings.options(components)?.centered(before.raw.is_centered());
         let options = options.standardize(before.note.standardize);

@@ -112,7 +112,7 @@ class PCA(Estimator):
             if wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
                 view = self._held(X, shown, sample_weight)
             else:
-                model = EigenspaceModel.from_rows(X, weights=sample_weight, method=self.method)._core
+                model = EigenspaceModel.fit(X, weights=sample_weight, method=self.method)._core
                 model = model.with_weight_kind(self.weight_kind)
                 if model.count == 0:
                     raise nothing_to_fit(rows)

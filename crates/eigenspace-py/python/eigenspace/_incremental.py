@@ -128,11 +128,11 @@ class IncrementalPCA(Estimator):
 
         >>> import numpy as np
         >>> from eigenspace import EigenspaceModel, IncrementalPCA
-        >>> model = EigenspaceModel.from_rows(np.eye(4))
+        >>> model = EigenspaceModel.fit(np.eye(4))
         >>> IncrementalPCA.from_model(model, n_components=2).partial_fit(np.ones((1, 4))).n_samples_seen_
         5
         """
-        params.setdefault("n_components", model_of(model, "model")._core.shown)
+        params.setdefault("n_components", model_of(model, "model")._core.n_components_setting)
         params.setdefault("standardize", is_standardized(model.note))
         estimator = cls(**params)
         chosen = estimator._settings(model.n_features)

@@ -42,8 +42,8 @@ class EigenspaceModel:
 
     >>> import numpy as np
     >>> from eigenspace import EigenspaceModel
-    >>> monday = EigenspaceModel.from_rows([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
-    >>> tuesday = EigenspaceModel.from_rows([[0.0, 1.0], [9.0, 7.0]])
+    >>> monday = EigenspaceModel.fit([[1.0, 2.0], [3.0, 5.0], [4.0, 4.0]])
+    >>> tuesday = EigenspaceModel.fit([[0.0, 1.0], [9.0, 7.0]])
     >>> both = monday + tuesday
     >>> both.count
     5
@@ -55,7 +55,7 @@ class EigenspaceModel:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, n_features: int) -> None:
-        """Create the model of no rows, the neutral element of ``merge``. See also ``from_rows``."""
+        """Create the model of no rows, the neutral element of ``merge``. See also ``fit``."""
         self._core = Model.empty(n_features)
         self._note = ""
 
@@ -66,9 +66,7 @@ class EigenspaceModel:
         return model
 
     @classmethod
-    def from_rows(
-        cls, X: Any, max_rank: int | None = None, weights: Any = None, *, method: str = "auto"
-    ) -> EigenspaceModel:
+    def fit(cls, X: Any, max_rank: int | None = None, weights: Any = None, *, method: str = "auto") -> EigenspaceModel:
         """Compute the model of these rows by batch PCA.
 
         Parameters
@@ -93,7 +91,7 @@ class EigenspaceModel:
                 interruptibly(partial(stream.update, rows, part, start), cost)
             return cls._of(interruptibly(lambda: stream.model().truncate(rule), cost), note)
         rows = rows_of(X)
-        work = partial(Model.batch, rows, weights, method, rule)
+        work = partial(Model.fit, rows, weights, method, rule)
         return cls._of(interruptibly(work, decomposition(*X.shape)), note)
 
     @classmethod
@@ -407,7 +405,7 @@ def model_of(model: Any, name: str) -> EigenspaceModel:
     if not isinstance(model, EigenspaceModel):
         error = TypeError(f"invalid {name}: expected an EigenspaceModel, found {type(model).__name__}")
         ours = hasattr(model, "model_")
-        raise with_hint(error, "pass its model_" if ours else "create one with EigenspaceModel.from_rows")
+        raise with_hint(error, "pass its model_" if ours else "create one with EigenspaceModel.fit")
     return model
 
 

@@ -32,7 +32,7 @@ class StreamState:
         shown = self.settings["components"]
         if standardize:
             return View(self.stream.model(), shown, standardize=True, narrow=self.narrow)
-        return View(self.stream.shown(), shown, standardize=False, narrow=self.narrow, whole=self.stream.model)
+        return View(self.stream.preview(), shown, standardize=False, narrow=self.narrow, whole=self.stream.model)
 
     @property
     def held(self) -> int:

@@ -215,7 +215,7 @@ pub fn incremental(
 /// The largest difference of the first k scores, up to sign, relative to the largest score.
 fn difference(one: &Recognizer, two: &Recognizer) -> f64 {
     let k = one.model().n_components().min(two.model().n_components());
-    let (a, b) = (one.coordinates(), two.coordinates());
+    let (a, b) = (one.scores(), two.scores());
     let largest = a.iter().fold(f64::MIN_POSITIVE, |largest, z| largest.max(z.abs()));
     let column = |j: usize| {
         let sign = if a.column(j).dot(&b.column(j)) < 0.0 { -1.0 } else { 1.0 };

@@ -96,7 +96,7 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
         return Err(FormatError::Version { found, supported: VERSION });
     }
     let options = options(&note, faces, model.features())?;
-    let options = FaceOptions { components: model.components_setting(), ..options };
+    let options = FaceOptions { components: model.n_components_setting(), ..options };
     options.check().map_err(|_| FormatError::Inconsistent { what: "the settings" })?;
 
     let (people, names) = (names(faces, "people")?, names(faces, "pictures")?);

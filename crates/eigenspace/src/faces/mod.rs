@@ -3,7 +3,7 @@
 //! | symbol | in the code | shape |
 //! |---|---|---|
 //! | μ, V, s | [`Recognizer::model`] | the eigenspace of all enrolled images |
-//! | Z | [`Recognizer::coordinates`] | n × r: the scores of every image in all directions |
+//! | Z | [`Recognizer::scores`] | n × r: the scores of every image in all directions |
 //! | k | [`FaceOptions::components`] | the number of scores used for recognition |
 //!
 //! ```text

@@ -122,7 +122,7 @@ impl Recognizer {
 
     /// Z: the scores of every enrolled image in all directions of the model, in the order of
     /// [`pictures`](Self::pictures).
-    pub fn coordinates(&self) -> ArrayView2<'_, f64> {
+    pub fn scores(&self) -> ArrayView2<'_, f64> {
         self.coordinates.view()
     }
 

@@ -53,7 +53,7 @@ const EXACT: f64 = 1e-10;
 /// let cut = whole.truncate(Truncation::Rank(1))?;
 /// let certificate = cut.certificate();
 /// assert!(!certificate.is_exact());
-/// let (low, high) = certificate.eigenvalue_bounds(1);   // the eigenvalue that was dropped
+/// let (low, high) = certificate.eigenvalue_bound(1);   // the eigenvalue that was dropped
 /// assert!(low == 0.0 && high >= 2.0);
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
@@ -66,6 +66,8 @@ pub struct Certificate {
     noise: f64,
     truncated: bool,
     squared: Vec<f64>,
+    /// k: number of reported components.
+    components: usize,
     /// Σq, and what it can be off by.
     total: f64,
     total_noise: f64,
@@ -96,6 +98,7 @@ impl Certificate {
             total_noise: bound.scatter_noise.sum() + 4.0 * UNIT * features * first,
             trace_noise: bound.feature_noise.sum().min(features * bound.noise),
             squared,
+            components: model.n_components(),
         };
         certificate.lost = certificate.lost.min(certificate.missing());
         certificate
@@ -145,9 +148,14 @@ impl Certificate {
 
     /// The interval that holds the i-th largest eigenvalue (from 0) of the true scatter. Divide by
     /// `weight - ddof` for variances.
-    pub fn eigenvalue_bounds(&self, i: usize) -> (f64, f64) {
+    pub fn eigenvalue_bound(&self, i: usize) -> (f64, f64) {
         let value = self.squared.get(i).copied().unwrap_or(0.0);
         ((value - self.surplus()).max(0.0), value + self.lost())
+    }
+
+    /// The same intervals for the k reported components, largest first.
+    pub fn eigenvalue_bounds(&self) -> Vec<(f64, f64)> {
+        (0..self.components).map(|i| self.eigenvalue_bound(i)).collect()
     }
 
     /// Upper bound on the sine of the largest angle between the model's first k directions and the

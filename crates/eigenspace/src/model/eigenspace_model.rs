@@ -135,7 +135,7 @@ impl EigenspaceModel {
     }
 
     /// The setting for the number of components shown.
-    pub fn components_setting(&self) -> Components {
+    pub fn n_components_setting(&self) -> Components {
         self.components
     }
 

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, Slice};
 
 use crate::error::Error;
 use crate::linalg::{self, PANEL, Real};
@@ -30,10 +30,105 @@ const NEAR: f64 = 16.0;
 /// A squared mean of so many times the variance would cost three digits of the scores of sparse rows.
 const FAR: f64 = 1e6;
 
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Rows that can be projected: a view of an array of any [`Element`] type, a reference to such an array, [`SparseRows`], or
+/// a [`Block`].
+///
+/// ```
+/// use eigenspace::{EigenspaceModel, SparseRows};
+/// use ndarray::{Array2, array};
+///
+/// let rows = array![[0.0, 2.0], [1.0, 0.0], [3.0, 5.0]];
+/// let model = EigenspaceModel::fit(&rows)?;
+/// let dense: Array2<f64> = model.project(&rows)?;
+/// let narrow: Array2<f32> = model.project(&rows.mapv(|x| x as f32))?;
+/// let sparse: Array2<f64> = model.project(SparseRows::new(2, &[0, 1, 2, 4], &[1, 0, 0, 1], &[2.0, 1.0, 3.0, 5.0])?)?;
+/// assert_eq!((dense.dim(), narrow.dim(), sparse.dim()), ((3, 2), (3, 2), (3, 2)));
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+pub trait Rows<'a>: sealed::Sealed {
+    /// The precision of the scores: f32 for rows of `f32`, `u8` and `u16`, f64 for all others, and for blocks.
+    type Score: Real;
+
+    #[doc(hidden)]
+    fn scores(self, onto: &Projection<'_>) -> Result<Array2<Self::Score>, Error>;
+}
+
+/// A center and the directions that scores are taken along.
+pub struct Projection<'p> {
+    /// The moments of the model, to see whether the mean is far from the origin.
+    pub(crate) moments: &'p Moments,
+    /// The mean in two words.
+    pub(crate) mean: ArrayView1<'p, f64>,
+    pub(crate) mean_low: ArrayView1<'p, f64>,
+    pub(crate) basis: ArrayView2<'p, f64>,
+    /// Whether the mean may be subtracted after the product.
+    pub(crate) near_origin: bool,
+}
+
+impl<E: Element> sealed::Sealed for ArrayView2<'_, E> {}
+impl<'a, E: Element> Rows<'a> for ArrayView2<'a, E> {
+    type Score = E::Work;
+
+    fn scores(self, onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
+        products(self, (onto.mean, onto.mean_low), onto.basis, onto.near_origin)
+    }
+}
+
+impl<E: Element> sealed::Sealed for &Array2<E> {}
+impl<'a, E: Element> Rows<'a> for &'a Array2<E> {
+    type Score = E::Work;
+
+    fn scores(self, onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
+        self.view().scores(onto)
+    }
+}
+
+impl<E: Element> sealed::Sealed for &ArrayRef2<E> {}
+impl<'a, E: Element> Rows<'a> for &'a ArrayRef2<E> {
+    type Score = E::Work;
+
+    fn scores(self, onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
+        self.view().scores(onto)
+    }
+}
+
+impl sealed::Sealed for SparseRows<'_> {}
+impl<'a> Rows<'a> for SparseRows<'a> {
+    type Score = f64;
+
+    /// Without making the rows dense.
+    fn scores(self, onto: &Projection<'_>) -> Result<Array2<f64>, Error> {
+        Block::from(self).check(onto.mean.len())?;
+        sparse_products(self, onto.moments, onto.mean, onto.mean_low, onto.basis)
+    }
+}
+
+impl sealed::Sealed for Block<'_> {}
+impl<'a> Rows<'a> for Block<'a> {
+    type Score = f64;
+
+    fn scores(self, onto: &Projection<'_>) -> Result<Array2<f64>, Error> {
+        match self.sparse() {
+            Some(rows) => rows.scores(onto),
+            None => self.all_widened().view().scores(onto),
+        }
+    }
+}
+
 impl EigenspaceModel {
     /// The k coordinates of each row.
-    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        products(rows, (self.mean(), self.moments.mean_low.view()), self.components(), self.near_origin())
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        rows.scores(&Projection {
+            moments: &self.moments,
+            mean: self.mean(),
+            mean_low: self.moments.mean_low.view(),
+            basis: self.components(),
+            near_origin: self.near_origin(),
+        })
     }
 
     /// Whether the mean is as small as the rows are wide: ‖μ‖² ≤ NEAR tr(M) / w.
@@ -41,19 +136,13 @@ impl EigenspaceModel {
         self.mean().dot(&self.mean()) * self.weight() <= NEAR * self.moments.total()
     }
 
-    /// The k coordinates of sparse rows, which are not made dense.
-    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
-        Block::from(rows).check(self.features())?;
-        sparse_products(rows, &self.moments, self.mean(), self.moments.mean_low.view(), self.components())
-    }
-
     /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
     /// over the rows of the model.
-    pub fn whiten<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+    pub fn whiten<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         let deviations = self.deviations()?;
         let mut coordinates = self.project(rows)?;
         for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
-            column.mapv_inplace(|z| E::Work::narrow(z.widen() / deviation));
+            column.mapv_inplace(|z| R::Score::narrow(z.widen() / deviation));
         }
         fitting(coordinates)
     }
@@ -63,7 +152,7 @@ impl EigenspaceModel {
     pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let found = coordinates.ncols();
         if found > self.rank() {
-            return Err(Error::TooManyCoordinates { available: self.rank(), found });
+            return Err(Error::TooManyScores { available: self.rank(), found });
         }
         if found > 0 {
             block::check(coordinates, found)?;
@@ -76,7 +165,7 @@ impl EigenspaceModel {
         let deviations = self.deviations()?;
         let found = whitened.ncols();
         if found > deviations.len() {
-            return Err(Error::TooManyCoordinates { available: deviations.len(), found });
+            return Err(Error::TooManyScores { available: deviations.len(), found });
         }
         if found > 0 {
             block::check(whitened, found)?;

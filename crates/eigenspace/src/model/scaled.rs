@@ -22,12 +22,11 @@ use crate::model::bound::{Bound, UNIT};
 use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::project::{combinations, products, sparse_products};
+use crate::model::project::{Projection, Rows, combinations};
 use crate::model::truncation::Truncation;
-use crate::rows::block::{self, Block};
+use crate::rows::block;
 use crate::rows::element::Element;
 use crate::rows::element::LARGEST;
-use crate::rows::sparse::SparseRows;
 
 /// A model seen with its features multiplied by scales.
 ///
@@ -150,23 +149,22 @@ impl Scaled {
     }
 
     /// The k coordinates of rows in their own units.
-    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         let basis = &self.model.components() * &self.scales;
-        products(rows, (self.mean.view(), self.mean_low.view()), basis.view(), self.model.near_origin())
-    }
-
-    /// The k coordinates of sparse rows in their own units, which are not made dense.
-    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
-        Block::from(rows).check(self.scales.len())?;
-        let basis = &self.model.components() * &self.scales;
-        sparse_products(rows, &self.model.moments, self.mean.view(), self.mean_low.view(), basis.view())
+        rows.scores(&Projection {
+            moments: &self.model.moments,
+            mean: self.mean.view(),
+            mean_low: self.mean_low.view(),
+            basis: basis.view(),
+            near_origin: self.model.near_origin(),
+        })
     }
 
     /// The rows, in their own units, that have these coordinates.
     pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let found = coordinates.ncols();
         if found > self.model.rank() {
-            return Err(Error::TooManyCoordinates { available: self.model.rank(), found });
+            return Err(Error::TooManyScores { available: self.model.rank(), found });
         }
         if found > 0 {
             block::check(coordinates, found)?;

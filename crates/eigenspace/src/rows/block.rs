@@ -184,6 +184,14 @@ impl<'a> Block<'a> {
         })
     }
 
+    /// A widened copy of all rows, those of weight zero included.
+    pub(crate) fn all_widened(&self) -> Array2<f64> {
+        let which: Vec<usize> = (0..self.nrows()).collect();
+        let mut rows = Array2::zeros((self.nrows(), self.ncols()));
+        self.write(&which, rows.view_mut());
+        rows
+    }
+
     /// A copy of the rows in f64, without those of weight zero, and their weights.
     pub(crate) fn widened(&self) -> (Array2<f64>, Option<Vec<f64>>) {
         self.widened_below(0)

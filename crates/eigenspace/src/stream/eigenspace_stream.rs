@@ -143,15 +143,10 @@ impl EigenspaceStream {
     }
 
     /// Whether an update with these rows only copies them, without a compression or a second thread.
+    #[doc(hidden)]
     pub fn only_copies(&self, rows: &Block<'_>) -> bool {
         let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.free_rows());
         few && !self.state.buffer.is_sparse()
-    }
-
-    /// Upper bound on the number of cells that an update with these rows allocates.
-    pub fn cells_to_update(&self, rows: &Block<'_>) -> usize {
-        let new_rows = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.free_rows().max(1)) };
-        self.state.buffer.rows_after_growing(new_rows).unwrap_or(0).saturating_mul(self.features())
     }
 
     /// Absorbs the rows of another model.
@@ -176,7 +171,7 @@ impl EigenspaceStream {
     }
 
     /// Number of rows that can be appended before the buffer must be emptied.
-    fn free_rows(&self) -> usize {
+    pub(crate) fn free_rows(&self) -> usize {
         let Plan { exact_rows, block_rows, max_rank, engine } = self.plan;
         let buffer = &self.state.buffer;
         let capacity = match &self.state.engine {

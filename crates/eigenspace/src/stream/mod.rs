@@ -1,5 +1,6 @@
 //! Streams: models that absorb rows as they arrive.
 
+mod budget;
 pub(crate) mod buffer;
 pub(crate) mod eigenspace_stream;
 pub(crate) mod factor;
@@ -8,6 +9,7 @@ pub(crate) mod forgetting;
 pub(crate) mod impute;
 pub(crate) mod options;
 pub(crate) mod plan;
+pub(crate) mod preview;
 pub(crate) mod read;
 pub(crate) mod sparse_buffer;
 pub(crate) mod state;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! A = [ F ; X − 1tᵀ ],   M = Aᵀ A   ─►  model()   all directions
-//!                                    ─►  shown()   the k reported ones, and a few more
+//!                                    ─►  preview() the k reported ones, and a few more
 //! ```
 //!
 //! Reading drops nothing, and `model()` is cached until the next row. (There is one exception: sparse rows that would not
@@ -26,18 +26,17 @@ use crate::rows::missing::Missing;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::impute::ImputationModel;
 use crate::stream::options::FitOptions;
+use crate::stream::preview::Preview;
 use crate::stream::state::{EngineState, StreamState};
 
 /// Pending sparse rows are read without a compression if they and the factor have at most this many cells when dense.
-const MAX_DENSE_CELLS: usize = 1 << 25;
+pub(crate) const MAX_DENSE_CELLS: usize = 1 << 25;
 /// Directions computed in addition to the reported ones, so that the last reported one is far from what is left out.
 const EXTRA_DIRECTIONS: usize = 16;
 /// Largest accepted angle between the reported directions and the exact ones, caused by leaving out the others.
 const DIRECTION_TOLERANCE: f64 = 1e-11;
 /// Largest accepted angle between the same direction in two reads.
 const AGREEMENT_TOLERANCE: f64 = 1e-7;
-/// Number of cells allocated at a time in addition to the matrices, as observed.
-const SCRATCH_CELLS: usize = 1 << 23;
 /// The unreported share of variance must be at least this, so that it can be computed as a difference to ten digits.
 const MIN_UNREPORTED_SHARE: f64 = 1e-5;
 
@@ -51,8 +50,8 @@ impl EigenspaceStream {
         Ok(Arc::clone(self.cache.get_or_init(|| model)))
     }
 
-    /// A model with the reported components and only a few other directions. It is cheaper than [`model`](Self::model);
-    /// its certificate counts the directions that are left out.
+    /// The reported components and their variances, without most of the directions behind them. It is cheaper than
+    /// [`model`](Self::model); its certificate counts the directions that are left out.
     ///
     /// ```
     /// use eigenspace::FitOptions;
@@ -61,12 +60,16 @@ impl EigenspaceStream {
     /// let rows = Array2::from_shape_fn((300, 2000), |(i, j)| ((i * (j + 3)) % 17) as f64 + (i % (j + 1)) as f64);
     /// let mut stream = FitOptions::new().components(5).stream(2000)?;
     /// stream.update(rows.view())?;
-    /// let (shown, model) = (stream.shown()?, stream.model()?);
-    /// assert_eq!((shown.n_components(), shown.count()), (5, 300));
-    /// assert!(shown.rank() < model.rank());
+    /// let preview = stream.preview()?;
+    /// assert_eq!((preview.n_components(), preview.count()), (5, 300));
+    /// assert_eq!(preview.components().dim(), (5, 2000));
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
-    pub fn shown(&self) -> Result<Arc<EigenspaceModel>, Error> {
+    pub fn preview(&self) -> Result<Preview, Error> {
+        self.partial_model().map(Preview::new)
+    }
+
+    fn partial_model(&self) -> Result<Arc<EigenspaceModel>, Error> {
         let Components::Number(shown) = self.options.components else { return self.model() };
         let limit = shown.saturating_add(EXTRA_DIRECTIONS);
         let size = match self.state.engine {
@@ -81,21 +84,6 @@ impl EigenspaceStream {
         let hidden = model.moments.total() - captured >= MIN_UNREPORTED_SHARE * captured;
         let enough = model.rank() == limit && hidden && are_determined(model.all_singular_values(), shown, size);
         if enough { Ok(Arc::new(model)) } else { self.model() }
-    }
-
-    /// Upper bound on the number of cells that reading allocates.
-    pub fn cells_to_read(&self) -> usize {
-        let (buffer, features) = (&self.state.buffer, self.features());
-        let rows = buffer.len();
-        // Sparse rows that are compressed first are never made dense.
-        let compressed = buffer.is_sparse() && rows * features > MAX_DENSE_CELLS;
-        let rows =
-            if compressed { rows.min(2 * buffer.kept().max(self.plan().max_rank.unwrap_or(rows))) } else { rows };
-        let scatter = match self.state.engine {
-            EngineState::Scatter(_) => features.saturating_mul(8),
-            EngineState::Factor(_) => 0,
-        };
-        (2 * rows + 16).saturating_add(scatter).saturating_mul(features).saturating_add(SCRATCH_CELLS)
     }
 
     /// The model for filling missing cells, from the rows before the pending ones, if there are any.

@@ -37,7 +37,7 @@ fn every_claim_holds(model: &EigenspaceModel, rows: &ndarray::Array2<f64>) {
     }
     let mut held = 0.0;
     for (i, value) in truth.eigenvalues.iter().enumerate() {
-        let (low, high) = certificate.eigenvalue_bounds(i);
+        let (low, high) = certificate.eigenvalue_bound(i);
         assert!(low <= value + slack && *value <= high + slack, "eigenvalue {i}: {low} {value} {high}");
         held += value;
         let (low, high) = certificate.captured_bounds(i + 1);
@@ -139,7 +139,7 @@ fn a_tiny_direction_that_was_dropped_is_not_canceled_away() {
     let rows = ndarray::array![[1.0, 0.0], [-1.0, 0.0], [0.0, 1e-9], [0.0, -1e-9]];
     let cut = EigenspaceModel::fit(rows.view()).unwrap().truncate(Truncation::Rank(1)).unwrap();
     assert!(!cut.certificate().is_exact());
-    assert!(cut.certificate().eigenvalue_bounds(1).1 >= 2e-18 * (1.0 - 1e-12));
+    assert!(cut.certificate().eigenvalue_bound(1).1 >= 2e-18 * (1.0 - 1e-12));
 }
 
 #[test]
@@ -166,6 +166,6 @@ fn a_weak_direction_dropped_again_and_again_is_counted() {
         let model = if engine == "f32" { options.fit(narrow.view()) } else { options.fit(rows.view()) }.unwrap();
         let certificate = model.certificate();
         assert!(!certificate.is_exact(), "{engine}");
-        assert!(certificate.eigenvalue_bounds(1).1 >= 20_000.0, "{engine}: {:?}", certificate.eigenvalue_bounds(1));
+        assert!(certificate.eigenvalue_bound(1).1 >= 20_000.0, "{engine}: {:?}", certificate.eigenvalue_bound(1));
     }
 }

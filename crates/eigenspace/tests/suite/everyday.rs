@@ -298,7 +298,7 @@ fn distances_scores_and_estimates_are_as_precise_far_from_zero() {
         assert!(off(&q, &truth.squared_distance(near.view()).unwrap()) < 1e-11, "Q at {offset:e}");
         assert!(off(&t2, &truth.hotelling(near.view()).unwrap()) < 1e-11, "T² at {offset:e}");
         let (offsets, columns, values) = sparse(&far);
-        let scores = model.project_sparse(SparseRows::new(5, &offsets, &columns, &values).unwrap()).unwrap();
+        let scores = model.project(SparseRows::new(5, &offsets, &columns, &values).unwrap()).unwrap();
         let wanted = truth.project(near.view()).unwrap();
         let worst = (&scores - &wanted).iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         assert!(worst < 1e-10, "sparse scores at {offset:e}: {worst:e}");

@@ -273,7 +273,7 @@ fn the_adversarial_stream_is_missed_by_truncation_and_the_certificate_says_so() 
     let certificate = model.certificate();
     assert!(!certificate.is_exact());
     assert_eq!(certificate.relative_error_bound(), 1.0);
-    assert!(certificate.eigenvalue_bounds(0).1 >= truth.eigenvalues[0]);
+    assert!(certificate.eigenvalue_bound(0).1 >= truth.eigenvalues[0]);
     assert_eq!(certificate.angle_bound(1), 1.0);
 }
 

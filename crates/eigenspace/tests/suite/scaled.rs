@@ -58,7 +58,7 @@ proptest! {
         let error = support::jacobi_svd(&wanted.scatter - &support::scatter_of(view.model())).0[0];
         prop_assert!(error <= certificate.error_bound() * (1.0 + 1e-9), "{error} {}", certificate.error_bound());
         for (i, value) in wanted.eigenvalues.iter().enumerate() {
-            let (low, high) = certificate.eigenvalue_bounds(i);
+            let (low, high) = certificate.eigenvalue_bound(i);
             prop_assert!(low <= value * (1.0 + 1e-9) && *value <= high * (1.0 + 1e-9), "{i}: {low} {value} {high}");
         }
     }
@@ -137,7 +137,7 @@ fn a_feature_of_small_spread_is_seen_by_the_scatter_too() {
     let certificate = view.model().certificate();
     assert!(certificate.is_exact(), "{certificate:?}");
     for (i, value) in truth.eigenvalues.iter().enumerate() {
-        let (low, high) = certificate.eigenvalue_bounds(i);
+        let (low, high) = certificate.eigenvalue_bound(i);
         assert!(low <= *value && *value <= high, "{i}: {low} {value} {high}");
     }
 }

@@ -92,7 +92,7 @@ fn the_cut_of_sparse_rows_does_not_matter_and_reading_changes_nothing() {
     assert!(!whole.certificate().is_exact());
     let truth = oracle(rows.view());
     for (i, value) in truth.eigenvalues.iter().enumerate() {
-        let (low, high) = whole.certificate().eigenvalue_bounds(i);
+        let (low, high) = whole.certificate().eigenvalue_bound(i);
         assert!(low <= value * (1.0 + 1e-9) && *value <= high * (1.0 + 1e-9), "{i}: {low} {value} {high}");
     }
 }
@@ -129,7 +129,7 @@ fn sparse_rows_project_as_dense_ones_and_merge_and_standardize() {
     let rows = thin(4, 600, 20);
     let csr = Csr::of(rows.view());
     let model = FitOptions::new().components(4).engine(Engine::Factor).fit(csr.rows()).unwrap();
-    let (z, wanted) = (model.project_sparse(csr.rows()).unwrap(), model.project(rows.view()).unwrap());
+    let (z, wanted) = (model.project(csr.rows()).unwrap(), model.project(rows.view()).unwrap());
     assert!((&z - &wanted).iter().all(|x| x.abs() < 1e-12));
     let half = Csr::of(rows.slice_axis(Axis(0), (..300).into()));
     let left = model.split(&EigenspaceModel::fit(half.rows()).unwrap()).unwrap();
@@ -189,7 +189,7 @@ fn sparse_rows_with_a_mean_far_from_zero_are_certified() {
     let model =
         FitOptions::new().components(3).max_rank(40).engine(Engine::Factor).fit(Csr::of(rows.view()).rows()).unwrap();
     for (i, value) in truth.eigenvalues.iter().enumerate() {
-        let (low, high) = model.certificate().eigenvalue_bounds(i);
+        let (low, high) = model.certificate().eigenvalue_bound(i);
         assert!(low <= *value && *value <= high, "{i}: {low} {value} {high}");
     }
     assert!(!model.certificate().is_exact());

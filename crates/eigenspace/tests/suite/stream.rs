@@ -151,7 +151,7 @@ fn rows_beyond_the_budget_are_certified() {
         let certificate = model.certificate();
         assert!(!certificate.is_exact(), "{rule:?}");
         for (i, value) in truth.eigenvalues.iter().enumerate() {
-            let (low, high) = certificate.eigenvalue_bounds(i);
+            let (low, high) = certificate.eigenvalue_bound(i);
             assert!(
                 low <= value * (1.0 + 1e-10) + 1e-12 && *value <= high + 1e-12,
                 "{rule:?} {i}: {low} {value} {high}"
@@ -259,7 +259,7 @@ fn the_certificate_of_an_f32_stream_is_that_of_an_f64_stream() {
             let certificate = model.certificate();
             assert!(certificate.is_exact(), "{engine:?} {block}: {certificate:?}");
             for (i, value) in truth.eigenvalues.iter().enumerate() {
-                let (low, high) = certificate.eigenvalue_bounds(i);
+                let (low, high) = certificate.eigenvalue_bound(i);
                 assert!(low <= *value && *value <= high, "{engine:?} {block} {i}: {low} {value} {high}");
             }
             let k = 6;
@@ -304,7 +304,7 @@ fn read_streams(spectrum: &[f64]) -> Vec<(EigenspaceStream, support::Oracle)> {
 fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
     // 90 directions fit the rank, so nothing was dropped and the truth is that of all rows.
     for (stream, truth) in read_streams(&(0..90).map(|i| 0.95_f64.powi(i)).collect::<Vec<_>>()) {
-        let shown = stream.shown().unwrap();
+        let shown = stream.preview().unwrap().into_partial_model();
         assert_eq!((shown.rank(), shown.n_components()), (26, 10), "{}", stream.plan());
         assert!(stream.model().unwrap().rank() >= 90);
         assert!(shown.certificate().lost() >= truth.eigenvalues[26] * (1.0 - 1e-10));
@@ -314,7 +314,11 @@ fn what_is_shown_is_read_without_the_rest_and_is_as_right() {
             let product = shown.basis().row(k).dot(&truth.directions.row(k)).abs();
             assert!(product > 1.0 - 1e-14, "direction {k} of {}: {product}", stream.plan());
         }
-        assert_eq!(stream.shown().unwrap().rank(), stream.model().unwrap().rank(), "what is known is not read again");
+        assert_eq!(
+            stream.preview().unwrap().into_partial_model().rank(),
+            stream.model().unwrap().rank(),
+            "what is known is not read again"
+        );
     }
 }
 
@@ -326,7 +330,7 @@ fn a_factor_of_f32_is_shown_as_it_is_read() {
     let rows = random.with_spectrum(1200, 2000, &spectrum).mapv(|x| x as f32);
     let mut stream = FitOptions::new().components(10).stream(2000).unwrap();
     rows.axis_chunks_iter(Axis(0), 100).for_each(|block| stream.update(block).unwrap());
-    let (shown, model) = (stream.shown().unwrap(), stream.model().unwrap());
+    let (shown, model) = (stream.preview().unwrap().into_partial_model(), stream.model().unwrap());
     assert!(shown.rank() < model.rank());
     for k in 0..10 {
         let distance = &shown.basis().row(k) - &model.basis().row(k);
@@ -343,11 +347,15 @@ fn what_cannot_be_told_from_the_rest_is_read_with_the_rest() {
     let few: Vec<f64> = (0..20).map(|i| 0.9_f64.powi(i)).collect();
     for (name, spectrum) in [("twins", twins), ("weak", weak), ("few", few)] {
         for (stream, _) in read_streams(&spectrum) {
-            assert!(Arc::ptr_eq(&stream.shown().unwrap(), &stream.model().unwrap()), "{name}, {}", stream.plan());
+            assert!(
+                Arc::ptr_eq(&stream.preview().unwrap().into_partial_model(), &stream.model().unwrap()),
+                "{name}, {}",
+                stream.plan()
+            );
         }
     }
     // Close together, but apart.
     for (stream, _) in read_streams(&edge) {
-        assert_eq!(stream.shown().unwrap().rank(), 26);
+        assert_eq!(stream.preview().unwrap().into_partial_model().rank(), 26);
     }
 }

@@ -198,7 +198,7 @@ fn eigenvalues(checks: &mut Checks, certificate: &Certificate, eigen: &Eigen, tr
     let total = truth.total();
     let mut held = Dd::ZERO;
     for (i, value) in eigen.values.iter().enumerate() {
-        let (low, high) = certificate.eigenvalue_bounds(i);
+        let (low, high) = certificate.eigenvalue_bound(i);
         checks.at_most("eigenvalue below", *value, high, slack);
         checks.at_most("eigenvalue above", -*value, -low, slack);
         held = held + *value;

@@ -50,7 +50,7 @@ fn the_pictures_of_a_forgotten_person_contribute_nothing() {
     // And the coordinates of the others are those of a recognizer that never saw them.
     let scratch = Recognizer::train(rest.all(), FaceOptions::default()).unwrap();
     for j in 0..40 {
-        let (a, b) = (without.coordinates().column(j).to_owned(), scratch.coordinates().column(j).to_owned());
+        let (a, b) = (without.scores().column(j).to_owned(), scratch.scores().column(j).to_owned());
         let sign = a.dot(&b).signum();
         let worst = a.iter().zip(&b).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-8 * b.dot(&b).sqrt(), "{j}: {worst:e}");

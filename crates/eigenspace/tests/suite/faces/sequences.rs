@@ -82,7 +82,7 @@ proptest! {
         }
         // So are the coordinates, in the order of the names, up to a turn.
         let wanted = gram(&rest.rows);
-        let found = recognizer.coordinates().dot(&recognizer.coordinates().t());
+        let found = recognizer.scores().dot(&recognizer.scores().t());
         let size = whole.eigenvalues[0];
         let worst = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(worst < rounding * size, "{worst:e} of {size:e}");
@@ -121,7 +121,7 @@ fn the_coordinates_looked_at_are_those_from_scratch_up_to_sign() {
     let (left, recognizer) = play(&album, 5, 20, 6);
     let scratch = Recognizer::train(album.some(&left).all(), open("knn", "euclidean", 6)).unwrap();
     for j in 0..6 {
-        let (a, b) = (recognizer.coordinates().column(j).to_owned(), scratch.coordinates().column(j).to_owned());
+        let (a, b) = (recognizer.scores().column(j).to_owned(), scratch.scores().column(j).to_owned());
         let sign = a.dot(&b).signum();
         let worst = a.iter().zip(&b).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-10 * b.dot(&b).sqrt(), "{j}: {worst:e}");

@@ -1,0 +1,84 @@
+//! A cheap read of a stream: the reported components, and what can be said about them.
+
+use std::sync::Arc;
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+
+use crate::error::Error;
+use crate::model::certificate::Certificate;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::project::Rows;
+
+/// The reported components of a stream, without the other directions that a model keeps.
+///
+/// It cannot be merged, split or saved, because the directions behind the components are missing: use
+/// [`EigenspaceStream::model`](crate::EigenspaceStream::model) for that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preview(Arc<EigenspaceModel>);
+
+impl Preview {
+    pub(crate) fn new(model: Arc<EigenspaceModel>) -> Self {
+        Self(model)
+    }
+
+    /// The model behind it, of which only the reported components may be used.
+    #[doc(hidden)]
+    pub fn into_partial_model(self) -> Arc<EigenspaceModel> {
+        self.0
+    }
+
+    /// n: number of rows so far.
+    pub fn count(&self) -> u64 {
+        self.0.count()
+    }
+
+    /// The total weight of the rows.
+    pub fn weight(&self) -> f64 {
+        self.0.weight()
+    }
+
+    /// D: number of features.
+    pub fn features(&self) -> usize {
+        self.0.features()
+    }
+
+    /// k: number of reported components.
+    pub fn n_components(&self) -> usize {
+        self.0.n_components()
+    }
+
+    /// The mean of the rows.
+    pub fn mean(&self) -> ArrayView1<'_, f64> {
+        self.0.mean()
+    }
+
+    /// The reported components, one per row.
+    pub fn components(&self) -> ArrayView2<'_, f64> {
+        self.0.components()
+    }
+
+    /// The singular values of the reported components.
+    pub fn singular_values(&self) -> ArrayView1<'_, f64> {
+        self.0.singular_values()
+    }
+
+    /// The variance along each component; the divisor is `weight − ddof`.
+    pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
+        self.0.explained_variance(ddof)
+    }
+
+    /// The share of the total variance along each component.
+    pub fn explained_variance_ratio(&self) -> Array1<f64> {
+        self.0.explained_variance_ratio()
+    }
+
+    /// The scores of rows.
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        self.0.project(rows)
+    }
+
+    /// Bounds on the error; directions that the preview leaves out count as dropped.
+    pub fn certificate(&self) -> Certificate {
+        self.0.certificate()
+    }
+}
