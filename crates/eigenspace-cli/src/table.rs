@@ -48,13 +48,5 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// A whole number with commas between groups of three digits.
 pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    indicatif::HumanCount(value).to_string()
 }

@@ -1,5 +1,7 @@
 //! Maps numbers to positions on an axis, and chooses round tick values.
 
+use indicatif::HumanCount;
+
 use super::drawable;
 
 /// The format of the numbers along an axis.
@@ -134,7 +136,7 @@ fn round_step(rough: f64) -> f64 {
 
 /// A count with thousands separators: `12,345`.
 pub(super) fn thousands(count: usize) -> String {
-    plain(count as f64, 1.0)
+    HumanCount(count as u64).to_string()
 }
 
 /// As many decimals as the step has, with a minus sign (U+2212) and thousands separators.
@@ -148,12 +150,8 @@ fn plain(value: f64, step: f64) -> String {
     if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
         out.push('−');
     }
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
+    // Larger numbers are written as powers of ten.
+    out.push_str(&whole.parse().map_or_else(|_| whole.to_owned(), |whole| HumanCount(whole).to_string()));
     if let Some(fraction) = fraction {
         out.push('.');
         out.push_str(fraction);

@@ -10,6 +10,8 @@
 //! computing an eigenvector of a tridiagonal matrix*, SIAM J. Matrix Anal. Appl. 18(4), 1997). Divide and conquer costs
 //! O(n³) for all of them. Vectors of close eigenvalues are nearly parallel: the caller orthonormalizes them, and uses
 //! divide and conquer if that, or the check of [`Tridiagonal::residual`], fails.
+//!
+//! We keep our own because faer computes all eigenvectors or none, and most reads need a small part of them.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};

@@ -100,8 +100,9 @@ impl Batches for FileBatches {
 
     fn skip_undecoded(&mut self, rows: u64) -> Result<u64, Error> {
         let mut passed = 0;
-        while let Some((_, more)) = self.places.pop_front_if(|(_, more)| *more <= rows - passed) {
+        while let Some((_, more)) = self.places.front().filter(|(_, more)| *more <= rows - passed) {
             passed += more;
+            self.places.pop_front();
         }
         Ok(passed)
     }

@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
 
 use crate::io::error::Error;
 use crate::io::source::open::{format_of, other_image};
@@ -26,37 +29,35 @@ pub(super) struct Images {
 impl Images {
     pub(super) fn below(folder: &Path) -> Result<Self, Error> {
         let mut found = Self::default();
-        walk(folder, Path::new(""), &mut Vec::new(), &mut found)?;
+        let visible = |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
+        for entry in WalkDir::new(folder).follow_links(true).into_iter().filter_entry(visible) {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) if leads_nowhere(&error) => continue,
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).to_owned();
+                    return Err(Error::Io { action: "read", path, source: error.into() });
+                }
+            };
+            let path = entry.path();
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            if format_of(path) == Some(Format::Images) {
+                found.files.push(path.strip_prefix(folder).unwrap_or(path).to_owned());
+            } else if let Some(format) = other_image(path) {
+                *found.others.entry(format).or_default() += 1;
+            }
+        }
         found.files.sort_by(|a, b| by_folder_then_file(a, b));
         Ok(found)
     }
 }
 
-/// `above` are the real places of the folders on the way here: a link back to one of them is not followed.
-fn walk(root: &Path, below: &Path, above: &mut Vec<PathBuf>, found: &mut Images) -> Result<(), Error> {
-    let folder = root.join(below);
-    let failed = |source| Error::Io { action: "read", path: folder.clone(), source };
-    let real = folder.canonicalize().map_err(failed)?;
-    if above.contains(&real) {
-        return Ok(());
-    }
-    above.push(real);
-    for entry in std::fs::read_dir(&folder).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        if name.to_string_lossy().starts_with('.') {
-            continue;
-        }
-        let (path, relative) = (folder.join(&name), below.join(&name));
-        if path.is_dir() {
-            walk(root, &relative, above, found)?;
-        } else if path.is_file() && format_of(&path) == Some(Format::Images) {
-            found.files.push(relative);
-        } else if let Some(format) = other_image(&path).filter(|_| path.is_file()) {
-            *found.others.entry(format).or_default() += 1;
-        }
-    }
-    above.pop();
-    Ok(())
+/// Whether a link points to a directory above it, or to a file that does not exist. Such links are ignored.
+fn leads_nowhere(error: &walkdir::Error) -> bool {
+    let missing = error.io_error().is_some_and(|error| error.kind() == ErrorKind::NotFound);
+    error.loop_ancestor().is_some() || (missing && error.depth() > 0)
 }
 
 fn by_folder_then_file(a: &Path, b: &Path) -> Ordering {

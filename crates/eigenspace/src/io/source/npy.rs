@@ -11,7 +11,6 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::elements::Elements;
 use crate::io::source::header::Header;
-use crate::io::source::window::window;
+use crate::io::source::window::{read_exact_at, window};
 use crate::io::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
 /// No row has more columns than this: a header alone must not make us reserve more than a gigabyte.
@@ -197,8 +196,9 @@ impl Array {
 fn columns(file: &File, offset: u64, layout: &Layout, first: u64, rows: usize) -> std::io::Result<Values> {
     let size = layout.elements.size();
     let mut bytes = vec![0; rows * size];
-    let read =
-        |j: usize, bytes: &mut [u8]| file.read_exact_at(bytes, offset + (j as u64 * layout.rows + first) * size as u64);
+    let read = |j: usize, bytes: &mut [u8]| {
+        read_exact_at(file, bytes, offset + (j as u64 * layout.rows + first) * size as u64)
+    };
     // As they lie: each column together.
     let shape = (rows, layout.columns.count).f();
     if layout.elements.is_narrow() {

@@ -4,6 +4,9 @@
 //! pixel to each side, or one new pixel if that is larger. So enlarging is linear interpolation, and reducing uses every old
 //! pixel, which avoids aliasing. A mean stays in the range of the values, unlike the results of sharper filters. The result
 //! is f64 and not rounded.
+//!
+//! We keep our own because the filters of the crate `image` work in f32 and round each channel to the integer type of the
+//! image, which makes features coarser than the pixels they came from.
 
 /// The old pixels that contribute to a new one: the first of them, and their weights, which sum to 1.
 struct PixelWeights {
