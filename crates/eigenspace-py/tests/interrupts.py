@@ -65,7 +65,7 @@ def state(subject):
         return subject.count, subject.rank, subject.mean.tobytes()
     kept = {name: value for name, value in vars(subject).items() if not name.startswith("_")}
     rows = getattr(subject, "n_samples_seen_", None)
-    return repr(kept), rows, id(getattr(subject, "_seen", None)), id(getattr(subject, "_fitted", None))
+    return repr(kept), rows, id(getattr(subject, "_stream_state", None)), id(getattr(subject, "_fitted", None))
 
 
 def interrupt():

@@ -15,7 +15,7 @@ from ._interrupt import decomposition, interruptibly
 from ._minka import dimension
 from ._model import EigenspaceModel, settings
 from ._rows import is_sparse, pieces_of, weights_of
-from ._seen import StreamState
+from ._stream_state import StreamState
 from ._view import View
 
 WIDE = 1024

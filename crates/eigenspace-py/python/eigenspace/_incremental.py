@@ -16,7 +16,7 @@ from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
 from ._note import is_standardized
 from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole_of
-from ._seen import StreamState
+from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
 
@@ -144,16 +144,16 @@ class IncrementalPCA(Estimator):
             lambda: Stream.resume(model._core, chosen), decomposition(model._core.rank, model.n_features)
         )
         estimator._warn_if_ignored(stream, model.n_features)
-        estimator._seen = StreamState(stream, model.n_features, chosen, narrow=False)
+        estimator._stream_state = StreamState(stream, model.n_features, chosen, narrow=False)
         return estimator
 
     @property
     def n_samples_seen_(self) -> int:
         """Rows absorbed so far."""
-        seen: StreamState | None = getattr(self, "_seen", None)
-        if seen is None:
+        state: StreamState | None = getattr(self, "_stream_state", None)
+        if state is None:
             raise self._not_fitted()
-        return seen.stream.count
+        return state.stream.count
 
     @n_samples_seen_.setter
     def n_samples_seen_(self, count: float) -> None:
@@ -167,7 +167,7 @@ class IncrementalPCA(Estimator):
         """
         with self._all_or_nothing():
             X = self._checked(X, reset=True, least=1)
-            self._seen = self._absorbed(None, X, sample_weight, whole=False)
+            self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
                 raise nothing_to_fit(X.shape[0])
             return self
@@ -177,13 +177,13 @@ class IncrementalPCA(Estimator):
     ) -> IncrementalPCA:
         """Add any number of rows to the model."""
         with self._all_or_nothing():
-            seen: StreamState | None = getattr(self, "_seen", None)
-            X = self._checked(X, reset=seen is None) if check_input or seen is None else array_of(X)
-            self._seen = self._absorbed(seen, X, sample_weight, whole=True)
+            state: StreamState | None = getattr(self, "_stream_state", None)
+            X = self._checked(X, reset=state is None) if check_input or state is None else array_of(X)
+            self._stream_state = self._absorbed(state, X, sample_weight, whole=True)
             return self
 
     def _absorbed(
-        self, seen: StreamState | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool
+        self, state: StreamState | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool
     ) -> StreamState:
         """Absorb checked rows, all or none. If ``whole``, the rows of the call are one block."""
         n, features = X.shape
@@ -194,28 +194,28 @@ class IncrementalPCA(Estimator):
         if str(self.forgetting).startswith("block:"):
             size = max(n, 1) if whole else self.batch_size_
         cost = decomposition(min(n, size), features)
-        if seen is None:
+        if state is None:
             at_hand = 0 if whole or is_sparse(X) else n
             stream = Stream(features, chosen, at_hand)
             self._warn_if_ignored(stream, features)
-        elif seen.settings != chosen:
-            held = decomposition(min(seen.stream.count, seen.held), features)
-            stream = interruptibly(lambda: seen.stream.with_settings(chosen), held)
+        elif state.settings != chosen:
+            held = decomposition(min(state.stream.count, state.held), features)
+            stream = interruptibly(lambda: state.stream.with_settings(chosen), held)
             self._warn_if_ignored(stream, features)
         elif n > size or cost >= LONG:
-            stream = seen.stream.copy()  # an interruption must leave the original unchanged
+            stream = state.stream.copy()  # an interruption must leave the original unchanged
         else:
-            stream = seen.stream
+            stream = state.stream
         for start, end, rows in pieces_of(X, size):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, rows, part, start), cost)
-        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (seen is None or seen.narrow))
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (state is None or state.narrow))
 
     def _view(self) -> View:
-        seen: StreamState | None = getattr(self, "_seen", None)
-        if seen is None or seen.stream.count == 0:
+        state: StreamState | None = getattr(self, "_stream_state", None)
+        if state is None or state.stream.count == 0:
             raise self._not_fitted()
-        view = seen.view(self.standardize)
+        view = state.view(self.standardize)
         self._warn_if_fewer(view)
         return view
 
@@ -261,7 +261,7 @@ class IncrementalPCA(Estimator):
         with lock_of(self):
             twin = type(self).__new__(type(self))
             twin.__dict__.update(self.__dict__)
-            if hasattr(self, "_seen"):
-                seen = self._seen
-                twin._seen = StreamState(seen.stream.copy(), seen.features, seen.settings, seen.narrow)
+            if hasattr(self, "_stream_state"):
+                state = self._stream_state
+                twin._stream_state = StreamState(state.stream.copy(), state.features, state.settings, state.narrow)
             return twin

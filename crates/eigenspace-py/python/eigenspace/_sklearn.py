@@ -12,7 +12,7 @@ try:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import validate_data
 except ImportError:
-    from ._stand_ins import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin
+    from ._sklearn_replacements import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin
 
     validate_data = None
 

@@ -26,8 +26,8 @@ except ImportError as _error:
     raise ImportError("eigenspace.plot needs matplotlib: pip install matplotlib") from _error
 
 from ._biplot import biplot, circle
+from ._images import components, reconstructions
 from ._monitor import monitor
-from ._pictures import components, reconstructions
 from ._scatter import scatter
 from ._scree import scree
 

@@ -17,10 +17,10 @@ from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
 from .._core import EigenspaceError
-from ._classes import cloud, labels_of
 from ._figure import BLUE, RULE, axes, checked, equal, remark, settled, zero_lines
-from ._names import Names
-from ._subject import Drawable, PlotSource, at_least_one
+from ._labels import cloud, labels_of
+from ._name_placement import Names
+from ._plot_source import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 

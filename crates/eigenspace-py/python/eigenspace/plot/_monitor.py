@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from .._core import EigenspaceError
-from ._classes import Labels, cloud, labels_of, legend
 from ._figure import FADED, HALO, INK, VERMILION, axes, checked, settled
-from ._names import Names
-from ._subject import Drawable, PlotSource
+from ._labels import Labels, cloud, labels_of, legend
+from ._name_placement import Names
+from ._plot_source import Drawable, PlotSource
 
 Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from ._classes import cloud, labels_of
 from ._figure import axes, checked, equal, settled, zero_lines
-from ._subject import Drawable, PlotSource
+from ._labels import cloud, labels_of
+from ._plot_source import Drawable, PlotSource
 
 
 def scatter(

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from ._figure import BLUE, INK, RULE, VERMILION, axes, checked
-from ._subject import Drawable, PlotSource, at_least_one
+from ._plot_source import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._core import EigenspaceError
 from .._rows import array_of, is_sparse
 from ._figure import FADED, gallery
-from ._subject import Drawable, PlotSource, at_least_one
+from ._plot_source import Drawable, PlotSource, at_least_one
 
 Floats = NDArray[np.float64]
 
