@@ -1,11 +1,11 @@
-//! One function for each kind of bytes that a stranger may hand us.
+//! One function for each kind of untrusted input.
 //!
 //! ```text
-//! bytes ─► reader ─► an error, or something that can be used        never a panic, never without end
+//! bytes ─► reader ─► an error, or a usable result        never a panic or an endless loop
 //! ```
 //!
-//! The fuzz targets (`targets/`, run by `cargo xtask fuzz`) call these with bytes that the fuzzer makes up. The ordinary tests
-//! (`crates/eigenspace/tests/suite/fuzz.rs`) call them with the bytes in `seeds/`: good files to start from, and cases
+//! The fuzz targets (`targets/`, run by `cargo xtask fuzz`) call them with bytes from the fuzzer. The ordinary tests
+//! (`crates/eigenspace/tests/suite/fuzz.rs`) call them with the files in `seeds/`: valid files, and cases
 //! that once failed.
 #![allow(dead_code, reason = "each target and the tests use some of them")]
 
@@ -19,14 +19,14 @@ use eigenspace::{
 };
 use ndarray::Array2;
 
-/// Rows and blocks that are read of each case: a few bytes may stand for billions of equal rows.
+/// Largest number of rows and blocks to read: a few bytes can stand for billions of equal rows.
 const BLOCK_ROWS: usize = 16;
 const BLOCKS: usize = 64;
 
-/// A reader: its name, and the function that feeds it.
+/// A reader: its name, and the function that calls it with bytes.
 pub(crate) type Reader = (&'static str, fn(&[u8]));
 
-/// All readers, by the names of their targets and of the folders of their seeds.
+/// All readers, by the names of their targets and of the directories of their seeds.
 pub(crate) const ALL: [Reader; 10] = [
     ("arrow", arrow),
     ("checkpoint", checkpoint),
@@ -40,9 +40,9 @@ pub(crate) const ALL: [Reader; 10] = [
     ("words", words),
 ];
 
-/// Before the first case of a target. The fuzzer ends the process in the hook of every panic, even of those that a reader
-/// catches: it is enough that those which nobody catches end it, and they do. Files that only this version of the
-/// library writes become seeds in the folder that `EIGENSPACE_SEEDS` names.
+/// Runs before the first case of a target. The fuzzer ends the process on every panic, even on those that a reader
+/// catches; an empty hook leaves it to the uncaught ones to end it. Files that only this version of the
+/// library writes are stored as seeds in the directory named by `EIGENSPACE_SEEDS`.
 pub(crate) fn prepare(target: &str) {
     std::panic::set_hook(Box::new(|_| {}));
     if let Some(folder) = std::env::var_os("EIGENSPACE_SEEDS") {
@@ -52,7 +52,7 @@ pub(crate) fn prepare(target: &str) {
     }
 }
 
-/// Good files of this version of the library.
+/// Valid files of this version of the library.
 pub(crate) fn made(target: &str) -> Vec<Vec<u8>> {
     let whole = EigenspaceModel::fit(ramp().view()).expect("rows");
     let short = whole.truncate(Truncation::Rank(1)).expect("a rank");
@@ -114,7 +114,7 @@ fn of(format: Format) -> ReadOptions {
     ReadOptions::new().format(format)
 }
 
-/// Reads a file of these bytes from its beginning, and again after skipping some rows.
+/// Reads a file with these bytes from its start, and again after skipping some rows.
 fn rows(bytes: &[u8], options: &ReadOptions) {
     let mut file = temporary();
     file.write_all(bytes).expect("the case is written");
@@ -134,14 +134,14 @@ fn rows(bytes: &[u8], options: &ReadOptions) {
     }
 }
 
-/// A file in memory, where the system has such a place.
+/// A temporary file, in memory if the system has a directory for that.
 fn temporary() -> tempfile::NamedTempFile {
     let memory = Path::new("/dev/shm");
     let file = if memory.is_dir() { tempfile::NamedTempFile::new_in(memory) } else { tempfile::NamedTempFile::new() };
     file.expect("a temporary file")
 }
 
-/// A model that is read can be used, and what is written of it is read again.
+/// A model that can be read can be used, written, and read again.
 pub(crate) fn model(bytes: &[u8]) {
     let Ok((model, note)) = EigenspaceModel::from_bytes_with_note(bytes) else { return };
     use_model(&model);
@@ -162,7 +162,7 @@ fn use_model(model: &EigenspaceModel) {
     let _ = model.truncate(Truncation::Rank(1));
 }
 
-/// A recognizer that is read recognizes, and what is written of it is read again.
+/// A recognizer that can be read can recognize images, be written, and be read again.
 pub(crate) fn recognizer(bytes: &[u8]) {
     let Ok(recognizer) = Recognizer::from_bytes(bytes) else { return };
     let row = Array2::from_elem((1, recognizer.model().features()), 1.0);
@@ -172,7 +172,7 @@ pub(crate) fn recognizer(bytes: &[u8]) {
     assert_eq!(Recognizer::from_bytes(&recognizer.to_bytes()).expect("it was read before"), recognizer);
 }
 
-/// A stream that is restored takes more rows and can be read.
+/// A stream that can be restored accepts more rows and can be read.
 pub(crate) fn checkpoint(bytes: &[u8]) {
     for options in checkpoint_options() {
         let Ok((mut stream, note)) = EigenspaceStream::restore(bytes, &options) else { continue };
@@ -184,13 +184,13 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
     }
 }
 
-/// The options with which the seeds were made.
+/// The options of the seeds.
 pub(crate) fn checkpoint_options() -> [FitOptions; 2] {
     let base = FitOptions::new().components(2_usize);
     [base.clone(), base.engine(Engine::Factor).max_rank(3).block_rows(4).missing(Missing::Impute)]
 }
 
-/// Words for settings: refused, or settings with which a fit succeeds or is refused.
+/// Text of settings: either an error, or settings with which a fit succeeds or returns an error.
 pub(crate) fn words(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let base = FitOptions::new().block_rows(4);

@@ -1,9 +1,9 @@
-//! How much of the machine's matrix-product rate the engine reaches.
+//! The share of the machine's matrix-product rate that the engine reaches.
 //!
-//! Each share is taken between two medians of one run in which all cases are interleaved, so that a
-//! noisy neighbor hits both sides. The count of operations of each case is the least that its
+//! Each share is the ratio of two medians of one run in which all cases are interleaved, so that other
+//! load on the machine affects both. The number of operations of each case is the smallest that its
 //! algorithm needs: symmetric products count half; r vectors of an eigenproblem of size q count 4/3 q³ to
-//! reach tridiagonal form and 2 q² r to turn the vectors back.
+//! reach tridiagonal form and 2 q² r to rotate the vectors back.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -16,7 +16,7 @@ use ndarray::Array2;
 
 const ROUNDS: usize = 9;
 
-/// Seconds of one call, and the operations it stands for.
+/// The seconds and the number of operations of one call.
 struct Case {
     name: String,
     operations: f64,
@@ -30,7 +30,7 @@ fn noise(rows: usize, columns: usize) -> Array2<f64> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
     };
-    // Some strong directions, so that truncation has something to keep.
+    // Some strong directions, for truncation to keep.
     let factors = Array2::from_shape_simple_fn((rows, 20), &mut next);
     let loadings = Array2::from_shape_simple_fn((20, columns), &mut next);
     factors.dot(&loadings) + Array2::from_shape_simple_fn((rows, columns), next)
@@ -98,7 +98,7 @@ fn compression(features: usize, rank: usize, block: usize, single: bool) -> Case
         };
         let head = rank + block + 1;
         add(0..head);
-        // The buffer is filled, and then a row comes for which it must be compressed.
+        // Fills the buffer, and then adds the row that causes a compression.
         (0..turns)
             .map(|turn| {
                 let (start, end) = (head + turn * block, head + (turn + 1) * block);

@@ -7,12 +7,12 @@ use eigenspace::{EigenspaceModel, Error, FitOptions, Truncation};
 use ndarray::Array2;
 
 fn main() -> Result<(), Error> {
-    // Each site measures the same 300 features around a mean of its own.
+    // Each site measures the same 300 features, with its own mean.
     let sites: Vec<Array2<f64>> = (0..4).map(site).collect();
     let options = FitOptions::new().components(5);
     let models = sites.iter().map(|rows| options.fit(rows.view())).collect::<Result<Vec<_>, _>>()?;
 
-    // Only the models travel, never the rows.
+    // Only the models are exchanged, never the rows.
     let bytes: usize = models.iter().map(|model| model.to_bytes().len()).sum();
     let all = EigenspaceModel::merge_all(&models, Truncation::None)?;
     let rows: usize = sites.iter().map(|rows| rows.len() * 8).sum();
@@ -42,7 +42,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// 2,000 rows: five waves with random amplitudes, some noise, a mean of the site's own.
+/// 2,000 rows: five waves with random amplitudes, some noise, and the mean of the site.
 fn site(number: u32) -> Array2<f64> {
     let mut state = 0x5DEE_CE66_u64 + u64::from(number);
     let mut random = move || {

@@ -1,5 +1,5 @@
-//! A window over a stream of sensor readings: new rows come in, old ones are taken out, and the angle
-//! to a reference model shows when the sensors begin to behave differently.
+//! A sliding window over sensor readings: new rows are added, old ones removed, and the angle
+//! to a reference model shows when the behavior of the sensors changes.
 //!
 //! `cargo run --example sliding_window`
 #![allow(clippy::print_stdout)]
@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// 1,000 readings of 24 sensors that follow two hidden movements; from row 600 on, one of them turns.
+/// 1,000 readings of 24 sensors that follow two hidden movements; from row 600 on, one of them changes direction.
 fn readings() -> Array2<f64> {
     let mut state = 42_u64;
     let mut random = move || {

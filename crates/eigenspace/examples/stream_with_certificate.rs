@@ -1,10 +1,10 @@
-//! Rows arrive in blocks of any size; the model says at any time how exact it is.
+//! Rows arrive in blocks of any size, and the model reports its accuracy at any time.
 //!
-//! `captured` is the interval for the share of variance in the best ten directions, `sine at most` bounds
-//! the largest angle between the model's ten directions and the true ones, and `truly` is that angle's sine.
+//! `captured` is the interval for the share of variance along the best ten directions, `sine at most` bounds
+//! the sine of the largest angle between the model's ten directions and the true ones, and `truly` is its true value.
 //!
-//! The same stream is absorbed three times: keeping spare rank (the default), keeping no more than
-//! is shown, and with Frequent Directions. `cargo run --example stream_with_certificate`
+//! The same stream is absorbed three times: keeping spare rank (the default), keeping only the
+//! reported directions, and with Frequent Directions. `cargo run --example stream_with_certificate`
 #![allow(clippy::print_stdout)]
 
 use eigenspace::{Engine, Error, FitOptions, Truncation, subspace_distance};
@@ -47,7 +47,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Ten directions that matter, in decreasing order, and noise in all the others.
+/// Ten strong directions, in decreasing order, and noise in all others.
 fn rows(n: usize, features: usize) -> Array2<f64> {
     let mut state = 3_u64;
     let mut random = move || {

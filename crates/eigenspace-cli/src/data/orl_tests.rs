@@ -1,4 +1,4 @@
-//! The way from pip to a folder of faces, with a made-up package and programs that stand in for Python.
+//! The path from pip to a directory of faces, with a generated package and programs that replace Python.
 
 use std::fs;
 use std::io::Write;

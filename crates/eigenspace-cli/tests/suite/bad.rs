@@ -1,4 +1,4 @@
-//! Commands that must fail: they say why, exit with 2, and leave every file as it was.
+//! Commands that must fail: they print the reason, exit with code 2, and leave every file unchanged.
 
 mod arrays;
 mod faces;

@@ -1,4 +1,4 @@
-//! Several commands at work on one file.
+//! Several commands that use one file at the same time.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

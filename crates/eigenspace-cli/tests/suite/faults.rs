@@ -1,5 +1,5 @@
-//! Disks that are full or read-only, directories that are none, and input that vanishes: the old file stays, nothing is left beside
-//! it, and the message says what to do.
+//! Disks that are full or read-only, paths through files, and input that vanishes: the old file stays, no temporary files are left,
+//! and the message says what to do.
 
 use std::fs;
 use std::io::Write;

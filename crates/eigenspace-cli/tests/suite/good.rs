@@ -1,4 +1,4 @@
-//! Commands that do what they say.
+//! Commands that succeed.
 
 mod coordinates;
 mod data;

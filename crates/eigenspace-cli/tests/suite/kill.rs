@@ -1,7 +1,7 @@
-//! Commands that are killed at random moments. Whenever it happens, the file is the older one or the new one, it
-//! loads, and the next command that writes it removes what was left beside it.
+//! Commands that are killed at random moments. In every case the file is either the old one or the new one, it
+//! can be loaded, and the next command that writes it removes leftover temporary files.
 //!
-//! A dozen kills of each command here; `cargo xtask kill 300` makes it 300, by `EIGENSPACE_KILLS`.
+//! Each command is killed a dozen times; `cargo xtask kill 300` sets `EIGENSPACE_KILLS` to kill it 300 times.
 
 use std::fs;
 use std::process::{Child, Stdio};

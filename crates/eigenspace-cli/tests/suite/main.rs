@@ -1,4 +1,4 @@
-//! The command from outside: what it says, what it writes, and how it ends.
+//! The command: its messages, the files it writes, and its exit codes.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, missing_docs)]
 

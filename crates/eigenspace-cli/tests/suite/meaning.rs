@@ -1,4 +1,4 @@
-//! Columns mean what their names say, whatever the order in which they come.
+//! Columns are identified by their names, whatever their order.
 
 use crate::support::Folder;
 

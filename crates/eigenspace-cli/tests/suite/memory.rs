@@ -1,4 +1,4 @@
-//! Files far larger than the memory that is used for them.
+//! Files much larger than the memory used to process them.
 
 use std::fs::{self, File};
 use std::io::Write;

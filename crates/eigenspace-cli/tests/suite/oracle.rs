@@ -1,4 +1,4 @@
-//! What PCA must give, computed by plain loops: no code is shared with the library.
+//! The expected results of PCA, computed by plain loops that share no code with the library.
 
 /// Rows of numbers.
 pub(crate) type Rows = Vec<Vec<f64>>;

@@ -1,4 +1,4 @@
-//! People for the recognizer: drawn by arithmetic, so that they are the same everywhere.
+//! Generated images of people, the same on every machine.
 
 use crate::files::pgm;
 use crate::support::Folder;

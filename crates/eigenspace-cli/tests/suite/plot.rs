@@ -1,4 +1,4 @@
-//! Pictures: every kind, as SVG and as PNG, and what cannot be drawn.
+//! Plots: every kind, as SVG and PNG, and errors.
 
 use crate::support::Folder;
 

@@ -1,4 +1,4 @@
-//! Fits that are killed and taken up again.
+//! Fits that are killed and resumed.
 
 mod refused;
 

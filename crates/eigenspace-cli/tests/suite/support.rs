@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the command run in it.
+//! A temporary directory for each test, in which the command runs.
 
 use std::collections::BTreeMap;
 use std::fmt;

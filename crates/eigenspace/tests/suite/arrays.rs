@@ -1,5 +1,5 @@
-//! NumPy arrays as row sources. That they are read right is shown with numpy itself, in `tests/python`; here is
-//! how they are cut, skipped in, and refused when they are broken.
+//! NumPy arrays as row sources. `tests/python` checks with numpy that they are read correctly; this module checks
+//! blocks, skipping, and errors of broken files.
 
 use std::path::{Path, PathBuf};
 

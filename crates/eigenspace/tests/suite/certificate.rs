@@ -1,4 +1,4 @@
-//! The certificate: every claim it makes, against the oracle, after every way to truncate.
+//! The certificate: every claim, compared with the oracle, after every kind of truncation.
 
 use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};
 use ndarray::Axis;

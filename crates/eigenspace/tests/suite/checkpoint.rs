@@ -1,4 +1,4 @@
-//! Streams put aside and taken up again.
+//! Streams that are saved and restored.
 
 use eigenspace::{
     EigenspaceModel, EigenspaceStream, Engine, FitOptions, Forgetting, Missing, SparseRows, Truncation, io,

@@ -1,4 +1,4 @@
-//! Files that appear whole, and files that are read, changed and written back.
+//! Files that are written completely or not at all, and files that are read, changed and written back.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -46,7 +46,7 @@ fn a_process_of_the_same_number_blocks_nobody() {
     assert_eq!(names(folder.path()), ["state"]);
 }
 
-/// Sweeps that run all the time take nothing from those who write.
+/// Sweeps that run all the time remove nothing that is being written.
 #[test]
 fn a_sweep_between_creating_and_locking_costs_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ fn what_somebody_else_has_changed_is_neither_replaced_nor_removed() {
     let mut new = FileEdit::try_open_or_new(folder.path().join("new")).unwrap().unwrap();
     fs::write(folder.path().join("new"), "hers").unwrap();
     assert!(matches!(new.replace(b"ours"), Err(Error::Changed { .. })));
-    // Looking at a file, or another name for it, is no change.
+    // Reading a file, or another name for it, is not a change.
     fs::write(&path, "ours").unwrap();
     let mut edit = FileEdit::open(&path).unwrap();
     File::open(&path).unwrap();

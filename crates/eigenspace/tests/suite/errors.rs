@@ -1,4 +1,4 @@
-//! Bad input: the exact words, the hint, and nothing half done.
+//! Invalid input: the exact message and hint, and no partial changes.
 
 use eigenspace::io::source::SourceError;
 use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Rank, Truncation};

@@ -1,5 +1,5 @@
-//! Everyday data: repeated rows, one-hot groups, columns of unlike units, f32 rows, weights that sum to one, features
-//! that appear late, rows far from zero. The default path must be right on all of it, and say so.
+//! Everyday data: repeated rows, one-hot groups, columns with different units, f32 rows, weights that sum to one, features
+//! that appear late, rows far from zero. The defaults must be accurate on all of it, and the certificate must say so.
 
 use eigenspace::{Block, EigenspaceModel, Engine, FitOptions, Method, Missing, SparseRows, Truncation, WeightKind};
 use ndarray::{Array1, Array2, Axis, array};
@@ -169,7 +169,7 @@ fn weights_that_sum_to_one_are_refused_or_taken_for_what_they_are() {
     assert!(error.hint().unwrap().contains("reliability"), "{error}");
     let halves: Vec<f64> = weights.iter().map(|w| w / 2.0).collect();
     assert!(EigenspaceModel::fit(Block::from(&rows).weighted(&halves)).unwrap().explained_variance(1.0).is_err());
-    // Equal weights of any sum are no weights.
+    // Equal weights of any sum have the same effect as no weights.
     let plain = EigenspaceModel::fit(rows.view()).unwrap().explained_variance(1.0).unwrap();
     for weights in [&weights, &halves] {
         let options = FitOptions::new().weights(WeightKind::Reliability);
@@ -274,7 +274,7 @@ fn rows_at_hand_are_fitted_exactly_as_long_as_that_is_affordable() {
     }
 }
 
-/// Rows of whole numbers keep all their digits far from zero, so everything said of a row must be what it is at zero.
+/// Whole numbers keep all their digits far from zero, so all results for a row must be the same as near zero.
 #[test]
 fn distances_scores_and_estimates_are_as_precise_far_from_zero() {
     let mut random = Random::new(29);

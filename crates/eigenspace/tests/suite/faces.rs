@@ -1,4 +1,4 @@
-//! The recognizer: what it decides, what it keeps after people come and go, and what it refuses.
+//! The recognizer: its decisions, its state after people were enrolled and forgotten, and its errors.
 
 mod classifiers;
 mod evaluation;
@@ -48,7 +48,7 @@ impl Album {
     }
 }
 
-/// Nobody is turned away, so that every decision shows.
+/// Nobody is rejected, so that every decision is visible.
 pub(crate) fn open(classifier: &str, metric: &str, k: usize) -> FaceOptions {
     FaceOptions::new()
         .components(k)
@@ -58,7 +58,7 @@ pub(crate) fn open(classifier: &str, metric: &str, k: usize) -> FaceOptions {
         .not_a_face(Threshold::None)
 }
 
-/// Whom pictures show.
+/// The people recognized in images.
 pub(crate) fn decisions(recognizer: &Recognizer, rows: &Array2<f64>) -> Vec<String> {
     let found = recognizer.matcher().unwrap().recognize(rows.view()).unwrap();
     found.iter().map(|found| found.person().unwrap_or("-").to_owned()).collect()

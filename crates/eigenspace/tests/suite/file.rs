@@ -1,4 +1,4 @@
-//! The model file: golden, round trips, and everything that can be wrong with one.
+//! The model file: the golden file, round trips, and all kinds of invalid files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn golden_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v2.safetensors")
 }
 
-/// The model that the golden file holds, computed afresh.
+/// The model of the golden file, computed again.
 fn golden_model() -> EigenspaceModel {
     let cell = |(i, j): (usize, usize)| ((i * i * (j + 2) + 3 * i + 7 * j) % 11) as f64 - 5.0 + 0.25 * j as f64;
     let rows = Array2::from_shape_fn((12, 5), cell);
@@ -33,7 +33,7 @@ fn format_error(bytes: &[u8]) -> FormatError {
     }
 }
 
-/// Writes the golden file anew, when the format changes: run it with `--ignored`.
+/// Writes the golden file for a new format version; run it with `--ignored`.
 #[test]
 #[ignore = "writes the golden file"]
 fn the_golden_file_is_written() {

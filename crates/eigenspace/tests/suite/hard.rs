@@ -1,11 +1,11 @@
-//! Data on which incremental PCA usually fails, each against the oracle.
+//! Data on which incremental PCA usually fails, compared with the oracle.
 
 use eigenspace::{EigenspaceModel, Engine, FitOptions, Method, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::support::{self, EPS, Random, allowed, cut, distance, oracle, orthogonality_loss, sine, stack};
 
-/// Every road from rows to a model that keeps all digits, in blocks of these lengths.
+/// Every way from rows to a model that keeps all digits, in blocks of these sizes.
 fn roads(rows: &Array2<f64>, lengths: &[usize]) -> Vec<(&'static str, EigenspaceModel)> {
     let d = rows.ncols();
     let mut update = EigenspaceModel::empty(d);
@@ -211,7 +211,7 @@ fn a_hundred_thousand_one_row_updates_stay_orthogonal() {
         assert!(loss <= 1e-12, "{road}: {loss:e}");
         assert_eq!(model.count(), 100_000);
     }
-    // The three roads drop the same directions, so they end in the same place.
+    // All three ways drop the same directions, so they give the same result.
     assert!((brand.all_singular_values()[0] / block.all_singular_values()[0] - 1.0).abs() < 1e-10);
     assert!(brand.with_components(3).unwrap().subspace_distance(&block.with_components(3).unwrap()).unwrap() < 1e-8);
 }
@@ -249,7 +249,7 @@ fn specification_rule(blocks: &[Array2<f64>]) -> f64 {
     factor.row(0).dot(&factor.row(0))
 }
 
-/// MATH.md's adversarial stream: 20 strong directions, then one weak direction 2,000 times.
+/// An adversarial stream: 20 strong directions, then one weak direction 2,000 times.
 fn adversarial(d: usize) -> Array2<f64> {
     let mut rows = Array2::<f64>::zeros((2080, d));
     for i in 0..80 {
@@ -359,7 +359,7 @@ fn angle_to(model: &EigenspaceModel, directions: ArrayView2<'_, f64>, k: usize) 
 
 #[test]
 fn data_of_any_magnitude_is_decomposed_to_rounding() {
-    // The eigensolver beneath deflates by an absolute threshold from 129 rows on.
+    // The underlying eigensolver deflates by an absolute threshold from 129 rows on.
     for (n, d) in [(300, 128), (300, 129), (60, 150), (150, 160)] {
         let plain = Random::new(16).matrix(n, d);
         for scale in [1e-60, 1e-9, 1e4, 1e9, 1e60] {

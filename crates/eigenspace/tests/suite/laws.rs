@@ -1,4 +1,4 @@
-//! The laws: what must hold for any rows, against the oracle of `support`.
+//! The laws: statements that hold for any rows, compared with the oracle of `support`.
 
 use crate::support::{self, Random, allowed, cut, distance, oracle, stack};
 use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};

@@ -1,4 +1,4 @@
-//! The test suite: one module per operation of the library, and the laws that join them.
+//! The test suite: one module per operation of the library, and the laws that connect them.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod angles;

@@ -1,4 +1,4 @@
-//! Missing cells: refused, skipped, or filled better than by means.
+//! Missing cells: rejected, skipped, or filled better than by means.
 
 use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Forgetting, Missing, subspace_distance};
 use ndarray::{Array2, Axis, array};
@@ -21,7 +21,7 @@ fn engines() -> [FitOptions; 3] {
     [base.clone(), base.clone().engine(Engine::Factor).block_rows(50), base.engine(Engine::Scatter).block_rows(50)]
 }
 
-/// The usual remedy: every missing cell is the mean of its feature.
+/// The usual method: every missing cell is filled with the mean of its feature.
 fn mean_filled(rows: &Array2<f64>) -> Array2<f64> {
     let mut filled = rows.clone();
     for mut column in filled.columns_mut() {

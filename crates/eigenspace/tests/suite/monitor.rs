@@ -1,4 +1,4 @@
-//! Monitoring: limits that good rows keep and others pass.
+//! Monitoring: limits that normal rows stay below and others exceed.
 
 use eigenspace::{EigenspaceModel, Error, FitOptions, Forgetting};
 use ndarray::{Array2, array};

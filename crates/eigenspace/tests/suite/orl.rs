@@ -1,7 +1,7 @@
 //! The three tests of the specification on the ORL faces, with the defaults.
 //!
-//! The faces are 400 pictures of 92 × 112 pixels. `cargo xtask test` fetches them and sets
-//! `EIGENSPACE_ORL`; without it these tests fail, for a test that is skipped shows nothing.
+//! The faces are 400 images of 92 × 112 pixels. `cargo xtask test` fetches them and sets
+//! `EIGENSPACE_ORL`; without it these tests fail, because a skipped test would show nothing.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Folders of pictures as rows. The pictures are made here; the ORL faces are read too.
+//! Directories of images as rows. The images are generated here; the ORL faces are read too.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use image::{DynamicImage, GrayImage, ImageFormat, Luma, LumaA, Rgb, Rgba};
 use ndarray::Array2;
 use tempfile::TempDir;
 
-/// Files in a folder of their own, gone at the end of the test.
+/// Files in a temporary directory, which is removed at the end of the test.
 struct Folder(TempDir);
 
 impl Folder {
@@ -43,7 +43,7 @@ fn gray(first: u8) -> GrayImage {
     GrayImage::from_fn(3, 2, |x, y| Luma([first + (3 * y + x) as u8]))
 }
 
-/// A picture with something to compress.
+/// An image with something to compress.
 fn waves(width: u32, height: u32) -> image::RgbImage {
     let wave = |t: u32| (127.0 + 120.0 * (f64::from(t) * 0.7).sin()) as u8;
     image::RgbImage::from_fn(width, height, |x, y| Rgb([wave(x), wave(y), wave(x + 2 * y)]))
@@ -116,7 +116,7 @@ fn bare_pictures_have_no_labels_and_a_single_picture_is_one_row() {
     assert_eq!(one.values[[0, 0]], 9.0);
 }
 
-/// A JPEG with a note of the camera's on how it was held.
+/// A JPEG with an EXIF orientation.
 fn held(picture: &image::RgbImage, orientation: u8) -> Vec<u8> {
     let whole = encoded("x.jpg", picture.clone());
     let mut note = b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01".to_vec();

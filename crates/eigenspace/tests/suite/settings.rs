@@ -1,4 +1,4 @@
-//! Settings written as words, the same ones in the command and in Python.
+//! Settings as text, the same in the command and in Python.
 
 use eigenspace::{Engine, Forgetting, Method, Missing, Truncation, WeightKind};
 

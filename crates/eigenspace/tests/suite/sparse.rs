@@ -1,4 +1,4 @@
-//! Sparse rows: the same model as from the dense ones, by every road.
+//! Sparse rows: by every operation, the same model as from dense rows.
 
 use eigenspace::{Block, EigenspaceModel, Engine, Error, FitOptions, Forgetting, Missing, SparseRows, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -33,7 +33,7 @@ impl Csr {
     }
 }
 
-/// A tenth of the cells is there; some features much more often than others.
+/// A tenth of the cells are non-zero, in some features much more often than in others.
 fn thin(seed: u64, n: usize, d: usize) -> Array2<f64> {
     let mut random = Random::new(seed);
     let often: Vec<f64> = (0..d).map(|j| 0.5 / (1.0 + j as f64).sqrt()).collect();

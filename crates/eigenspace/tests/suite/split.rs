@@ -1,4 +1,4 @@
-//! Split, remove and replace: what they refuse, and what they leave behind.
+//! Split, remove and replace: what they reject, and the accuracy of what remains.
 
 use eigenspace::{EigenspaceModel, Error, FitOptions, Truncation};
 use ndarray::{Array2, Axis};
@@ -12,14 +12,14 @@ fn batch(rows: &Array2<f64>) -> EigenspaceModel {
 #[test]
 fn a_part_that_was_never_in_the_whole_is_refused() {
     let mut random = Random::new(1);
-    // In few dimensions a stranger shows when it spreads more, or lies elsewhere, than the whole allows;
+    // In few dimensions, a wrong part is detected if it has more spread, or another position, than the whole allows;
     let narrow = batch(&random.matrix(40, 6));
     let strangers =
         [random.matrix(10, 6) * 3.0, random.matrix(1, 6) * 5.0, random.matrix(10, 6) * 0.1 + 7.0, random.matrix(40, 6)];
     for stranger in &strangers {
         refused(&narrow, stranger);
     }
-    // in many dimensions any stranger sticks out of the span.
+    // in many dimensions, any wrong part lies outside the span.
     let wide = batch(&random.matrix(30, 200));
     for stranger in [random.matrix(10, 200), random.matrix(2, 200) * 0.01, random.matrix(30, 200)] {
         refused(&wide, &stranger);

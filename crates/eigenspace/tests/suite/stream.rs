@@ -1,4 +1,4 @@
-//! The streaming engine: cuts, reads, threads, engines and precisions.
+//! The stream: block sizes, reads, threads, engines and precisions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A slow, obvious oracle that shares no code with the library, and data to try it on.
+//! A slow and simple oracle that shares no code with the library, and test data.
 
 use eigenspace::EigenspaceModel;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
@@ -13,7 +13,7 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
     ProptestConfig { cases: usual * factor, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// What plain loops say of a set of rows.
+/// The results of plain loops for a set of rows.
 pub(crate) struct Oracle {
     pub(crate) count: u64,
     pub(crate) weight: f64,
@@ -63,7 +63,7 @@ pub(crate) fn weighted_oracle(rows: ArrayView2<'_, f64>, weights: &[f64]) -> Ora
 
 /// Singular values, non-increasing, and right singular vectors (one per row), by one-sided Jacobi
 /// rotations: slow, obvious, and accurate to the last digits. (nalgebra's SVD is not: on 3 centered
-/// rows of 18 features it was seen to be wrong in the third digit.)
+/// rows of 18 features it was wrong in the third digit.)
 pub(crate) fn jacobi_svd(a: Array2<f64>) -> (Vec<f64>, Array2<f64>) {
     let (n, d) = a.dim();
     if n > d {
@@ -88,7 +88,7 @@ fn sort(values: Vec<f64>, directions: Array2<f64>) -> (Vec<f64>, Array2<f64>) {
     (order.iter().map(|&i| values[i]).collect(), directions.select(Axis(0), &order))
 }
 
-/// Turns pairs of rows until all are orthogonal.
+/// Rotates pairs of rows until all are orthogonal.
 fn rotate_until_orthogonal(rows: &mut Array2<f64>, mut along: Option<&mut Array2<f64>>) {
     for _ in 0..60 {
         let mut quiet = true;
@@ -177,7 +177,7 @@ impl Distance {
     }
 }
 
-/// Compares everything a model says with the oracle.
+/// Compares all results of a model with the oracle.
 pub(crate) fn distance(model: &EigenspaceModel, truth: &Oracle) -> Distance {
     assert_eq!(model.count(), truth.count);
     assert!((model.weight() - truth.weight).abs() <= 1e-12 * truth.weight, "{} {}", model.weight(), truth.weight);
@@ -247,7 +247,7 @@ impl Random {
     }
 }
 
-/// Rows made orthonormal, twice over.
+/// Orthonormalizes rows, twice.
 pub(crate) fn gram_schmidt(mut rows: Array2<f64>) -> Array2<f64> {
     for i in 0..rows.nrows() {
         for _ in 0..2 {
@@ -263,7 +263,7 @@ pub(crate) fn gram_schmidt(mut rows: Array2<f64>) -> Array2<f64> {
     rows
 }
 
-/// Rows of one matrix under those of another.
+/// The rows of one matrix below those of another.
 pub(crate) fn stack(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
     concatenate(Axis(0), &[a.view(), b.view()]).unwrap()
 }

@@ -20,7 +20,7 @@ fn anew(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Everything that a source gives, in one piece.
+/// All rows of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Everything {
     /// As bits, so that NaN equals NaN.
@@ -60,7 +60,7 @@ fn rows_of(rows: &[&[f64]]) -> Vec<Vec<u64>> {
     rows.iter().map(|row| bits(row)).collect()
 }
 
-/// Skips so many rows, then reads all in blocks of this size.
+/// Skips some rows, then reads all others in blocks of this size.
 fn read_after<P: AsRef<Path>>(
     inputs: &[P],
     options: &ReadOptions,
@@ -108,7 +108,7 @@ fn is_narrow(path: &Path, options: &ReadOptions) -> bool {
     matches!(block.values, Values::F32(_))
 }
 
-/// The message of the refusal, its cause, and its hint if there is one.
+/// The message of an error, its cause, and its hint if there is one.
 fn refusal(path: &Path, options: &ReadOptions) -> String {
     let error = read_after(&[path], options, 0, 5).expect_err("it must be refused");
     told(&error)

@@ -1,4 +1,4 @@
-//! Views and use: projections, variances, covariance, distances, each against loops.
+//! Results computed from a model: projections, variances, covariance, distances, each compared with plain loops.
 
 use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Method, Truncation};
 use ndarray::{Array1, Array2, Axis, array};

@@ -54,7 +54,7 @@ proptest! {
             prop_assert!(far.worst() <= 8.0 * allowed(n, d), "{:?}", far);
             prop_assert!(model.certificate().is_exact());
         }
-        // What came with weights leaves with the same weights.
+        // Rows that were added with weights are removed with the same weights.
         let left = models[0].split(&EigenspaceModel::fit(two).unwrap()).unwrap();
         let rest = weighted_oracle(part(0..cut), &weights[..cut]);
         let error = support::frobenius(&(support::scatter_of(&left) - &rest.scatter));

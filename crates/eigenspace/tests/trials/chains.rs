@@ -1,4 +1,4 @@
-//! A case: random rows, a model of them, and a chain of operations, each model held against the truth.
+//! A case: random rows, a model of them, and a chain of operations; each model is compared with the truth.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,7 +15,7 @@ use crate::oracle::{Rows, Truth};
 use crate::random::Random;
 use crate::{missing, useful};
 
-/// One case in so many has missing cells.
+/// One in this number of cases has missing cells.
 const MISSING_EVERY: u64 = 25;
 
 /// Operations of a chain, by the numbers in [`Chain::step`].
@@ -23,7 +23,7 @@ const OPERATIONS: usize = 12;
 /// Chains that random ones seldom are: parts and rows that leave a model after it was cut.
 const SCRIPTS: [&[usize]; 6] = [&[2, 8, 5], &[8, 2, 5], &[8, 7, 7], &[2, 4, 8, 5, 7], &[9, 2, 5, 0], &[2, 8, 7, 10]];
 
-/// What came of a case.
+/// The result of a case.
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
     pub(crate) about: String,
@@ -191,7 +191,7 @@ impl Chain<'_> {
         self.outcome.violations.push((step, violation));
     }
 
-    /// Holds a model against the truth, and sometimes a view of it.
+    /// Compares a model with the truth, and sometimes a view of it.
     fn hold(&mut self, item: &Item) {
         let truth = Truth::of(&self.source.rows, &item.rows);
         let eigen = self.compare(&item.model, &truth, &item.history, "");

@@ -1,6 +1,6 @@
-//! What a model says of itself, each statement held against the truth.
+//! The claims of a model, each compared with the truth.
 //!
-//! Every check is strict: the only slack is what the oracle's own arithmetic can be off by.
+//! Every check is strict: the only tolerance is the rounding of the oracle itself.
 
 use eigenspace::{Certificate, EigenspaceModel};
 
@@ -15,7 +15,7 @@ const ORTHONORMALITY_TOLERANCE: f64 = 1e-12;
 /// Mean and feature scatter, relative to the spread of the feature.
 const MOMENT_TOLERANCE: f64 = 1e-10;
 
-/// A statement that turned out false.
+/// A claim that is false.
 #[derive(Debug, Clone)]
 pub(crate) struct Violation {
     pub(crate) claim: &'static str,
@@ -75,7 +75,7 @@ impl History {
     }
 }
 
-/// Collects what is false.
+/// Collects false claims.
 struct Checks {
     violations: Vec<Violation>,
     largest: f64,

@@ -1,17 +1,17 @@
-//! Eigenvalues and eigenvectors of a symmetric matrix, to some 28 digits of the largest eigenvalue.
+//! Eigenvalues and eigenvectors of a symmetric matrix, accurate to about 28 digits of the largest eigenvalue.
 //!
 //! ```text
 //! Q from Jacobi's rotations in f64  →  Q made orthonormal in double-double  →  rotations of Q M Qᵀ in double-double
 //! ```
 //!
-//! Rotations are slow, obvious and always converge, on equal and on zero eigenvalues too.
+//! Rotations are slow and simple, and always converge, also for equal and zero eigenvalues.
 
 use crate::number::{Dd, Number, add_multiple, fast, settle};
 
-/// Rotations are over when every entry beside the diagonal is below this share of the largest entry.
+/// Rotations end when every entry off the diagonal is below this share of the largest entry.
 const F64_TOLERANCE: f64 = 1e-16;
 const DD_TOLERANCE: f64 = 1e-31;
-/// Sweeps after which a matrix is given up; ten are usual.
+/// Largest number of sweeps; ten are usual.
 const SWEEPS: usize = 80;
 
 /// Eigenvalues, largest first, and the eigenvectors as rows.

@@ -1,4 +1,4 @@
-//! The element types that rows may have: the same numbers, as the library gets them.
+//! The element types of rows: the same numbers in the form that is passed to the library.
 
 use eigenspace::{Block, SparseRows};
 use ndarray::{Array2, ArrayView2, Axis};

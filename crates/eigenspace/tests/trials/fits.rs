@@ -1,4 +1,4 @@
-//! Ways to make a model of rows: streams in random cuts, batch PCA by every method, updates from nothing.
+//! Ways to fit a model: streams with random blocks, batch PCA by every method, updates of the empty model.
 
 use eigenspace::{
     Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Truncation,

@@ -1,4 +1,4 @@
-//! Rows to try: by family, then moved, scaled and made odd in one feature or another.
+//! Test rows: a family, then shifted, scaled, or modified in some features.
 
 use ndarray::{Array1, Array2};
 

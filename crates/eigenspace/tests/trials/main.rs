@@ -1,14 +1,14 @@
-//! Property trials: random rows, random chains of operations, every claim against an oracle in higher precision.
+//! Property trials: random rows, random chains of operations, and every claim compared with an oracle in higher precision.
 //!
 //! ```text
 //! cargo test -p eigenspace --test trials                          run by `cargo xtask test`: twenty thousand cases
 //! cargo xtask soak -- 1000000                                     the laws, then a million cases
 //! EIGENSPACE_TRIALS_SEED=4711 cargo test -p eigenspace --test trials -- --ignored --exact soak --nocapture
-//!                                                                 one case, told in full
+//!                                                                 one case, printed in full
 //! ```
 //!
 //! A case is its seed: rows (`generators.rs`, `elements.rs`), a model (`fits.rs`), a chain of operations (`chains.rs`), and
-//! after each of them every claim (`claims.rs`) against the truth about the rows (`oracle.rs`).
+//! after each of them a comparison of every claim (`claims.rs`) with the truth about the rows (`oracle.rs`).
 #![allow(missing_docs, clippy::print_stdout, clippy::result_large_err)]
 
 mod chains;
@@ -25,7 +25,7 @@ mod report;
 mod selftest;
 mod useful;
 
-/// The number of cases without another wish.
+/// The default number of cases.
 const CASES: u64 = 20_000;
 
 /// A number from the environment.

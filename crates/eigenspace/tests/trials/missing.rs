@@ -1,7 +1,7 @@
-//! Cases with missing cells: rows left out are checked in full, filled ones for what any filling must keep.
+//! Cases with missing cells. If rows are left out, all claims are checked; if cells are filled, only what must hold for any filling.
 //!
-//! The rows as filled are known to the library alone, so the claims about the scatter cannot be checked there. But the
-//! features of these rows are independent, so no estimate has a reason to leave the range of what was observed.
+//! Only the library knows the filled rows, so the claims about their scatter cannot be checked. But the
+//! features of these rows are independent, so no estimate should leave the range of the observed values.
 
 use eigenspace::{EigenspaceModel, Engine, Error, FitOptions, Missing};
 use ndarray::Array2;

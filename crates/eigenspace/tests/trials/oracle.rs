@@ -13,7 +13,7 @@ use ndarray::Array2;
 use crate::eigen::{Eigen, eigen};
 use crate::number::{Dd, Number, add_multiple, fast, settle};
 
-/// What the oracle's own arithmetic may be off by, as a share of the largest eigenvalue or of the number compared.
+/// Bound on the rounding of the oracle itself, relative to the largest eigenvalue or to the compared number.
 pub(crate) const ORACLE_ERROR: f64 = 1e-26;
 
 /// Which rows of the data a model stands for, and what each weighs.
@@ -46,7 +46,7 @@ impl Rows {
     }
 }
 
-/// What is true of those rows.
+/// The truth about those rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Truth {
     pub(crate) features: usize,
@@ -111,7 +111,7 @@ impl Truth {
         eigen(&self.scatter, self.features)
     }
 
-    /// E, what the model lacks of the true scatter.
+    /// E, the true scatter minus that of the model.
     pub(crate) fn error_of(&self, model: &EigenspaceModel) -> Vec<Dd> {
         let mut error = self.scatter.clone();
         for (direction, s) in model.basis().rows().into_iter().zip(model.all_singular_values()) {

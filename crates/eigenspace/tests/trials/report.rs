@@ -1,4 +1,4 @@
-//! Running many cases on all cores, and what is printed of them.
+//! Runs many cases on all cores, and prints the results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,7 +36,7 @@ struct Kind {
     gross: BTreeMap<&'static str, usize>,
 }
 
-/// What came of all cases.
+/// The results of all cases.
 #[derive(Default)]
 pub(crate) struct Summary {
     cases: u64,
@@ -135,7 +135,7 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.get(at.min(values.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
 }
 
-/// Runs so many cases on all cores.
+/// Runs cases on all cores.
 pub(crate) fn run(first: u64, cases: u64, only: &str, progress: bool) -> Summary {
     let (next, summary, start) = (AtomicU64::new(first), Mutex::new(Summary::default()), Instant::now());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -185,7 +185,7 @@ fn tell_short(outcome: &Outcome, before: usize) {
     }
 }
 
-/// Tells one case in full; false if a claim is violated.
+/// Prints one case in full; false if a claim is violated.
 pub(crate) fn tell(seed: u64) -> bool {
     let outcome = chains::run(seed, "");
     println!("case {seed}: {}", outcome.about);

@@ -1,5 +1,5 @@
-//! The oracle and the checks, tried on what is known: a wrong claim must be found, and the oracle must not be the one
-//! that is wrong.
+//! Tests of the oracle and of the checks on known cases: a wrong claim must be detected, and the oracle must not be
+//! wrong itself.
 
 use eigenspace::{EigenspaceModel, Truncation};
 use ndarray::{Array2, array};

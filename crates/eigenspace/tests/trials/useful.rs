@@ -1,4 +1,4 @@
-//! Bounds must not only hold, they must say something: what can be asked where nothing was dropped.
+//! Bounds must not only hold, but also be useful: what they must guarantee if nothing was dropped.
 
 use eigenspace::EigenspaceModel;
 

@@ -1,4 +1,4 @@
-//! Are the numbers where the axes say they are?
+//! Numbers are drawn at the right positions on the axes.
 
 use super::super::*;
 use super::{axis, number, numbers, of_class, places, sound, texts};

@@ -1,4 +1,4 @@
-//! Do images and files hold the right pixels?
+//! Images and files contain the right pixels.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

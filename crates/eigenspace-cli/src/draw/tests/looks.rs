@@ -1,4 +1,4 @@
-//! Can classes be told apart, are dense clouds readable, are both axes of one scale, is text drawn?
+//! Classes are distinguishable, dense clouds readable, both axes of a plot have one scale if required, and text is drawn.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What every picture must keep, read back from its own SVG and PNG.
+//! Properties of every plot, checked on its SVG and PNG output.
 
 mod charts;
 mod images;
@@ -57,7 +57,7 @@ fn axis(document: &Document<'_>, horizontal: bool) -> impl Fn(f64) -> f64 {
     move |value| first.1 + (value - first.0) * (last.1 - first.1) / (last.0 - first.0)
 }
 
-/// Well-formed, and free of numbers that are none. Returns the picture for further questions.
+/// Checks that the SVG is well-formed and has no NaN. Returns the parsed plot for further checks.
 fn sound(drawing: &Drawing) -> Document<'_> {
     let document = Document::parse(drawing.svg()).unwrap();
     for node in document.descendants() {

@@ -1,4 +1,4 @@
-//! Names: over no mark, no arrow and no other name, and never to be taken for the name of another point.
+//! Names cover no mark, arrow or other name, and are never closer to another point than to their own.
 
 use super::super::scene::{Anchor, Area, Marks, Point, Shape, Text};
 use super::super::*;

@@ -1,4 +1,4 @@
-//! Strange input: no panic, a sound picture, and always the same one.
+//! Unusual input: no panic, a valid plot, and always the same one.
 
 use super::super::*;
 use super::view::clusters;

@@ -1,4 +1,4 @@
-//! Text in other scripts than those of the built-in typeface.
+//! Text in scripts that the built-in typeface does not have.
 
 use super::super::fallback::{Fonts, advice};
 use super::super::font::Weight;

@@ -1,6 +1,6 @@
-//! Every kind of picture with realistic numbers, written to `target/pictures` for a look:
-//! `cargo test -p eigenspace-cli -- --ignored pictures`. Images of faces are used where the
-//! variable `EIGENSPACE_FACES` names a folder of PGM files of 92 by 112 pixels.
+//! Every kind of plot with realistic numbers, written to `target/pictures` for inspection:
+//! `cargo test -p eigenspace-cli -- --ignored pictures`. Images of faces are used if the
+//! variable `EIGENSPACE_FACES` names a directory of PGM files of 92 by 112 pixels.
 
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ fn faces() -> Vec<Vec<f64>> {
 }
 
 #[test]
-#[ignore = "writes pictures for a look"]
+#[ignore = "writes plots for inspection"]
 fn pictures_of_points() {
     let (points, labels) = clusters(150, 3);
     let flat = |p: &[[f64; 3]]| p.iter().map(|p| (p[0], p[1])).collect::<Vec<_>>();
@@ -110,7 +110,7 @@ fn pictures_of_points() {
 }
 
 #[test]
-#[ignore = "writes pictures for a look"]
+#[ignore = "writes plots for inspection"]
 fn pictures_of_scripts() {
     let (points, _) = clusters(200, 5);
     let names = ["漢字かな交じり文", "العربية جميلة", "עברית (abc) 123", "हिन्दी क्षेत्र", "한국어 and Latin"];
@@ -129,7 +129,7 @@ fn pictures_of_scripts() {
 }
 
 #[test]
-#[ignore = "writes pictures for a look"]
+#[ignore = "writes plots for inspection"]
 fn pictures_of_curves() {
     let ratios: Vec<f64> = (0..12).map(|i| 0.35 * 0.68_f64.powi(i)).collect();
     let bounds: Vec<(f64, f64)> = ratios.iter().map(|r| (0.85 * r, 1.2 * r)).collect();
@@ -202,7 +202,7 @@ fn pictures_of_curves() {
 }
 
 #[test]
-#[ignore = "writes pictures for a look"]
+#[ignore = "writes plots for inspection"]
 fn pictures_of_images() {
     let faces = faces();
     let size = PictureSize { width: 92, height: 112, channels: 1 };

@@ -1,4 +1,4 @@
-//! Arrays that are cut short, of the wrong kind, or one too many.
+//! Arrays that are truncated, of the wrong kind, or ambiguous.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Models that are broken, strangers to each other, or no models at all.
+//! Models that are broken, do not match, or are not models at all.
 
 use insta::assert_snapshot;
 

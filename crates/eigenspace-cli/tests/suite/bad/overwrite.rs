@@ -1,4 +1,4 @@
-//! What a slip of the hand must not cost: data, models, or meaning.
+//! Mistakes on the command line must not destroy data or models, or mix up columns.
 
 use crate::support::Folder;
 

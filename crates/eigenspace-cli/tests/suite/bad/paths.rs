@@ -1,4 +1,4 @@
-//! Paths that lead nowhere, or to the wrong thing.
+//! Paths that do not exist, or are of the wrong kind.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Pictures that are damaged, or not all alike.
+//! Images that are damaged, or that differ in size or depth.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Rows that are none, or not all alike.
+//! Input that is not rows, or whose rows differ.
 
 use insta::assert_snapshot;
 

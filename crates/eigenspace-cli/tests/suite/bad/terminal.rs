@@ -1,4 +1,4 @@
-//! Names that would give orders to the terminal, and hints that can be pasted.
+//! Names with control sequences for the terminal, and hints that can be pasted.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Readers who go away, and disks that are full.
+//! Closed pipes and full disks.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! From rows to coordinates and back.
+//! Projection and reconstruction of rows.
 
 use insta::assert_snapshot;
 

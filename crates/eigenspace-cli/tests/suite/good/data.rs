@@ -1,4 +1,4 @@
-//! `eigenspace data`, without a network: the faces are where `EIGENSPACE_ORL` says.
+//! `eigenspace data`, without a network: the faces are in the directory named by `EIGENSPACE_ORL`.
 
 use insta::assert_snapshot;
 

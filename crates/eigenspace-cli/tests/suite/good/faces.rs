@@ -1,4 +1,4 @@
-//! Recognizers from outside.
+//! The commands for recognizers.
 
 use insta::assert_snapshot;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Models that grow, join, come apart, and are looked at.
+//! Models that are updated, merged, split and inspected.
 
 use insta::assert_snapshot;
 use serde_json::Value;

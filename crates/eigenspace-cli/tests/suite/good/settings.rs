@@ -1,4 +1,4 @@
-//! Options of `fit` and what they do to the model.
+//! Options of `fit` and their effect on the model.
 
 use insta::assert_snapshot;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Results that are not what was asked for, or cannot be relied on: the command says so.
+//! Warnings about results that differ from the request or are not reliable.
 
 use insta::assert_snapshot;
 

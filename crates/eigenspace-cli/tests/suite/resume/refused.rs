@@ -1,4 +1,4 @@
-//! Checkpoints that do not belong to the fit, and are left alone.
+//! Checkpoints that do not belong to the fit are rejected and not changed.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Classifiers against plain loops, and against what is known of them.
+//! Classifiers, compared with plain loops and with known properties.
 
 use eigenspace::faces::Recognizer;
 use ndarray::{Array2, array};

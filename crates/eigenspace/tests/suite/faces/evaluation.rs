@@ -1,4 +1,4 @@
-//! Protocols, trials and what they say together.
+//! Protocols, trials and their summary.
 
 use eigenspace::faces::{Error, FaceOptions, Protocol, Recognizer, evaluate, incremental, psnr, ssim};
 use eigenspace::internal::add_noise;

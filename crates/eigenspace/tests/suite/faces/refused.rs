@@ -1,4 +1,4 @@
-//! What a recognizer refuses, with its words.
+//! Errors of a recognizer, with their messages.
 
 use eigenspace::Components;
 use eigenspace::faces::{Error, FaceOptions, Faces, Recognizer};
@@ -70,14 +70,14 @@ fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let found = error(recognizer.enroll(faces));
     assert_eq!(found.to_string(), "the picture `other.pgm` of `q` is enrolled already, as `0.pgm` of `p1`");
     assert!(found.hint().unwrap().contains("forget the other first"));
-    // In one go, too.
+    // The same in a single call.
     let twice = album.some(&[0, 1, 4, 0]);
     let people = ["p0", "p0", "p2", "p2"].map(String::from);
     let pictures = ["a", "b", "c", "d"].map(String::from);
     let faces = Faces::new(twice.rows.view(), &people, &pictures);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
     assert_eq!(found.to_string(), "the picture `d` of `p2` is enrolled already, as `a` of `p0`");
-    // Forgotten, it may come again.
+    // After it was forgotten, it can be enrolled again.
     let back = recognizer.forget("p1").unwrap().enroll(album.some(&[2, 3]).all()).unwrap();
     assert_eq!(back.people(), recognizer.people());
 }

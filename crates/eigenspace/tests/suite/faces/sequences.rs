@@ -1,4 +1,4 @@
-//! After any sequence of enrolling and forgetting, a recognizer is the one that was trained on what is left.
+//! After any sequence of enrolling and forgetting, a recognizer equals one that was trained on the remaining images.
 
 use eigenspace::faces::{self, Faces, Recognizer};
 use ndarray::Array2;
@@ -16,7 +16,7 @@ fn gram(rows: &Array2<f64>) -> Array2<f64> {
     })
 }
 
-/// Plays a random sequence of arrivals and departures; returns what is left, and the recognizer.
+/// Enrolls and forgets at random; returns the remaining images, and the recognizer.
 fn play(album: &Album, seed: u64, steps: usize, k: usize) -> (Vec<usize>, Recognizer) {
     let mut random = Random::new(seed);
     let mut below = |bound: usize| ((random.uniform() * bound as f64) as usize).min(bound - 1);
@@ -80,7 +80,7 @@ proptest! {
         if truth.eigenvalues.first().is_some_and(|first| *first > 0.0) {
             prop_assert!(distance(recognizer.model(), &truth).worst() < rounding, "{:?}", distance(recognizer.model(), &truth));
         }
-        // So are the coordinates, in the order of the names, up to a turn.
+        // So are the scores, in the order of the names, up to a rotation.
         let wanted = gram(&rest.rows);
         let found = recognizer.scores().dot(&recognizer.scores().t());
         let size = whole.eigenvalues[0];

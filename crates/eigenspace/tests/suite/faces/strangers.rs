@@ -1,4 +1,4 @@
-//! The rates at the default threshold are those that are stated, with strangers outside the eigenspace.
+//! The error rates at the default threshold are as documented, with strangers that are not part of the eigenspace.
 
 use eigenspace::faces::{
     Classifier, FaceOptions, Metric, OpenEvaluation, OpenRates, Protocol, Recognizer, Threshold, Verdict,

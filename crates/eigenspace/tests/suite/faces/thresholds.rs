@@ -1,4 +1,4 @@
-//! Who is unknown, and what is no face.
+//! Which faces are unknown, and which images are not faces.
 
 use eigenspace::faces::{FaceOptions, Recognizer, Threshold, Verdict};
 use ndarray::Array2;

@@ -1,4 +1,4 @@
-//! Files that were cut, changed, or never were tables: always an error, never a crash.
+//! Files that are truncated, damaged, or not tables at all: always an error, never a crash.
 
 use std::path::Path;
 use std::sync::Arc;
