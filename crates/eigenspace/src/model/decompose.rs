@@ -1,4 +1,4 @@
-//! From any factor of a scatter to its basis and spectrum.
+//! Computes basis and spectrum from any factor of a scatter.
 //!
 //! | symbol | in the code | shape |
 //! |---|---|---|
@@ -12,21 +12,20 @@
 //! Δ C = Z diag(s) Wᵀ   ⇒   A_r = Z diag(s) V   with   V = Wᵀ C⁻¹ Δ⁻¹ F
 //! ```
 //!
-//! A Gram matrix squares the condition number, so by itself it says nothing of singular values
-//! below √ε s₁. Here it only picks a rotation. F = U_r A involves no division and keeps every digit
-//! of A, its rows are orthogonal up to ε s₁² and graded, and the second, *scaled* Gram matrix N Nᵀ is
-//! close to the identity, so its Cholesky factor repairs orthogonality and Δ C gives the singular
-//! values to ε s₁, as an SVD of A would, from four matrix products. Where N is orthonormal to rounding
-//! (no direction is weak) it is V, and Δ is diag(s). Only when N is far from orthogonal (several directions
-//! below √ε s₁) the rows of F are turned one by one (`jacobi.rs`).
+//! A Gram matrix squares the condition number, so it does not determine singular values below √ε s₁. Here it only
+//! provides a rotation. F = U_r A involves no division and keeps every digit of A, and its rows are orthogonal up to ε s₁²
+//! and sorted by length. The second, *scaled* Gram matrix N Nᵀ is close to the identity, so its Cholesky factor restores
+//! orthogonality, and Δ C gives the singular values up to ε s₁, as an SVD of A would, with four matrix products. If N is
+//! orthonormal up to rounding (no direction is weak), then V = N and Δ = diag(s). Only if N is far from orthogonal
+//! (several directions are below √ε s₁), the rows of F are made orthogonal by Jacobi rotations (`jacobi.rs`).
 //!
-//! Rows are mixed with rows, never columns with columns. So a column is rounded relative to its own length √q_j,
-//! also where features have unlike units and the shortest is ε² of the longest. A row of F is rounding, and is left
-//! out, when it is so in every column. (The SVD of small problems mixes columns. It is taken where no feature is
-//! much smaller than the largest direction.)
+//! Rotations mix rows, never columns. So the rounding of a column is relative to its own length √q_j, even if features
+//! have different units and the shortest column is ε² of the longest. A row of F is left out as rounding if it is rounding
+//! in every column. (The SVD of small problems mixes columns. It is used if no feature is much smaller than the largest
+//! direction.)
 //!
-//! Rows of A that come from a model, or from the factor of a stream, are orthogonal to each other
-//! already ([`Stacked`]): their products are zeros that need not be found.
+//! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each other ([`Stacked`]),
+//! so their products are not computed.
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
@@ -41,21 +40,22 @@ use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Truncation;
 
-/// Up to this many features an SVD of the factor is as fast as anything else.
+/// Up to this number of features, an SVD of the factor is as fast as the other methods.
 const SMALL: usize = 128;
-/// A feature whose scatter is this many times smaller than the largest eigenvalue would lose digits in an SVD.
+/// If the scatter of a feature is this many times smaller than the largest eigenvalue, the feature would lose digits in an
+/// SVD.
 pub(crate) const UNLIKE: f64 = 4096.0;
-/// Up to this factor the digits that the small features lose are counted; beyond it they are kept, at a price.
+/// Up to this factor, the loss of digits of small features is accepted and counted; above it, a slower method avoids it.
 const AMPLIFIED: f64 = 65_536.0;
-/// Singular values below this have squares without digits, and count as none.
+/// Singular values below this count as zero, because their squares underflow.
 pub(crate) const SMALLEST: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
 const SAFE_PIVOT: f64 = 0.5;
 
-/// Rows whose Gram matrix is nowhere further than this from the identity are orthonormal.
+/// Rows count as orthonormal if no entry of their Gram matrix differs from the identity by more than this.
 pub(crate) const DRIFT: f64 = 1e-13;
 
-/// A: any rows with AᵀA = M, beginning with groups of so many rows that are orthogonal within their group.
+/// A: any rows with AᵀA = M. It begins with groups of rows that are orthogonal within each group; `groups` holds their sizes.
 pub(crate) struct Stacked<'a> {
     pub(crate) rows: Array2<f64>,
     pub(crate) groups: &'a [usize],
@@ -67,12 +67,13 @@ impl From<Array2<f64>> for Stacked<'_> {
     }
 }
 
-/// A basis, its spectrum, the largest squared singular value that was dropped, and what was rounded.
+/// A basis, its spectrum, the largest dropped squared singular value, and the rounding.
 pub(crate) struct Reduced {
     pub(crate) basis: Basis,
     pub(crate) spectrum: Spectrum,
     pub(crate) lost: f64,
-    /// Whether that is more than the rows can span: rounding, unless something was truncated before.
+    /// Whether the dropped direction is more than the rows can span: then it is rounding, unless something was truncated
+    /// before.
     pub(crate) beyond_rows: bool,
     pub(crate) rounding: Rounding,
 }
@@ -80,7 +81,7 @@ pub(crate) struct Reduced {
 /// How a factor is decomposed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Route {
-    /// Whichever is faster; both see the same digits.
+    /// Whichever is faster; both are equally accurate.
     Auto,
     /// The singular value decomposition of the factor itself.
     Svd,
@@ -97,7 +98,7 @@ pub(crate) fn reduce<'a>(
 ) -> Reduced {
     let mut a = a.into();
     let (rows, features) = a.rows.dim();
-    // A feature that never varied is in no direction, not even by rounding.
+    // A constant feature is zero in every direction, without rounding.
     for (j, _) in moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
         a.rows.column_mut(j).fill(0.0);
     }
@@ -115,7 +116,7 @@ pub(crate) fn reduce<'a>(
     decomposed.cut(truncation, moments)
 }
 
-/// Whether some feature varies this many times less than the largest direction, both squared.
+/// Whether the scatter of some feature is this many times smaller than the largest eigenvalue.
 pub(crate) fn have_unlike_scales(q: ArrayView1<'_, f64>, largest: f64, ratio: f64) -> bool {
     q.iter().any(|q| *q > 0.0 && *q * ratio < largest)
 }
@@ -126,7 +127,7 @@ pub(crate) struct Decomposed {
     pub(crate) values: Array1<f64>,
     /// One direction per row, for each value.
     pub(crate) directions: Array2<f64>,
-    /// The squared singular value after the last of them, when not all were computed.
+    /// The next squared singular value, if not all were computed.
     pub(crate) beyond: f64,
     /// Singular values up to this one are rounding.
     pub(crate) floor: f64,
@@ -143,7 +144,7 @@ impl Decomposed {
             squared.push(self.beyond);
         }
         let cut = truncation.cut(&squared, moments.total(), live);
-        // The rows of the model cannot span more directions than this.
+        // The largest number of directions that the rows can span.
         let beyond_rows = moments.rank_limit() < cut.keep;
         let cut = if beyond_rows { truncation.cut(&squared, moments.total(), moments.rank_limit()) } else { cut };
         let keep = squared[..cut.keep].iter().take_while(|&&value| value > cut.shrink).count();
@@ -164,12 +165,12 @@ impl Decomposed {
     }
 }
 
-/// Roundings of a rotation of so many rows.
+/// The rounding of a rotation of `rows` rows.
 pub(crate) fn rotation(rows: usize) -> Rounding {
     Rounding { columns: 2.0 * (rows as f64 + 16.0) * UNIT, rows, ..Rounding::whole(0.0) }
 }
 
-/// By the singular value decomposition, which was checked to `decomposes` of `linalg/`.
+/// By the singular value decomposition, which `decomposes` in `linalg/` has checked.
 pub(crate) fn by_svd(a: ArrayView2<'_, f64>) -> Decomposed {
     let (values, directions) = linalg::thin_svd(a);
     let (size, largest) = (values.len() as f64, values.first().copied().unwrap_or(0.0));
@@ -178,7 +179,7 @@ pub(crate) fn by_svd(a: ArrayView2<'_, f64>) -> Decomposed {
     Decomposed { values, directions, beyond: 0.0, floor, rounding: Rounding::whole(whole) }
 }
 
-/// The same of the features that vary: a weak direction is not to be mixed with those of which there is nothing.
+/// The same for the features that vary, so that weak directions are not mixed with constant features.
 fn by_svd_of_varying(a: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>) -> Decomposed {
     let varying = varying(q);
     if varying.len() == q.len() {
@@ -193,7 +194,7 @@ pub(crate) fn varying(q: ArrayView1<'_, f64>) -> Vec<usize> {
     (0..q.len()).filter(|&j| q[j] > 0.0).collect()
 }
 
-/// Rows of some features as rows of all, zero in the others.
+/// Expands rows of some features to all features, with zeros in the others.
 pub(crate) fn among_all(rows: ArrayView2<'_, f64>, some: &[usize], features: usize) -> Array2<f64> {
     let mut all = Array2::zeros((rows.nrows(), features));
     some.iter().zip(rows.columns()).for_each(|(&j, column)| all.column_mut(j).assign(&column));
@@ -212,13 +213,13 @@ fn turned(a: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>) -> Decomposed {
 /// Orthogonal rows, sorted by length, as directions and singular values.
 fn directions_of(mut f: Array2<f64>, rounding: Rounding) -> Decomposed {
     let mut values = linalg::squared_lengths(f.view()).mapv(f64::sqrt);
-    // Lengths that are equal to rounding stay in order.
+    // Lengths that are equal up to rounding keep their order.
     (1..values.len()).for_each(|i| values[i] = values[i].min(values[i - 1]));
     f.rows_mut().into_iter().zip(&values).for_each(|(mut row, value)| row /= *value);
     Decomposed { values, directions: f, beyond: 0.0, floor: 0.0, rounding }
 }
 
-/// The rows of a factor that are more than rounding in some feature.
+/// The indices of the rows of a factor that are more than rounding in some feature.
 pub(crate) fn alive(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, rows: usize) -> Vec<usize> {
     let relative = 16.0 * (rows as f64 + 4.0).sqrt() * UNIT;
     let limits: Vec<f64> = q.iter().map(|q| relative * q.sqrt()).collect();
@@ -231,21 +232,21 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     let rows = f.nrows();
     let eigen = Eigen::of(linalg::gram_beside(f.view(), groups).view(), limit.saturating_add(1));
     let keep = limit.min(rows);
-    // What the eigenvalue of a Gram matrix can be off by.
+    // Bound on the error of an eigenvalue of the Gram matrix.
     let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
     let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
     let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
     let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
-    // Rows of F are divided by what λ says of their lengths, or can say: strong ones come out as directions.
+    // Divides the rows of F by their lengths according to λ, as far as λ is accurate, so that strong rows become unit rows.
     let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
     let mut u = eigen.vectors(0..keep);
     u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
-    // F takes the place of A, which may be large.
+    // F overwrites A, which may be large.
     linalg::rotate_in_place(u.view(), f.view_mut());
     f.slice_axis_inplace(Axis(0), Slice::from(..keep));
 
-    // Rows of F that are rounding carry no direction. Their cells tell, not λ: below √ε s₁ the
-    // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may hold a share.
+    // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
+    // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
     let squares = linalg::gram(f.view());
     let lengths: Vec<f64> = squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
     let weak = f64::EPSILON.sqrt() * largest.sqrt();
@@ -266,12 +267,13 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     let norms = squares.diag().mapv(f64::sqrt);
     let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
     let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT));
-    // The SVD of the small problem mixes rows to ε, which a feature of small spread may not bear: rows are turned then.
+    // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
+    // that case, rows are rotated instead.
     let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
     let Some(c) = safe.filter(|_| amplified <= AMPLIFIED) else {
         let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
         if !have_unlike_scales(q, greatest, UNLIKE) {
-            // No feature is much smaller than the others, so that columns may be mixed, which is faster.
+            // No feature is much smaller than the others, so columns may be mixed, which is faster.
             f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
             let decomposed = by_svd_of_varying(f.view(), q);
             let whole = rounding.whole + decomposed.rounding.whole;
@@ -297,7 +299,7 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     Decomposed { values, directions, beyond, floor: 0.0, rounding }
 }
 
-/// Leaves these rows, in order, without a copy of all others.
+/// Keeps only these rows, in order, without copying the others.
 fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
     for (to, &from) in rows.iter().enumerate().filter(|(to, from)| to != *from) {
         let (mut before, after) = f.view_mut().split_at(Axis(0), from);

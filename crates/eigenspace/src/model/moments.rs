@@ -1,11 +1,11 @@
-//! Count, weight, mean and per-feature scatter: what is never truncated.
+//! Count, weight, mean and the scatter of each feature, which are never truncated.
 //!
 //! | symbol | in the code | |
 //! |---|---|---|
-//! | n, w | `count`, `weight` | rows, and what they weigh |
-//! | μ | `mean` + `mean_low` | D, in two words |
+//! | n, w | `count`, `weight` | number of rows, and their total weight |
+//! | μ | `mean` + `mean_low` | D, as the sum of two numbers |
 //! | q | `scatter` | D, Σ (x_j − μ_j)² per feature |
-//! | c | returned by [`Moments::absorb`], [`Moments::merge`] and [`Moments::split`] | D, the row that the distance of two means adds |
+//! | c | returned by [`Moments::absorb`], [`Moments::merge`] and [`Moments::split`] | D, the row that the difference of two means adds |
 //!
 //! Merging two sets of rows adds one rank-one term to the sum of their scatters:
 //!
@@ -13,21 +13,21 @@
 //! M₃ = M₁ + M₂ + c cᵀ        c = √(w₁ w₂ / w₃) (μ₁ − μ₂)
 //! ```
 //!
-//! For a block of m rows with mean b that is stacked under n earlier rows, the extra row is not
-//! needed. Center the block at a point t between the two means, and its own rows carry the term:
+//! For a block of m rows with mean b that is stacked below n earlier rows, the extra row is not needed: if the block is
+//! centered at the right point t between the two means, its own rows contain the term:
 //!
 //! ```text
 //! Σ (x − t)(x − t)ᵀ = M_b + c cᵀ     for   t = μ + β (b − μ),   β = 1 − √(n / (n + m))
 //! ```
 //!
 //! because Σ (x − t)(x − t)ᵀ = M_b + m (1 − β)² (b − μ)(b − μ)ᵀ and m (1 − β)² = n m / (n + m).
-//! (The specification centers at the *new* mean, β = m / (n + m): that loses the shift of the old
+//! (The specification centers at the *new* mean, β = m / (n + m), which loses the shift of the old
 //! rows.) For the first block β = 1; for one row 1 − β = √(n / (n + 1)), Brand's rank-one update.
-//! Weighted rows count by their weight in n, m, b and every sum, and are multiplied by its root.
+//! Weighted rows count with their weight in n, m, b and every sum, and are multiplied by the root of their weight.
 //!
-//! The mean is kept as the sum of two numbers, its value and what that rounds off. Differences from it are
-//! then as precise as the rows allow, however far from zero they are: rows near 4e15 with a spread of 1 have
-//! a scatter with all its digits.
+//! The mean is stored as the sum of two numbers, its value and the rounding error of that value. Differences from it are
+//! then as precise as the rows, however far from zero they are: the scatter of rows near 4e15 with a spread of 1 has all
+//! its digits.
 
 use std::str::FromStr;
 
@@ -39,9 +39,9 @@ use crate::error::Error;
 use crate::linalg::{contiguous, two_sum, vectorized};
 use crate::model::weight::Weight;
 
-/// Columns centered by one task: narrow enough for a block to stay in a core's cache between its two passes.
+/// Number of columns centered by one task: few enough for a block to stay in the cache of a core between two passes.
 const PANEL: usize = 128;
-/// Rows whose differences are summed before they are added to the others, so that long sums stay precise.
+/// Number of rows that are summed before the sum is added to the others, which keeps long sums precise.
 const SUMMED_ROWS: usize = 32;
 
 /// What the weights of rows mean.
@@ -51,8 +51,7 @@ const SUMMED_ROWS: usize = 32;
 /// Reliability    λ = s² / (w − Σw² / w)        only ratios of weights matter; w = 1 gives 1 − Σw²
 /// ```
 ///
-/// Both are the same where every row weighs 1. Each divisor makes the variance unbiased (ddof = 1) for what its weights
-/// mean.
+/// Both are the same if every weight is 1. Each divisor makes the variance unbiased (ddof = 1) for its kind of weights.
 ///
 /// ```
 /// use eigenspace::{Block, FitOptions, WeightKind};
@@ -72,12 +71,12 @@ pub enum WeightKind {
     /// How often a row occurs.
     #[default]
     Frequency,
-    /// How much a row is to be trusted beside the others.
+    /// How reliable a row is compared with the others.
     Reliability,
 }
 
 impl WeightKind {
-    /// The word for it in files and settings: `frequency` or `reliability`.
+    /// The text in files and settings: `frequency` or `reliability`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Frequency => "frequency",
@@ -102,32 +101,32 @@ impl FromStr for WeightKind {
 pub(crate) struct Moments {
     pub(crate) count: u64,
     pub(crate) weight: Weight,
-    /// Σ w², for weights that say how reliable rows are.
+    /// Σ w², for reliability weights.
     pub(crate) squared_weight: f64,
     pub(crate) mean: Array1<f64>,
-    /// What `mean` rounds off.
+    /// The rounding error of `mean`.
     pub(crate) mean_low: Array1<f64>,
     pub(crate) scatter: Array1<f64>,
-    /// Cells of those rows that were missing and filled.
+    /// Number of missing cells that were filled.
     pub(crate) imputed: u64,
     /// What the weights mean.
     pub(crate) weights: WeightKind,
-    /// True if nothing is centered: the mean stays zero and the scatter is Σ x xᵀ.
+    /// Whether rows are not centered: the mean stays zero, and the scatter is Σ x xᵀ.
     pub(crate) about_origin: bool,
 }
 
-/// The moments of earlier rows and a block.
+/// The moments of earlier rows together with a block.
 pub(crate) struct Absorbed {
     pub(crate) moments: Moments,
-    /// From the point near which the block was summed to its mean.
+    /// The difference between the mean of the block and the point that it was summed around.
     pub(crate) step: Array1<f64>,
     pub(crate) c: Array1<f64>,
-    /// Roundings, at most, of a row on its way into the mean.
+    /// Upper bound on the number of roundings of a row in the mean.
     pub(crate) roundings: f64,
 }
 
 impl Moments {
-    /// The moments of no rows at all.
+    /// The moments of zero rows.
     pub(crate) fn empty(features: usize) -> Self {
         Self {
             count: 0,
@@ -142,17 +141,17 @@ impl Moments {
         }
     }
 
-    /// The same, about the origin or about the mean.
+    /// The same, centered at the origin or at the mean.
     pub(crate) fn about(self, origin: bool) -> Self {
         Self { about_origin: origin, ..self }
     }
 
-    /// The same with weights that mean this.
+    /// The same with this kind of weights.
     pub(crate) fn weighing(self, weights: WeightKind) -> Self {
         Self { weights, ..self }
     }
 
-    /// Whether the numbers of restored moments fit together.
+    /// Whether restored moments are consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         [&self.mean, &self.mean_low, &self.scatter].iter().all(|values| values.len() == features)
     }
@@ -166,7 +165,7 @@ impl Moments {
         self.scatter.sum()
     }
 
-    /// n centered rows span at most n − 1 directions; what lies beyond is the rounding of their mean.
+    /// n centered rows span at most n − 1 directions; anything more is the rounding of their mean.
     pub(crate) fn rank_limit(&self) -> usize {
         let taken = u64::from(!self.about_origin);
         usize::try_from(self.count.saturating_sub(taken)).unwrap_or(usize::MAX)
@@ -185,8 +184,8 @@ impl Moments {
         let (before, added, weight) = (self.weight.value(), block_weight.value(), together.value());
         let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let beta = 1.0 - (before / weight).sqrt();
-        // Sums are taken of differences from a point near the rows, so a mean far from zero costs no digits: the mean so
-        // far, or the heaviest row where that weighs more.
+        // Differences from a point near the rows are summed, so a mean far from zero costs no digits. The point is the
+        // mean so far, or the row with the largest weight if that is larger.
         let at_a_row = most > before && !self.about_origin;
         let near = if at_a_row { rows.row(heaviest).to_owned() } else { self.mean.clone() };
         let mut mean = self.mean.clone();
@@ -254,7 +253,7 @@ impl Moments {
         Ok(Absorbed { moments, step, c, roundings })
     }
 
-    /// The same rows, each weighing `factor` as much.
+    /// The same rows with every weight multiplied by `factor`.
     pub(crate) fn scaled(&self, factor: f64) -> Self {
         Self {
             weight: self.weight.times(factor),
@@ -264,19 +263,19 @@ impl Moments {
         }
     }
 
-    /// μ₂ − μ₁, precise however far both are from zero.
+    /// μ₂ − μ₁, precise even if both are far from zero.
     pub(crate) fn step_to(&self, other: &Self) -> Array1<f64> {
         (&other.mean - &self.mean) + (&other.mean_low - &self.mean_low)
     }
 
-    /// The mean moved by a share of a step.
+    /// The mean plus a share of a step.
     fn moved(&self, step: &Array1<f64>, share: f64) -> (Array1<f64>, Array1<f64>) {
         let near = TwoWords { high: self.mean.to_vec(), low: self.mean_low.to_vec() };
         let TwoWords { high, low } = near.moved(step.view(), share);
         (Array1::from(high), Array1::from(low))
     }
 
-    /// The moments of both sets of rows, and the row c. Most precise when `self` is the heavier.
+    /// The moments of both sets of rows, and the row c. Most precise if `self` has the larger weight.
     pub(crate) fn merge(&self, other: &Self) -> Result<(Self, Array1<f64>), Error> {
         let count = self.count.checked_add(other.count).ok_or(Error::CountOverflow)?;
         if other.count == 0 {
@@ -293,13 +292,13 @@ impl Moments {
         let scatter = &self.scatter + &other.scatter + &(&c * &c);
         let squared_weight = self.squared_weight + other.squared_weight;
         let imputed = self.imputed.saturating_add(other.imputed);
-        // Rows that all weigh 1 are the same in both kinds.
+        // If all weights are 1, both kinds are the same.
         let weights = if self.weights == other.weights { self.weights } else { WeightKind::Reliability };
         Ok((Self { count, weight, squared_weight, mean, mean_low, scatter, imputed, weights, ..self.clone_flags() }, c))
     }
 
-    /// The moments of the rows that remain when `part` is taken out, and the row c. The scatter may
-    /// come out negative; the caller decides what that means.
+    /// The moments of the remaining rows after `part` is removed, and the row c. The scatter may be negative; the caller
+    /// decides what that means.
     pub(crate) fn split(&self, part: &Self) -> (Self, Array1<f64>) {
         let weight = self.weight.minus(part.weight);
         let step = part.step_to(self);
@@ -307,7 +306,7 @@ impl Moments {
         let c = &step * (part.weight.value() * (self.weight.value() / weight.value())).sqrt();
         let scatter = &self.scatter - &part.scatter - &(&c * &c);
         let count = self.count - part.count;
-        // Between equal weights and all of it on one row, whatever the subtraction rounds to.
+        // Limited to what is possible, between equal weights and all weight on one row, because the subtraction rounds.
         let most = weight.value() * weight.value();
         let squared_weight = (self.squared_weight - part.squared_weight).min(most).max(most / (count as f64).max(1.0));
         let imputed = self.imputed.saturating_sub(part.imputed);
@@ -320,14 +319,14 @@ impl Moments {
     }
 }
 
-/// The heaviest of so many rows, and its weight.
+/// The row with the largest weight, and its weight.
 fn heaviest(rows: usize, weights: Option<&[f64]>) -> Option<(usize, f64)> {
     let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let heavier = |best: (usize, f64), row| if weight_of(row) > best.1 { (row, weight_of(row)) } else { best };
     (rows > 0).then(|| weights.map_or((0, 1.0), |_| (1..rows).fold((0, weight_of(0)), heavier)))
 }
 
-/// Numbers as sums of two: their values, and what those round off.
+/// Numbers in doubled precision: their values, and the rounding errors of these values.
 pub(crate) struct TwoWords {
     pub(crate) high: Vec<f64>,
     pub(crate) low: Vec<f64>,
@@ -360,14 +359,14 @@ impl TwoWords {
         );
     }
 
-    /// These numbers less others.
+    /// These numbers minus others.
     fn less(&self, other: &Self) -> Array1<f64> {
         let high = self.high.iter().zip(&other.high).map(|(a, b)| a - b);
         let low = self.low.iter().zip(&other.low).map(|(a, b)| a - b);
         high.zip(low).map(|(high, low)| high + low).collect()
     }
 
-    /// These numbers moved by a share of a step.
+    /// These numbers plus a share of a step.
     pub(crate) fn moved(&self, step: ArrayView1<'_, f64>, share: f64) -> Self {
         let each = self.high.iter().zip(&self.low).zip(step).map(|((high, low), step)| {
             let (sum, error) = two_sum(*high, share * step);

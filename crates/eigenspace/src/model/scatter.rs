@@ -1,22 +1,21 @@
-//! The D × D scatter, for few features: nothing is ever dropped, one symmetric product per block.
+//! The scatter engine: accumulates the D × D scatter and drops nothing, with one symmetric product per block.
 //!
 //! ```text
 //! M ← M + Σ (x − t)(x − t)ᵀ        with t of `moments.rs`;     M = Vᵀ diag(s²) V
 //! ```
 //!
-//! Cost: D² per row, 9 D³ to read. Sums are f64 in two words, whatever the rows are made of.
+//! Cost: D² operations per row, 9 D³ to read. Sums are stored in doubled f64 precision, whatever the element type.
 //!
-//! Squares halve the digits: along a direction in which the rows vary less than √(D ε) of what they do along the
-//! strongest, nothing is known. That is a matter of units where features have unlike ones, so the scatter is then
-//! decomposed in units in which every feature varies alike:
+//! Squares halve the number of digits: if the spread along a direction is below √(D ε) of the largest, nothing is known
+//! about it. If features have different scales, this depends on their units, so the scatter is then decomposed in units in
+//! which every feature has the same spread:
 //!
 //! ```text
 //! C = diag(1/d) M diag(1/d) = Wᵀ diag(μ) W,   d = √q,   A = diag(√μ) W diag(d),   M = AᵀA
 //! ```
 //!
-//! and A is reduced row by row (`decompose.rs`), which keeps the digits of every feature. Where a direction is weak
-//! *in those units* and matters, take the factor buffer ([`Engine::Factor`](crate::Engine)) or
-//! [`Method::Svd`](crate::Method).
+//! and A is reduced by rotating rows (`decompose.rs`), which keeps the digits of every feature. If directions that are weak
+//! *in these units* matter, use the factor engine ([`Engine::Factor`](crate::Engine)) or [`Method::Svd`](crate::Method).
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use serde::{Deserialize, Serialize};
@@ -29,16 +28,16 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Truncation};
 
-/// A feature whose scatter is this many times smaller than the largest eigenvalue would lose digits that matter.
+/// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would lose too many digits.
 const UNLIKE_RAW: f64 = 1_048_576.0;
-/// Roundings, at most, in an entry of the scatter: products of so many rows, and some more.
+/// Bound on the relative rounding of an entry of the scatter.
 const SUMS: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scatter {
     pub(crate) moments: Moments,
     pub(crate) bound: Bound,
-    /// The lower triangle of M, and what it rounds off.
+    /// The lower triangle of M, and its rounding errors.
     pub(crate) matrix: Array2<f64>,
     pub(crate) low: Array2<f64>,
 }
@@ -54,7 +53,7 @@ impl Scatter {
         }
     }
 
-    /// The scatter that a model says.
+    /// The scatter of a model.
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
         let mut scatter = Self::empty(model.moments.clone());
         linalg::add_scatter(&mut scatter.matrix, &mut scatter.low, model.factor().view());
@@ -71,7 +70,7 @@ impl Scatter {
         Ok(())
     }
 
-    /// Takes rows out, which are centered already.
+    /// Subtracts rows that are already centered.
     pub(crate) fn take_out(&mut self, rows: &Array2<f64>) {
         let (mut matrix, mut low) = (Array2::zeros(self.matrix.raw_dim()), Array2::zeros(self.low.raw_dim()));
         linalg::add_scatter(&mut matrix, &mut low, rows.view());
@@ -79,7 +78,7 @@ impl Scatter {
         self.low -= &low;
     }
 
-    /// Every row so far weighs `factor` as much.
+    /// Multiplies the weight of every row so far by `factor`.
     pub(crate) fn forget(&mut self, factor: f64) {
         self.moments = self.moments.scaled(factor);
         self.bound = std::mem::replace(&mut self.bound, Bound::exact(0)).scaled(factor);
@@ -87,12 +86,13 @@ impl Scatter {
         self.low *= factor;
     }
 
-    /// The leading `limit` directions. Features of unlike scales are told apart sooner if they will be standardized.
+    /// The leading `limit` directions. If the model will be standardized, smaller differences in scale count as different
+    /// scales.
     pub(crate) fn reduce(&self, truncation: Truncation, standardized: bool) -> Reduced {
         let matrix = &self.matrix + &self.low;
         let q = &self.moments.scatter;
         let unlike = if standardized { UNLIKE } else { UNLIKE_RAW };
-        // No eigenvalue is below the largest entry of the diagonal, nor above the trace.
+        // The largest eigenvalue is between the largest entry of the diagonal and the trace.
         if have_unlike_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
             return self.by_feature(matrix, truncation);
         }
@@ -104,7 +104,7 @@ impl Scatter {
         decomposed.cut(truncation, &self.moments)
     }
 
-    /// The same in units in which every feature varies alike.
+    /// The same in units in which every feature has the same spread.
     fn by_feature(&self, mut matrix: Array2<f64>, truncation: Truncation) -> Reduced {
         let d = self.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
         matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
@@ -117,7 +117,7 @@ impl Scatter {
         }
         a *= &d;
         let reduced = reduce(a, Route::Auto, truncation, &self.moments);
-        // An error of C is one of M relative to the features.
+        // An error of C is an error of M relative to the features.
         let features = rounding.whole + floor * floor;
         Reduced { rounding: Rounding { features, ..reduced.rounding }, ..reduced }
     }

@@ -1,31 +1,30 @@
-//! Split: take a part out of a whole again.
+//! Split: removes the rows of one model from another.
 //!
 //! | symbol | in the code | shape |
 //! |---|---|---|
 //! | w₃, μ₃, s₃V₃ | `self` | the whole |
-//! | w₂, μ₂, s₂V₂ | `part` | what leaves |
-//! | Q | `q` | orthonormal rows that span V₃ and, where it sticks out, [ s₂V₂ ; c ] |
-//! | K | `k` | what remains, in coordinates of Q |
+//! | w₂, μ₂, s₂V₂ | `part` | the part to remove |
+//! | Q | `q` | orthonormal rows that span V₃ and the part of [ s₂V₂ ; c ] outside of it |
+//! | K | `k` | the remaining scatter, in coordinates of Q |
 //!
 //! ```text
 //! μ₁ = (w₃ μ₃ − w₂ μ₂) / w₁,   c = √(w₁ w₂ / w₃) (μ₁ − μ₂),   M₁ = M₃ − M₂ − c cᵀ
 //! K = diag(s₃²) − P Pᵀ,   P = Q [ s₂V₂ ; c ]ᵀ,   K = Z diag(s₁²) Zᵀ,   V₁ = Zᵀ Q
 //! ```
 //!
-//! When nothing was ever dropped, M₁ lives inside the span of V₃ and Q = V₃. A truncated whole may
-//! miss directions of the part; then Q is completed by them, for otherwise the cross terms would be
-//! lost, and they are not covered by the bounds of the whole and the part.
+//! If nothing was dropped, M₁ lies inside the span of V₃, and Q = V₃. A truncated whole may lack directions of the part. Q
+//! is then extended by them; otherwise cross terms would be lost that the bounds of the whole and the part do not cover.
 //!
 //! L₁ = L₃ − L₂ − c cᵀ differs from M₁ by E₃ − E₂, so lost₁ = lost₃ + surplus₂ and surplus₁ = surplus₃ +
-//! lost₂. M₁ has no negative eigenvalue, hence L₁ none below −lost₁; one that is clearly below means
-//! that the part was never in the whole: an error, not a clamp. Those within the bound are set to
-//! zero, which adds their magnitude to surplus₁.
+//! lost₂. M₁ has no negative eigenvalue, so L₁ has none below −lost₁. An eigenvalue clearly below means that the part was
+//! never in the whole, which is an error. Negative eigenvalues within the bound are set to zero, which adds their magnitude
+//! to surplus₁.
 //!
-//! Subtraction cancels: the rounding of M₃ stays behind in M₁, as noise in its bound. A large part
-//! taken out of a small rest leaves a model that knows how little it knows.
+//! The subtraction causes cancellation: the rounding of M₃ remains in M₁ and is counted as noise in its bound. If a large
+//! part is removed and little remains, the bound of the result is wide.
 //!
-//! Few features, and features of unlike scales, are split as scatters, M₁ = M₃ − M₂ − c cᵀ itself, in units in
-//! which each feature of the whole varies alike.
+//! With few features, or with features on different scales, the scatters themselves are subtracted, M₁ = M₃ − M₂ − c cᵀ,
+//! in units in which each feature of the whole has the same spread.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 
@@ -40,17 +39,17 @@ use crate::model::truncation::Truncation;
 use crate::model::update::orthonormal_again;
 use crate::rows::block::Block;
 
-/// Up to this many features the scatter itself is split.
+/// Up to this number of features, the scatters themselves are subtracted.
 const SCATTER_FEATURES: usize = 128;
-/// The same where features have unlike scales.
+/// The same if features have different scales.
 const UNLIKE_FEATURES: usize = 4096;
 
 impl EigenspaceModel {
     /// The model of the rows of `self` without those of `part`.
     ///
-    /// Undoes [`merge`](Self::merge). Refuses a part that is larger than the whole, or that was
-    /// never in it as far as the two models can tell: rows that spread less than the whole in all of
-    /// its directions cannot be told from rows that were in it.
+    /// Undoes [`merge`](Self::merge). Rejects a part that is larger than the whole, or that was never in it as far as
+    /// the two models can show: rows that vary less than the whole in all of its directions cannot be distinguished from
+    /// rows that were in it.
     pub fn split(&self, part: &Self) -> Result<Self, Error> {
         self.same_kind(part)?;
         if part.is_empty() {
@@ -60,7 +59,7 @@ impl EigenspaceModel {
         if part.count() > self.count() || part_weight > whole_weight * (1.0 + 1e-9) {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
-        // Rows would remain, but their weight is lost in the rounding of the whole's.
+        // Rows would remain, but their weight is below the rounding of the total weight.
         if part.count() < self.count() && self.weight_without(part) <= 64.0 * f64::EPSILON * whole_weight {
             return Err(Error::SplitTooLarge { whole: self.count(), part: part.count(), whole_weight, part_weight });
         }
@@ -84,7 +83,7 @@ impl EigenspaceModel {
         }
         let bound = rest.clamping(bound);
         if everything {
-            // Nothing remains, so nothing may be left over either.
+            // No rows remain, so no scatter may remain either.
             let excess = largest(&bound.surplus) + bound.noise;
             let greatest = linalg::squared_lengths(rest.factor.view()).iter().fold(0.0_f64, |a, b| a.max(*b));
             return if greatest > excess {
@@ -98,19 +97,19 @@ impl EigenspaceModel {
             if *q < -*noise {
                 return Err(Error::NotAPart { scatter: *q, allowed: -*noise });
             }
-            // What a feature has left may be rounding alone; then it is what the directions say of it.
+            // If the remaining scatter of a feature is only rounding, use that of the directions.
             *q = if *q <= *noise { q.max(said.min(*noise)) } else { *q };
         }
         let reduced = reduce(rest.factor, Route::Auto, Truncation::None, &moments);
         Ok(Self::from_reduced(moments, reduced, bound, self.components))
     }
 
-    /// What the rows weigh that remain.
+    /// The weight of the remaining rows.
     fn weight_without(&self, part: &Self) -> f64 {
         self.moments.weight.minus(part.moments.weight).value()
     }
 
-    /// What remains can be off by what the whole and the part are, and by what their means are.
+    /// The bound of the remaining model, from the bounds and the means of the whole and the part.
     fn bound_without(&self, part: &Self, c: &Array1<f64>, everything: bool) -> Bound {
         let (whole, leaving) = (self.weight(), part.weight());
         let left = if everything { whole } else { self.weight_without(part) };
@@ -130,38 +129,38 @@ impl EigenspaceModel {
                 + self.moments.scatter.mapv(|q| 8.0 * UNIT * q),
         };
         let q = &self.moments.scatter;
-        // Each of the three scatters that are subtracted is a sum per feature too.
+        // The three scatters that are subtracted are also sums for each feature.
         let mut bound = bound.shifted(c, &off, q).summed(8.0 * UNIT, q);
         bound.feature_noise += &bound.scatter_noise;
         bound
     }
 
-    /// What remains as a scatter, in units in which each feature of the whole varies alike.
+    /// The remaining scatter, in units in which each feature of the whole has the same spread.
     fn scatter_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
         let mut scatter = Scatter::of(self);
         scatter.take_out(&part.factor());
         scatter.take_out(&c.view().insert_axis(Axis(0)).to_owned());
-        // A feature that varies by rounding alone is measured by that rounding.
+        // The unit of a feature that varies only by rounding is that rounding.
         let unit = |(q, noise): (&f64, &f64)| if q.max(*noise) > 0.0 { q.max(*noise).sqrt() } else { 1.0 };
         let d: Array1<f64> = self.moments.scatter.iter().zip(&self.bound.feature_noise).map(unit).collect();
         let mut k = scatter.matrix + scatter.low;
         k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
         let (lambda, turn) = linalg::eigh(k.view());
         let size = (self.features() + self.rank() + part.rank()) as f64 + 16.0;
-        // Sums of rank terms, and an eigenproblem whose largest value is that of the correlations at most.
+        // Sums over the rank, and an eigenproblem whose largest eigenvalue is at most that of the correlations.
         let correlation = linalg::squared_lengths((self.factor() / &d).view()).sum().min(self.features() as f64);
         let floor = 2.0 * size * UNIT * correlation.max(1.0);
         let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
         Rest { factor: factor(&lambda, &turn, floor) * &d, smallest: smallest(&lambda), units: Some(&d * &d), rounding }
     }
 
-    /// What remains, in coordinates of the directions of the whole, and of the part where it sticks out.
+    /// The remaining scatter, in coordinates of the directions of the whole and of the part outside of them.
     fn span_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
         let leaving = concatenate![Axis(0), part.factor(), c.view().insert_axis(Axis(0))];
         let size = (self.rank() + leaving.nrows()) as f64 + 16.0;
         let greatest = self.spectrum.largest().max(part.spectrum.largest()).max(c.dot(c).sqrt());
         let floor = 2.0 * size * UNIT * greatest * greatest;
-        // Cross terms of what is left outside the span are at most its length times s₁.
+        // Cross terms with what is left outside the span are at most its length times s₁.
         let q = self.span_with(leaving.view(), 4.0 * size * UNIT * greatest);
         let p = linalg::cross(q.view(), leaving.view());
         let mut k = -p.dot(&p.t());
@@ -180,7 +179,7 @@ impl EigenspaceModel {
         self.split(&Self::fit(block)?)
     }
 
-    /// The model in which `new` rows stand in the place of `old` ones: a step of a sliding window.
+    /// The model with `old` rows replaced by `new` ones, for example in a sliding window.
     pub fn replace<'a, 'b>(
         &self,
         old: impl Into<Block<'a>>,
@@ -192,7 +191,7 @@ impl EigenspaceModel {
         self.update(new, Truncation::None)?.remove(old)?.truncate(truncation)
     }
 
-    /// Orthonormal rows that span the basis and, where they stick out of it, these rows too.
+    /// Orthonormal rows that span the basis and these rows.
     fn span_with(&self, rows: ArrayView2<'_, f64>, floor: f64) -> Array2<f64> {
         let basis = self.basis();
         let outside = outside_of(basis, rows);
@@ -202,29 +201,29 @@ impl EigenspaceModel {
         let (values, directions) = linalg::thin_svd(outside.view());
         let live = values.iter().take_while(|&&s| s > floor).count().min(self.features() - self.rank());
         let more = outside_of(basis, linalg::rows_of(directions.view(), 0..live));
-        // Twice, because what is left of a row that was nearly inside is hardly orthogonal after once.
+        // Twice, because the residual of a row that is nearly inside the basis is not orthogonal after one pass.
         orthonormal_again(outside_and_within(basis, orthonormal_again(more)))
     }
 }
 
-/// The basis and these rows, less what of them lies inside it.
+/// The basis, and the part of these rows outside of it.
 fn outside_and_within(basis: ArrayView2<'_, f64>, more: Array2<f64>) -> Array2<f64> {
     concatenate![Axis(0), basis, outside_of(basis, more.view())]
 }
 
-/// What remains of a whole when a part is taken out.
+/// The result of removing a part from a whole.
 struct Rest {
-    /// Rows with the scatter of what remains, its negative eigenvalues set to zero.
+    /// Rows with the remaining scatter, whose negative eigenvalues are set to zero.
     factor: Array2<f64>,
     /// The smallest eigenvalue, or zero.
     smallest: f64,
-    /// What each feature is divided by before those eigenvalues are taken, squared; nothing if by 1.
+    /// The squared units of the features in that eigenproblem; `None` if they are 1.
     units: Option<Array1<f64>>,
     rounding: Rounding,
 }
 
 impl Rest {
-    /// How negative an eigenvalue can be by truncation and rounding alone.
+    /// The smallest eigenvalue that truncation and rounding can explain.
     fn allowed(&self, bound: &Bound) -> f64 {
         match &self.units {
             None => largest(&bound.lost) + bound.noise,
@@ -236,7 +235,7 @@ impl Rest {
         }
     }
 
-    /// The bound after eigenvalues below zero have been set to it.
+    /// The bound after negative eigenvalues were set to zero.
     fn clamping(&self, mut bound: Bound) -> Bound {
         let clamped = -self.smallest;
         let noise = match &self.units {
@@ -268,7 +267,7 @@ fn smallest(lambda: &Array1<f64>) -> f64 {
     lambda.last().copied().unwrap_or(0.0).min(0.0)
 }
 
-/// Rows √λ z of the eigenvalues that are more than rounding.
+/// The rows √λ z for eigenvalues above rounding.
 fn factor(lambda: &Array1<f64>, vectors: &Array2<f64>, floor: f64) -> Array2<f64> {
     let positive = lambda.iter().take_while(|value| **value > floor).count();
     let mut rows = linalg::rows_of(vectors.view(), 0..positive).to_owned();
@@ -276,7 +275,7 @@ fn factor(lambda: &Array1<f64>, vectors: &Array2<f64>, floor: f64) -> Array2<f64
     rows
 }
 
-/// What of these rows lies outside a basis.
+/// The part of these rows outside a basis.
 fn outside_of(basis: ArrayView2<'_, f64>, rows: ArrayView2<'_, f64>) -> Array2<f64> {
     let inside = linalg::cross(rows, basis);
     &rows - &linalg::rotate(inside.view(), basis)

@@ -1,13 +1,13 @@
-//! What rows weigh together, w = Σ wᵢ, as the sum of two numbers: its value, and what that rounds off.
+//! The total weight w = Σ wᵢ, stored as the sum of two numbers: its value, and the rounding error of that value.
 //!
-//! A split subtracts weights, w₁ = w₃ − w₂. Where the part outweighs the rest by far, the first word of the sum has few
-//! digits of the rest, or none; the second has them.
+//! A split subtracts weights, w₁ = w₃ − w₂. If the weight of the part is much larger than that of the rest, the first number
+//! has few correct digits of the rest, or none; the second has them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::linalg::{two_product, two_sum};
 
-/// A sum of weights in two words.
+/// A sum of weights in doubled precision.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Weight {
     value: f64,
@@ -15,27 +15,27 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    /// From two words, as a file has them.
+    /// From the two numbers in a file.
     pub(crate) fn from_words(value: f64, low: f64) -> Self {
         Self { value, low }
     }
 
-    /// Of so many rows that weigh 1 each.
+    /// The weight of `count` rows of weight 1.
     pub(crate) fn of_rows(rows: usize) -> Self {
         Self { value: rows as f64, low: 0.0 }
     }
 
-    /// Of rows with these weights.
+    /// The weight of rows with these weights.
     pub(crate) fn of(weights: &[f64]) -> Self {
         weights.iter().fold(Self::default(), |sum, weight| sum.plus(Self { value: *weight, low: 0.0 }))
     }
 
-    /// The number nearest to it.
+    /// The nearest f64.
     pub(crate) fn value(self) -> f64 {
         self.value
     }
 
-    /// What `value` rounds off.
+    /// The rounding error of `value`.
     pub(crate) fn low(self) -> f64 {
         self.low
     }
@@ -56,7 +56,7 @@ impl Weight {
         Self { value, low }
     }
 
-    /// Whether both words are finite, and the second is less than the last digit of the first.
+    /// Whether both numbers are finite, and the second is below the last digit of the first.
     pub(crate) fn is_normal(self) -> bool {
         self.value.is_finite() && self.value + self.low == self.value
     }
