@@ -1,44 +1,44 @@
-//! PCA models that you can add rows to, merge, take apart again and trust, without the old data.
+//! PCA models that you can update with new rows, merge, split and trust, without keeping the old data.
 //!
 //! ```text
 //! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E        −surplus ≤ E ≤ lost, both known
 //! ```
 //!
-//! An [`EigenspaceModel`] is everything that is remembered of a set of rows: their count and mean,
-//! orthonormal directions V with singular values s, the exact scatter of each feature, and a bound
-//! on what is missing. Models absorb rows ([`update`](EigenspaceModel::update)), join
-//! ([`merge`](EigenspaceModel::merge)) and come apart ([`split`](EigenspaceModel::split)). While
-//! nothing has been dropped they equal batch PCA to rounding; after that the
-//! [`Certificate`] says how far from it they can be.
+//! An [`EigenspaceModel`] is what is remembered of a set of rows: their count and mean, orthonormal
+//! directions V with singular values s, the exact scatter of each feature, and bounds on the error.
+//! Models can absorb rows ([`update`](EigenspaceModel::update)), be merged
+//! ([`merge`](EigenspaceModel::merge)) and split ([`split`](EigenspaceModel::split)). As long as
+//! nothing was dropped, they equal batch PCA up to rounding; after that, the [`Certificate`] bounds
+//! the difference.
 //!
 //! | to | use |
 //! |---|---|
-//! | fit rows that are all there | [`EigenspaceModel::fit`] |
-//! | fit rows that keep coming | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
-//! | choose what is kept | [`Components`], [`Truncation`], [`Engine`], [`Forgetting`], [`Missing`] |
-//! | give rows weights, or other units | [`Block::weighted`], [`standardize`](EigenspaceModel::standardize), [`scale_by`](EigenspaceModel::scale_by) |
-//! | join, take out, slide | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
-//! | go to coordinates and back | [`project`](EigenspaceModel::project), [`whiten`](EigenspaceModel::whiten), [`reconstruct`](EigenspaceModel::reconstruct) |
-//! | look | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
-//! | watch | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor) |
+//! | fit rows in memory | [`EigenspaceModel::fit`] |
+//! | fit a stream of rows | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
+//! | choose what to keep | [`Components`], [`Truncation`], [`Engine`], [`Forgetting`], [`Missing`] |
+//! | use weights, or other units | [`Block::weighted`], [`standardize`](EigenspaceModel::standardize), [`scale_by`](EigenspaceModel::scale_by) |
+//! | merge, split, remove or replace rows | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
+//! | compute scores and reconstruct rows | [`project`](EigenspaceModel::project), [`whiten`](EigenspaceModel::whiten), [`reconstruct`](EigenspaceModel::reconstruct) |
+//! | compute variances and distances | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
+//! | monitor rows | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor) |
 //! | compare | [`principal_angles`], [`subspace_distance`] |
 //! | recognize faces | [`faces::Recognizer`] |
-//! | keep | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
+//! | save and load | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
 //!
 //! # Conventions
 //! * A block has one observation per row: n × D. Rows are `f64`, `f32`, `u8`, `u16` or `i32` in any
 //!   memory layout, or sparse, with a weight each if wanted ([`Block`], [`SparseRows`]).
-//! * A model stores the *scatter*, a sum, so merging adds and no divisor hides in it. Variances are
-//!   views that take `ddof`: the divisor is `weight − ddof`.
+//! * A model stores the *scatter*, a sum, so merging is an addition and no divisor is involved. Functions
+//!   that return variances take `ddof`: the divisor is `weight − ddof`.
 //! * Singular values are those of the centered rows, non-increasing; directions are rows.
-//! * In each direction the entry of largest magnitude is positive: the first, if some are as large up to 1e-6.
-//! * `n_components` (shown, k) and rank (kept, r) are different numbers: k ≤ r.
-//! * The energy of a direction is s², its share is s² over the *exact* total scatter.
+//! * In each direction the entry of largest magnitude is positive: the first one, if several agree up to 1e-6.
+//! * `n_components` (k, reported) and rank (r, kept) are different numbers: k ≤ r.
+//! * The explained variance ratio of a direction is s² divided by the *exact* total scatter.
 //!
 //! # Threads
-//! Products run in parallel on rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows in the
-//! same order give the same bytes with any number of threads; to choose that number, call from
-//! inside `rayon::ThreadPool::install`.
+//! Products run in parallel in rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows
+//! in the same order give the same bytes with any number of threads. To choose the number of threads, call the
+//! functions inside `rayon::ThreadPool::install`.
 #![deny(unsafe_code)] // allowed in `io/source/window.rs` alone, where it is argued
 
 mod error;

@@ -82,7 +82,7 @@ fn every_turned_bit_is_refused() {
     }
 }
 
-/// The bytes with another text in their note, and a correct checksum.
+/// The bytes with another text in their note, and a checksum that is right again.
 fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
