@@ -1,4 +1,4 @@
-//! The pictures in a folder and below it, in natural order.
+//! The images in a directory and its subdirectories, in natural order.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use crate::io::error::Error;
 use crate::io::source::open::{format_of, other_image};
 use crate::io::source::{Format, natural};
 
-/// The pictures in `folder` and in the folders below it, as paths from `folder`: those directly in it first,
-/// then folder by folder. Hidden files and folders, and files of other formats, are passed over.
+/// The images in `folder` and its subdirectories, as paths relative to `folder`: first those directly in it, then those of
+/// each subdirectory. Hidden files and directories, and files of other formats, are skipped.
 pub fn pictures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(Images::below(folder)?.files)
 }
 
-/// Images in a folder and below it.
+/// The images in a directory and its subdirectories.
 #[derive(Default)]
 pub(super) struct Images {
-    /// Those that are read, in order.
+    /// Images in supported formats, in order.
     pub(super) files: Vec<PathBuf>,
-    /// The formats of those that are not: how many of each.
+    /// The number of images in each unsupported format.
     pub(super) others: BTreeMap<&'static str, usize>,
 }
 

@@ -1,11 +1,11 @@
-//! A folder of pictures, or one picture, as rows.
+//! Reads a directory of images, or one image, as rows.
 //!
 //! ```text
-//! faces/s1/1.pgm   faces/s1/2.pgm   …   faces/s40/10.pgm          row = picture, label = `s1` … `s40`
+//! faces/s1/1.pgm   faces/s1/2.pgm   …   faces/s40/10.pgm          row = image, label = `s1` … `s40`
 //! ```
 //!
-//! Opening looks at the first picture only; the others are read when their turn comes, a block of them in
-//! parallel. All must have the size of the first, unless they are brought to one size.
+//! Only the first image is inspected when the source is opened; the others are read later, in blocks and in parallel. All
+//! must have the size of the first, unless they are resized.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::io::source::folder::Images;
 use crate::io::source::picture::{Shape, check_size, header};
 use crate::io::source::{Columns, Notice, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
-/// Pictures in order, and how many of them have been read.
+/// Images in order, and how many of them have been read.
 struct Pictures {
     path: Arc<PathBuf>,
     files: Vec<PathBuf>,
@@ -30,7 +30,7 @@ struct Pictures {
     next: usize,
 }
 
-/// Opens a picture, or a folder with pictures in it or below it.
+/// Opens an image, or a directory with images in it or in its subdirectories.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let (root, Images { files: inside, others }) = if path.is_dir() {
         (path, Images::below(path)?)
@@ -63,7 +63,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     }))
 }
 
-/// The name of the folder that each picture lies in; `None` where all lie in the given one.
+/// The name of the directory of each image; `None` if all are directly in the given directory.
 fn labels(given: &Path, inside: &[PathBuf]) -> Option<Vec<String>> {
     let parent = |file: &PathBuf| file.parent().and_then(Path::file_name).map(|name| name.to_owned());
     inside.iter().any(|file| parent(file).is_some()).then(|| {
@@ -73,7 +73,7 @@ fn labels(given: &Path, inside: &[PathBuf]) -> Option<Vec<String>> {
     })
 }
 
-/// A relative path as it is written everywhere.
+/// A relative path with slashes, on every system.
 fn slashed(path: &Path) -> String {
     path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
@@ -96,7 +96,7 @@ impl RowSource for Pictures {
         let files = &self.files[range.clone()];
         let mut values = Array2::zeros((files.len(), width));
         let rows = values.axis_iter_mut(Axis(0)).into_par_iter().zip(files);
-        // All are read before the first error in their order is taken, so that it is always the same one.
+        // All are read before the first error, in order, is returned, so that it is always the same one.
         let read: Vec<Result<(), Error>> =
             rows.map(|(row, file)| self.shape.read(file, row.into_slice().unwrap_or_default())).collect();
         read.into_iter().collect::<Result<(), Error>>()?;

@@ -1,20 +1,19 @@
-//! Row sources: files and folders as one stream of blocks.
+//! Row sources: read files and directories as blocks of rows.
 //!
 //! ```text
-//! file · folder of pictures · standard input  ─►  RowSource::next_block  ─►  EigenspaceStream::update
+//! file · directory of images · standard input  ─►  RowSource::next_block  ─►  EigenspaceStream::update
 //! ```
 //!
-//! Only here are formats known. A source yields blocks of at most the asked number of rows, holds one block
-//! at a time, and remembers where each row came from, so that a message can name it. Missing cells
-//! (an empty field, a null) arrive as NaN; what happens to them is the stream's business
-//! ([`Missing`](crate::Missing)).
+//! File formats are known only here. A source returns blocks of at most the requested number of rows, holds one block at a
+//! time, and remembers where each row came from, so that a message can name it. A missing cell (an empty cell, a null)
+//! becomes NaN; the stream decides what to do with it ([`Missing`](crate::Missing)).
 //!
 //! | format | feature | file |
 //! |---|---|---|
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
 //! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes) and `cell.rs` (numbers) |
 //! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs`, on `table.rs` (batches) |
-//! | folders and files of pictures: PGM and its family, PNG, JPEG | `images` | `images.rs`, `picture.rs` |
+//! | images and directories of images: PGM, PPM, PBM, PNG, JPEG | `images` | `images.rs`, `picture.rs` |
 
 #[cfg(feature = "parquet")]
 mod array;
@@ -77,18 +76,18 @@ use crate::io::error::Error;
 pub(crate) use natural::natural;
 pub(crate) use prefetch::Prefetch;
 
-/// Rows from somewhere, in order, a block at a time.
+/// A source of rows, which are read in order, one block at a time.
 pub trait RowSource: Send {
-    /// What is known of the columns; their number is D.
+    /// Information about the columns; their number is D.
     fn columns(&self) -> &Columns;
 
-    /// Rows in all, where the source knows before reading them.
+    /// The total number of rows, if it is known before reading them.
     fn rows(&self) -> Option<u64>;
 
     /// The next rows: at least one and at most `rows` of them, `None` at the end.
     fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error>;
 
-    /// Leaves out this many rows; returns how many there were. Sources that can jump do so.
+    /// Skips at most this many rows and returns how many there were. Sources that can seek do not read them.
     fn skip(&mut self, rows: u64) -> Result<u64, Error> {
         let mut skipped = 0;
         while skipped < rows {

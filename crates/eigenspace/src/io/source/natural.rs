@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Compares two names with runs of digits as numbers; equal numbers of other lengths by their length.
+/// Compares two names, with runs of digits as numbers. Equal numbers with leading zeros are compared by their length.
 pub fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     while let (Some(x), Some(y)) = (left.chars().next(), right.chars().next()) {
@@ -23,7 +23,7 @@ pub fn natural(a: &str, b: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
-/// The digits a name begins with, without leading zeros, and the rest.
+/// The leading digits of a name, without leading zeros, and the rest.
 fn number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].trim_start_matches('0'), &text[end..])

@@ -1,13 +1,12 @@
-//! NumPy arrays: any real element type, rows first (C) or columns first (Fortran).
+//! NumPy arrays with any real element type, in C order (row by row) or Fortran order (column by column).
 //!
 //! ```text
-//! C order        rows i … i+m lie together:  one window of the file per block
-//! Fortran order  column j has rows i … i+m together:  one read per column and block
+//! C order        rows i … i+m are contiguous:               one window of the file per block
+//! Fortran order  rows i … i+m of column j are contiguous:   one read per column and block
 //! ```
 //!
-//! An array of more dimensions is one picture per row: (n, height, width) or (n, height, width, 3). What cannot be
-//! read anywhere (standard input in Fortran order, a compressed member of an `.npz`) goes through a
-//! temporary file.
+//! An array with more dimensions has one image per row: (n, height, width) or (n, height, width, 3). Input that cannot be
+//! read at any position (standard input in Fortran order, a compressed member of an `.npz`) is copied to a temporary file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
@@ -23,10 +22,10 @@ use crate::io::source::header::Header;
 use crate::io::source::window::{read_exact_at, window};
 use crate::io::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
 
-/// No row has more columns than this: a header alone must not make us reserve more than a gigabyte.
+/// Largest number of columns, so that a header alone cannot make us reserve more than a gigabyte.
 const WIDEST: usize = 1 << 27;
 
-/// What the header says.
+/// The contents of the header.
 pub(super) struct Layout {
     rows: u64,
     columns: Columns,
@@ -58,17 +57,17 @@ impl Layout {
         Ok(Self { rows: shape[0], columns, elements, by_column })
     }
 
-    /// Bytes of one row.
+    /// Number of bytes of one row.
     fn row_bytes(&self) -> usize {
         self.columns.count * self.elements.size()
     }
 
-    /// Bytes of all rows.
+    /// Number of bytes of all rows.
     fn bytes(&self) -> u64 {
         self.rows * self.row_bytes() as u64
     }
 
-    /// Rows that lie together, as numbers.
+    /// Converts the bytes of contiguous rows to numbers.
     fn values(&self, bytes: &[u8], rows: usize) -> Values {
         let shape = (rows, self.columns.count);
         if self.elements.is_narrow() {
@@ -93,7 +92,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     in_file(file, 0, u64::MAX, path, options)
 }
 
-/// An array that lies in these bytes of a file, of which there are at most `length`.
+/// An array at this position of a file, with at most `length` bytes.
 pub(super) fn in_file(
     mut file: File,
     start: u64,
@@ -119,7 +118,7 @@ pub(super) fn in_file(
     }))
 }
 
-/// Reads an array that comes from elsewhere and cannot be gone back in.
+/// Reads an array from a reader that cannot seek.
 pub(super) fn from_reader(
     mut reader: Box<dyn Read + Send>,
     path: &Path,
@@ -142,9 +141,9 @@ pub(super) fn from_reader(
 
 /// Where the numbers are.
 enum Store {
-    /// Anywhere in a file, from this offset on.
+    /// In a file, from this offset on, readable at any position.
     File { file: File, offset: u64 },
-    /// Row after row.
+    /// In a reader, row by row.
     Reader(Box<dyn Read + Send>),
 }
 
@@ -154,7 +153,7 @@ struct Array {
     store: Store,
     /// The next row.
     next: u64,
-    /// Bytes that came out of a reader.
+    /// A buffer for the bytes of a reader.
     arrived: u64,
 }
 
@@ -192,14 +191,14 @@ impl Array {
     }
 }
 
-/// Rows of an array whose columns lie together.
+/// Reads rows of an array in Fortran order.
 fn columns(file: &File, offset: u64, layout: &Layout, first: u64, rows: usize) -> std::io::Result<Values> {
     let size = layout.elements.size();
     let mut bytes = vec![0; rows * size];
     let read = |j: usize, bytes: &mut [u8]| {
         read_exact_at(file, bytes, offset + (j as u64 * layout.rows + first) * size as u64)
     };
-    // As they lie: each column together.
+    // In the order of the file: column by column.
     let shape = (rows, layout.columns.count).f();
     if layout.elements.is_narrow() {
         let mut values = Array2::zeros(shape);

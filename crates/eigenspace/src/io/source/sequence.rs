@@ -1,4 +1,4 @@
-//! Several sources, one after the other, as one.
+//! Reads several files one after the other, as one source.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::io::error::at;
 use crate::io::source::open::open_one;
 use crate::io::source::{Columns, ReadOptions, RowBlock, RowSource, SourceError};
 
-/// Files that are opened when their turn comes, and must have the columns of the first.
+/// Files that are opened one after the other. All must have the columns of the first.
 pub(super) struct Sequence {
     options: ReadOptions,
     columns: Columns,
@@ -18,7 +18,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Opens the first file; where it knows its rows, the others are asked for theirs.
+    /// Opens the first file. If it knows its number of rows, the others are opened too, to add up theirs.
     pub(super) fn open(paths: Vec<PathBuf>, options: ReadOptions) -> Result<Self, Error> {
         let mut later = VecDeque::from(paths);
         let first = later.pop_front().ok_or_else(|| at("")(SourceError::NoFiles))?;
@@ -39,7 +39,7 @@ impl Sequence {
         Ok(Self { options, columns, rows, current: Some(current), later })
     }
 
-    /// Goes on to the next file; false if there is none.
+    /// Opens the next file. False if there is none.
     fn advance(&mut self) -> Result<bool, Error> {
         self.current = None;
         let Some(path) = self.later.pop_front() else { return Ok(false) };
@@ -81,7 +81,7 @@ impl RowSource for Sequence {
     }
 }
 
-/// Refuses a file whose columns are not those of the files before.
+/// Rejects a file whose columns differ from those of the files before.
 fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Error> {
     let refused = |source| Err(at(path)(source));
     if before.picture != here.picture
