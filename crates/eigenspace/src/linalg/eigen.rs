@@ -14,7 +14,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 use super::cholesky::{cholesky, solve_lower};
 use super::jacobi;
 use super::products::{gram, orthogonality_loss};
-use super::slices::{near_one, rows_of};
+use super::slices::{rows_of, scale_to_one};
 use super::tridiagonal::Tridiagonal;
 
 /// From this size on, the eigenvectors of a tridiagonal matrix are computed in parallel, in this number of parts.
@@ -69,7 +69,7 @@ impl Eigen {
                 par,
             };
         }
-        let scale = near_one(g);
+        let scale = scale_to_one(g);
         reflectors.copy_from_triangular_lower((&g * scale).view().into_faer());
         let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default());
         let mut memory = MemBuffer::new(scratch);

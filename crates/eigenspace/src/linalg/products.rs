@@ -64,7 +64,7 @@ pub(crate) fn orthogonality_loss(rows: ArrayView2<'_, f64>) -> f64 {
 
 /// The lower triangle of `A Aᵀ` in f64. `A` begins with groups of rows; the rows of a group are orthogonal to each
 /// other, so their products are not computed. `groups` holds the number of rows of each group.
-pub(crate) fn gram_beside(a: ArrayView2<'_, f64>, groups: &[usize]) -> Array2<f64> {
+pub(crate) fn gram_with_orthogonal_groups(a: ArrayView2<'_, f64>, groups: &[usize]) -> Array2<f64> {
     let mut g = Array2::zeros((a.nrows(), a.nrows()));
     let mut start = 0;
     for size in groups {

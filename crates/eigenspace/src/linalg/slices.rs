@@ -63,7 +63,7 @@ pub(crate) fn add_in_two_words(sum: &mut [f64], low: &mut [f64], more: &[f64]) {
 }
 
 /// A power of two that scales the largest entry to near 1. Scaling by it causes no rounding.
-pub(crate) fn near_one(a: ArrayView2<'_, f64>) -> f64 {
+pub(crate) fn scale_to_one(a: ArrayView2<'_, f64>) -> f64 {
     let largest = a.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
     if largest > 0.0 && largest.is_finite() { (-largest.log2().round()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 }
 }

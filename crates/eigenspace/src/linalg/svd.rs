@@ -11,7 +11,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use super::eigen::replace_zero_rows;
 use super::jacobi;
 use super::products::{cross, gram, orthogonality_loss, squared_lengths};
-use super::slices::near_one;
+use super::slices::scale_to_one;
 
 /// Singular values, non-increasing, and right singular vectors (one per row) of any matrix.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn thin_svd(a: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
     if a.is_empty() {
         return (Array1::zeros(0), Array2::zeros((0, a.ncols())));
     }
-    let scale = near_one(a);
+    let scale = scale_to_one(a);
     let scaled = &a * scale;
     let right = |pairs: &(Array1<f64>, Array2<f64>)| decomposes(scaled.view(), pairs.0.view(), pairs.1.view());
     let (values, right) = svd_by_faer(scaled.view()).filter(right).unwrap_or_else(|| {

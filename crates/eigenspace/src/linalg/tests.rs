@@ -144,7 +144,7 @@ fn products_that_are_known_to_be_zero_are_not_needed() {
     });
     let whole = a.dot(&a.t());
     for groups in [&[][..], &[5], &[5, 3]] {
-        let g = gram_beside(a.view(), groups);
+        let g = gram_with_orthogonal_groups(a.view(), groups);
         for i in 0..11 {
             for j in 0..=i {
                 assert_eq!(g[[i, j]], whole[[i, j]], "{groups:?}: {i}, {j}"); // halves: sums are exact

@@ -30,7 +30,7 @@ use crate::model::bound::{UNIT, largest};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// A model is called exact while its error bound is at most this share of its largest eigenvalue.
-const EXACT: f64 = 1e-10;
+const EXACT_TOLERANCE: f64 = 1e-10;
 
 /// How far a model can be from the batch model of the same rows.
 ///
@@ -143,7 +143,7 @@ impl Certificate {
     /// True when the model equals batch PCA: no truncation has cut a direction above rounding, and all rounding
     /// together, that of splits included, is at most 1e-10 of the largest eigenvalue.
     pub fn is_exact(&self) -> bool {
-        !self.truncated && self.noise <= EXACT * self.largest()
+        !self.truncated && self.noise <= EXACT_TOLERANCE * self.largest()
     }
 
     /// The interval that holds the i-th largest eigenvalue (from 0) of the true scatter. Divide by

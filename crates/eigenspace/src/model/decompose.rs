@@ -41,19 +41,19 @@ use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Truncation;
 
 /// Up to this number of features, an SVD of the factor is as fast as the other methods.
-const SMALL: usize = 128;
+const SVD_FEATURES: usize = 128;
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, the feature would lose digits in an
 /// SVD.
-pub(crate) const UNLIKE: f64 = 4096.0;
+pub(crate) const DIFFERENT_SCALES: f64 = 4096.0;
 /// Up to this factor, the loss of digits of small features is accepted and counted; above it, a slower method avoids it.
-const AMPLIFIED: f64 = 65_536.0;
+const VERY_DIFFERENT_SCALES: f64 = 65_536.0;
 /// Singular values below this count as zero, because their squares underflow.
 pub(crate) const SMALLEST: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
-const SAFE_PIVOT: f64 = 0.5;
+const MIN_PIVOT: f64 = 0.5;
 
 /// Rows count as orthonormal if no entry of their Gram matrix differs from the identity by more than this.
-pub(crate) const DRIFT: f64 = 1e-13;
+pub(crate) const ORTHONORMALITY_TOLERANCE: f64 = 1e-13;
 
 /// A: any rows with AᵀA = M. It begins with groups of rows that are orthogonal within each group; `groups` holds their sizes.
 pub(crate) struct Stacked<'a> {
@@ -102,10 +102,10 @@ pub(crate) fn reduce<'a>(
     for (j, _) in moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
         a.rows.column_mut(j).fill(0.0);
     }
-    let small = features <= SMALL || rows > features;
+    let small = features <= SVD_FEATURES || rows > features;
     let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
         let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
-        if have_unlike_scales(moments.scatter.view(), largest, UNLIKE) {
+        if have_different_scales(moments.scatter.view(), largest, DIFFERENT_SCALES) {
             turned(a.rows.view(), moments.scatter.view())
         } else {
             by_svd_of_varying(a.rows.view(), moments.scatter.view())
@@ -117,7 +117,7 @@ pub(crate) fn reduce<'a>(
 }
 
 /// Whether the scatter of some feature is this many times smaller than the largest eigenvalue.
-pub(crate) fn have_unlike_scales(q: ArrayView1<'_, f64>, largest: f64, ratio: f64) -> bool {
+pub(crate) fn have_different_scales(q: ArrayView1<'_, f64>, largest: f64, ratio: f64) -> bool {
     q.iter().any(|q| *q > 0.0 && *q * ratio < largest)
 }
 
@@ -206,8 +206,8 @@ fn turned(a: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>) -> Decomposed {
     let rows = a.nrows();
     let mut f = linalg::no_more_rows_than_columns(a);
     jacobi::orthogonalize(&mut f);
-    let alive = alive(f.view(), q, rows.min(a.ncols()));
-    directions_of(f.select(Axis(0), &alive), rotation(4 * rows.min(2 * a.ncols())))
+    let significant_rows = significant_rows(f.view(), q, rows.min(a.ncols()));
+    directions_of(f.select(Axis(0), &significant_rows), rotation(4 * rows.min(2 * a.ncols())))
 }
 
 /// Orthogonal rows, sorted by length, as directions and singular values.
@@ -220,7 +220,7 @@ fn directions_of(mut f: Array2<f64>, rounding: Rounding) -> Decomposed {
 }
 
 /// The indices of the rows of a factor that are more than rounding in some feature.
-pub(crate) fn alive(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, rows: usize) -> Vec<usize> {
+pub(crate) fn significant_rows(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, rows: usize) -> Vec<usize> {
     let relative = 16.0 * (rows as f64 + 4.0).sqrt() * UNIT;
     let limits: Vec<f64> = q.iter().map(|q| relative * q.sqrt()).collect();
     (0..f.nrows()).filter(|&i| f.row(i).iter().zip(&limits).any(|(x, limit)| x.abs() > *limit)).collect()
@@ -230,7 +230,7 @@ pub(crate) fn alive(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, rows: usize)
 fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
     let Stacked { rows: mut f, groups } = a;
     let rows = f.nrows();
-    let eigen = Eigen::of(linalg::gram_beside(f.view(), groups).view(), limit.saturating_add(1));
+    let eigen = Eigen::of(linalg::gram_with_orthogonal_groups(f.view(), groups).view(), limit.saturating_add(1));
     let keep = limit.min(rows);
     // Bound on the error of an eigenvalue of the Gram matrix.
     let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
@@ -250,39 +250,40 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     let squares = linalg::gram(f.view());
     let lengths: Vec<f64> = squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
     let weak = f64::EPSILON.sqrt() * largest.sqrt();
-    let alive: Vec<usize> = {
+    let significant_rows: Vec<usize> = {
         let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
         let mut some = f.select(Axis(0), &doubtful);
         some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
-        let real: Vec<usize> = alive(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
+        let real: Vec<usize> = significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
         (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
     };
-    keep_rows(&mut f, &alive);
-    let squares = squares.select(Axis(0), &alive).select(Axis(1), &alive);
-    let lengths = Array1::from_iter(alive.iter().map(|&i| lengths[i]));
-    let orthonormal = squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= DRIFT);
+    keep_rows(&mut f, &significant_rows);
+    let squares = squares.select(Axis(0), &significant_rows).select(Axis(1), &significant_rows);
+    let lengths = Array1::from_iter(significant_rows.iter().map(|&i| lengths[i]));
+    let orthonormal =
+        squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= ORTHONORMALITY_TOLERANCE);
     if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
         return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
     }
     let norms = squares.diag().mapv(f64::sqrt);
     let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
-    let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > SAFE_PIVOT));
+    let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > MIN_PIVOT));
     // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
     // that case, rows are rotated instead.
     let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
-    let Some(c) = safe.filter(|_| amplified <= AMPLIFIED) else {
+    let Some(c) = safe.filter(|_| amplified <= VERY_DIFFERENT_SCALES) else {
         let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
-        if !have_unlike_scales(q, greatest, UNLIKE) {
+        if !have_different_scales(q, greatest, DIFFERENT_SCALES) {
             // No feature is much smaller than the others, so columns may be mixed, which is faster.
-            f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
+            f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
             let decomposed = by_svd_of_varying(f.view(), q);
             let whole = rounding.whole + decomposed.rounding.whole;
             return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
         }
-        f.rows_mut().into_iter().zip(&alive).for_each(|(mut row, &i)| row *= scales[i]);
+        f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
         jacobi::orthogonalize(&mut f);
-        let alive = self::alive(f.view(), q, rows);
-        return Decomposed { beyond, ..directions_of(f.select(Axis(0), &alive), rounding) };
+        let significant_rows = self::significant_rows(f.view(), q, rows);
+        return Decomposed { beyond, ..directions_of(f.select(Axis(0), &significant_rows), rounding) };
     };
     let mut core = c.clone();
     for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {

@@ -23,15 +23,17 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::linalg::{self, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT};
-use crate::model::decompose::{Decomposed, Reduced, Route, UNLIKE, among_all, have_unlike_scales, reduce, varying};
+use crate::model::decompose::{
+    DIFFERENT_SCALES, Decomposed, Reduced, Route, among_all, have_different_scales, reduce, varying,
+};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Truncation};
 
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would lose too many digits.
-const UNLIKE_RAW: f64 = 1_048_576.0;
+const DIFFERENT_RAW_SCALES: f64 = 1_048_576.0;
 /// Bound on the relative rounding of an entry of the scatter.
-const SUMS: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
+const SUM_ROUNDING: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scatter {
@@ -91,14 +93,14 @@ impl Scatter {
     pub(crate) fn reduce(&self, truncation: Truncation, standardized: bool) -> Reduced {
         let matrix = &self.matrix + &self.low;
         let q = &self.moments.scatter;
-        let unlike = if standardized { UNLIKE } else { UNLIKE_RAW };
+        let unlike = if standardized { DIFFERENT_SCALES } else { DIFFERENT_RAW_SCALES };
         // The largest eigenvalue is between the largest entry of the diagonal and the trace.
-        if have_unlike_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
+        if have_different_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
             return self.by_feature(matrix, truncation);
         }
         let decomposed = decompose(matrix.view(), q, truncation.rank_limit());
         let largest = decomposed.values.first().map_or(0.0, |s| s * s);
-        if have_unlike_scales(q.view(), largest, unlike) {
+        if have_different_scales(q.view(), largest, unlike) {
             return self.by_feature(matrix, truncation);
         }
         decomposed.cut(truncation, &self.moments)
@@ -124,7 +126,7 @@ impl Scatter {
 
     pub(crate) fn model(&self, truncation: Truncation, components: Components, standardized: bool) -> EigenspaceModel {
         let reduced = self.reduce(truncation, standardized);
-        let bound = self.bound.clone().summed(SUMS, &self.moments.scatter);
+        let bound = self.bound.clone().summed(SUM_ROUNDING, &self.moments.scatter);
         EigenspaceModel::from_reduced(self.moments.clone(), reduced, bound, components)
     }
 }

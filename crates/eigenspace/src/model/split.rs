@@ -31,7 +31,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use crate::error::Error;
 use crate::linalg;
 use crate::model::bound::{Bound, Rounding, UNIT, largest};
-use crate::model::decompose::{Route, UNLIKE, have_unlike_scales, reduce};
+use crate::model::decompose::{DIFFERENT_SCALES, Route, have_different_scales, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
@@ -42,7 +42,7 @@ use crate::rows::block::Block;
 /// Up to this number of features, the scatters themselves are subtracted.
 const SCATTER_FEATURES: usize = 128;
 /// The same if features have different scales.
-const UNLIKE_FEATURES: usize = 4096;
+const DIFFERENT_SCALES_FEATURES: usize = 4096;
 
 impl EigenspaceModel {
     /// The model of the rows of `self` without those of `part`.
@@ -72,8 +72,8 @@ impl EigenspaceModel {
         };
         let bound = self.bound_without(part, &c, everything);
         let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
-        let unlike = have_unlike_scales(self.moments.scatter.view(), largest_eigenvalue, UNLIKE);
-        let few = self.features() <= if unlike { UNLIKE_FEATURES } else { SCATTER_FEATURES };
+        let unlike = have_different_scales(self.moments.scatter.view(), largest_eigenvalue, DIFFERENT_SCALES);
+        let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SCATTER_FEATURES };
         let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c) };
 
         let bound = bound.rounded(rest.rounding, &self.moments.scatter, largest_eigenvalue);

@@ -26,7 +26,8 @@ use crate::error::Error;
 use crate::linalg;
 use crate::model::bound::{self, Rounding, UNIT};
 use crate::model::decompose::{
-    DRIFT, Decomposed, Route, Stacked, UNLIKE, by_svd, have_unlike_scales, reduce, rotation,
+    DIFFERENT_SCALES, Decomposed, ORTHONORMALITY_TOLERANCE, Route, Stacked, by_svd, have_different_scales, reduce,
+    rotation,
 };
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::truncation::Truncation;
@@ -79,7 +80,11 @@ impl EigenspaceModel {
         let truncation = truncation.check()?;
         let mut rows = block::widened(row.insert_axis(Axis(0)));
         let absorbed = self.moments.absorb(rows.view_mut(), None)?;
-        if have_unlike_scales(absorbed.moments.scatter.view(), bound::largest(&absorbed.moments.scatter), UNLIKE) {
+        if have_different_scales(
+            absorbed.moments.scatter.view(),
+            bound::largest(&absorbed.moments.scatter),
+            DIFFERENT_SCALES,
+        ) {
             // The small core mixes directions, and so features; a block is turned row by row.
             return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
         }
@@ -123,7 +128,7 @@ impl EigenspaceModel {
 
 /// One step of Cholesky orthonormalization, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
 pub(crate) fn orthonormal_again(v: Array2<f64>) -> Array2<f64> {
-    if linalg::orthogonality_loss(v.view()) <= DRIFT {
+    if linalg::orthogonality_loss(v.view()) <= ORTHONORMALITY_TOLERANCE {
         return v;
     }
     let Some(c) = linalg::cholesky(linalg::gram(v.view()).view()) else {

@@ -108,7 +108,7 @@ impl Factor {
             None => linalg::rotate_in_place(u.view(), buffer.all_mut()),
             Some(center) => rotate_sparse(u.view(), buffer, center, sparse_weights),
         }
-        let significant = significant_rows(buffer.first(cut.keep), &prepared.absorbed.moments);
+        let significant = significant_row_count(buffer.first(cut.keep), &prepared.absorbed.moments);
         buffer.keep_factor(significant);
         self.record(buffer.factor(), prepared, cut.lost, eigenvalue_error);
         Ok(())
@@ -134,7 +134,7 @@ impl Factor {
         let scaled = units.as_ref().map(|units| &buffer.all() / units);
         let matrix = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
         let trusted = !tall && units.is_none() && !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS);
-        let gram = linalg::gram_beside(matrix, if trusted { std::slice::from_ref(&kept) } else { &[] });
+        let gram = linalg::gram_with_orthogonal_groups(matrix, if trusted { std::slice::from_ref(&kept) } else { &[] });
         let rotations = gram.nrows() * if tall { 2 } else { 1 };
         Ok(Prepared { absorbed, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) })
     }
@@ -228,8 +228,8 @@ impl Rule<'_> {
 }
 
 /// The number of rows up to the last one that is more than rounding in any feature.
-fn significant_rows(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
-    decompose::alive(rows, moments.scatter.view(), rows.nrows()).last().map_or(0, |last| last + 1)
+fn significant_row_count(rows: ArrayView2<'_, f64>, moments: &Moments) -> usize {
+    decompose::significant_rows(rows, moments.scatter.view(), rows.nrows()).last().map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]
