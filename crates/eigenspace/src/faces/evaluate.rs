@@ -68,21 +68,31 @@ pub fn evaluate(
     options: &[FaceOptions],
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Evaluation>, Error> {
+    let trials = by_setting(faces, splits, options, done, of_split)?;
+    Ok(trials.into_iter().map(|trials| Evaluation { trials }).collect())
+}
+
+/// The trials of each setting: every split is run once for all settings, and `done` is called after each.
+pub(super) fn by_setting<S: Sync, T: Send>(
+    faces: Faces<'_>,
+    splits: &[S],
+    options: &[FaceOptions],
+    done: &(dyn Fn() + Sync),
+    of_split: impl Fn(&Array2<f64>, Faces<'_>, &S, &[FaceOptions]) -> Result<Vec<T>, Error> + Sync,
+) -> Result<Vec<Vec<T>>, Error> {
     let pixels = options.first().map_or(Pixels::Raw, |options| options.pixels);
     let rows = isometric(faces, pixels)?;
-    let all: Vec<Vec<Trial>> = splits
-        .par_iter()
-        .map(|split| {
-            let trials = of_split(&rows, faces, split, options);
-            done();
-            trials
-        })
-        .collect::<Result<_, Error>>()?;
-    let mut evaluations = vec![Evaluation { trials: Vec::with_capacity(splits.len()) }; options.len()];
+    let one = |split: &S| {
+        let trials = of_split(&rows, faces, split, options);
+        done();
+        trials
+    };
+    let all: Vec<Vec<T>> = splits.par_iter().map(one).collect::<Result<_, Error>>()?;
+    let mut settings: Vec<Vec<T>> = options.iter().map(|_| Vec::with_capacity(splits.len())).collect();
     for trials in all {
-        evaluations.iter_mut().zip(trials).for_each(|(evaluation, trial)| evaluation.trials.push(trial));
+        settings.iter_mut().zip(trials).for_each(|(setting, trial)| setting.push(trial));
     }
-    Ok(evaluations)
+    Ok(settings)
 }
 
 /// Settings for trials: nobody is rejected, and the pixels are already transformed.

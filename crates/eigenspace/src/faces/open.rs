@@ -11,10 +11,9 @@
 //! learned from the enrolled images, or fixed by the settings.
 
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 
 use crate::faces::error::Error;
-use crate::faces::evaluate::{chosen, isometric, trained};
+use crate::faces::evaluate::{by_setting, chosen, trained};
 use crate::faces::matcher::Verdict;
 use crate::faces::options::{FaceOptions, Pixels, Threshold};
 use crate::faces::protocol::Split;
@@ -138,21 +137,8 @@ pub fn evaluate_open(
     options: &[FaceOptions],
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<OpenEvaluation>, Error> {
-    let pixels = options.first().map_or(Pixels::Raw, |options| options.pixels);
-    let rows = isometric(faces, pixels)?;
-    let all: Vec<Vec<OpenTrial>> = splits
-        .par_iter()
-        .map(|split| {
-            let trials = of_split(&rows, faces, split, options);
-            done();
-            trials
-        })
-        .collect::<Result<_, Error>>()?;
-    let mut evaluations = vec![OpenEvaluation { trials: Vec::with_capacity(splits.len()) }; options.len()];
-    for trials in all {
-        evaluations.iter_mut().zip(trials).for_each(|(evaluation, trial)| evaluation.trials.push(trial));
-    }
-    Ok(evaluations)
+    let trials = by_setting(faces, splits, options, done, of_split)?;
+    Ok(trials.into_iter().map(|trials| OpenEvaluation { trials }).collect())
 }
 
 /// Runs one split; the model is fitted once for all settings, and thresholds are learned once for all classifiers.
