@@ -4,10 +4,9 @@
 //! cos θ_i = σ_i(A Bᵀ)        sin θ_i = σ_i(B − (B Aᵀ) A)        A, B orthonormal rows
 //! ```
 //!
-//! The cosine says nothing of angles below √ε, the sine nothing of those near a right angle, so
-//! each angle is read from the one that is precise there (Björck & Golub 1973; Knyazev & Argentati
-//! 2002). Between spaces of different dimension there are as many angles as the smaller has
-//! dimensions.
+//! The cosine is not precise for angles below √ε, and the sine is not precise near a right angle, so each angle is computed
+//! from the one that is precise there (Björck & Golub 1973; Knyazev & Argentati 2002). If the spaces have different
+//! dimensions, the number of angles is the smaller dimension.
 
 use ndarray::{Array1, Array2, ArrayView2};
 
@@ -17,7 +16,7 @@ use crate::linalg::orthogonality_loss;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::rows::block;
 
-/// Rows further than this from orthonormal are made orthonormal first.
+/// Rows are orthonormalized first if an entry of V Vᵀ − I is larger than this.
 const ORTHONORMAL: f64 = 1e-14;
 
 /// The principal angles, in radians and increasing, between the spaces spanned by the rows of two
@@ -53,8 +52,7 @@ pub fn principal_angles(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resul
     Ok(cosines.iter().zip(&sines).map(angle).collect())
 }
 
-/// The sine of the largest principal angle: 0 for equal spaces, 1 when one has a direction
-/// orthogonal to the other.
+/// The sine of the largest principal angle: 0 for equal spaces, 1 if one has a direction orthogonal to the other.
 pub fn subspace_distance(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<f64, Error> {
     Ok(principal_angles(a, b)?.last().map_or(0.0, |angle| angle.sin()))
 }

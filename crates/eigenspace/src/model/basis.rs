@@ -9,13 +9,13 @@ use ndarray::{Array2, ArrayView2, Axis, Slice};
 
 use crate::linalg;
 
-/// Numbers that are compared at a time.
+/// Number of entries compared at a time.
 const LANES: usize = 16;
 
-/// Entries whose magnitudes are closer than this share count as equal, so that rounding decides no sign.
-const TIE: f64 = 1e-6;
+/// Entries whose magnitudes differ by less than this share count as equal, so that rounding does not decide signs.
+const TIE_TOLERANCE: f64 = 1e-6;
 
-/// Orthonormal rows; in each, the entry of largest magnitude is positive (the first, where several are).
+/// Orthonormal rows. In each, the entry of largest magnitude is positive (the first, if there are several).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Basis(Array2<f64>);
 
@@ -32,14 +32,14 @@ impl Basis {
                 Some(row) => linalg::vectorized(|| largest_magnitude(row)),
                 None => row.iter().fold(0.0, |best: f64, x| best.max(x.abs())),
             };
-            if row.iter().find(|x| x.abs() >= largest * (1.0 - TIE)).is_some_and(|x| *x < 0.0) {
+            if row.iter().find(|x| x.abs() >= largest * (1.0 - TIE_TOLERANCE)).is_some_and(|x| *x < 0.0) {
                 row.mapv_inplace(|x| -x);
             }
         });
         Self(rows)
     }
 
-    /// Takes rows as they are, for readers that have checked them.
+    /// Takes rows unchanged, for readers that have checked them.
     pub(crate) fn trusted(rows: Array2<f64>) -> Self {
         Self(rows)
     }
@@ -71,7 +71,7 @@ impl Basis {
     }
 }
 
-/// The largest magnitude, in lanes that do not wait for each other.
+/// The largest magnitude, computed in independent lanes.
 fn largest_magnitude(row: &[f64]) -> f64 {
     let mut best = [0.0_f64; LANES];
     let (chunks, rest) = row.as_chunks::<LANES>();

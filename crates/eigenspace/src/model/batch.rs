@@ -1,4 +1,4 @@
-//! Batch PCA: the baseline, three ways.
+//! Batch PCA, by three methods.
 //!
 //! ```text
 //! Svd          X − 1μᵀ = U diag(s) V                      one decomposition of n × D
@@ -8,7 +8,7 @@
 //!
 //! The slides connect the first two: the right singular vectors of the centered rows are the
 //! eigenvectors of their covariance. All three agree up to rounding; they differ in cost, and in
-//! how small a singular value they can see (`Covariance`: √ε of the largest; the others: ε).
+//! the smallest singular value they can resolve (`Covariance`: √ε of the largest; the others: ε).
 
 use std::str::FromStr;
 
@@ -21,16 +21,16 @@ use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::Block;
 
-/// Rows added to the scatter at a time.
+/// Number of rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;
-/// A squared singular value below this share of the largest is not trusted to a scatter matrix.
-const TRUSTED: f64 = 1e-8;
+/// If a squared singular value is below this share of the largest, a scatter matrix is not accurate enough.
+const MIN_SCATTER_SHARE: f64 = 1e-8;
 
 /// How batch PCA is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// `Gram` for wide rows, `Covariance` for tall ones, `Svd` when small singular values ask for it.
+    /// `Gram` for fewer rows than features, `Covariance` for more rows, `Svd` if small singular values require it.
     #[default]
     Auto,
     /// The thin singular value decomposition of the centered rows.
@@ -71,7 +71,7 @@ impl EigenspaceModel {
         Self::fit_by(rows, Method::Auto, Truncation::None)
     }
 
-    /// Batch PCA by a named method, with a truncation rule.
+    /// Batch PCA by a given method, with a truncation rule.
     pub fn fit_by<'a>(rows: impl Into<Block<'a>>, method: Method, truncation: Truncation) -> Result<Self, Error> {
         let rows = rows.into();
         rows.check(rows.ncols())?;
@@ -96,7 +96,7 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
     let possible = scatter.moments.rank_limit().min(rows.ncols()).min(truncation.rank_limit());
     let values = model.all_singular_values();
     let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
-    if doubt && smallest < TRUSTED * values.first().map_or(0.0, |s| s * s) {
+    if doubt && smallest < MIN_SCATTER_SHARE * values.first().map_or(0.0, |s| s * s) {
         return by_factor(rows, Route::Svd, truncation);
     }
     Ok(model)

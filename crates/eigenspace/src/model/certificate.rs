@@ -1,14 +1,14 @@
-//! How exact a model is.
+//! The certificate: bounds on the error of a model.
 //!
 //! | symbol | in the code | |
 //! |---|---|---|
 //! | M | | the scatter of all rows ever absorbed |
-//! | L | `s²`, the basis | what the model says |
+//! | L | `s²`, the basis | the scatter of the model |
 //! | E = M − L | | −surplus ≤ E ≤ lost, as quadratic forms |
 //! | e | [`Certificate::error_bound`] | max(lost, surplus) ≥ ‖E‖₂ |
 //!
-//! Every truncation adds the largest s² it dropped to `lost`; only a split can add to `surplus`; rounding is counted
-//! on both sides (`bound.rs`). So
+//! Every truncation adds the largest dropped s² to `lost`; only a split can add to `surplus`; rounding is counted in both
+//! (`bound.rs`). So
 //!
 //! ```text
 //! s_i² − surplus ≤ λ_i(M) ≤ s_i² + lost                                       (Weyl)
@@ -17,24 +17,24 @@
 //! Σ_{i≤j} s_i² − j surplus ≤ Σ_{i≤j} λ_i(M) ≤ Σ_{i≤j} s_i² + min(j lost, Σq − Σs²)      (Ky Fan)
 //! ```
 //!
-//! The trace of M is Σq, which is never truncated; while no split has left a surplus, what truncations have dropped is
-//! positive semi-definite and so at most its trace, Σq − Σs² up to rounding. `lost` is the smaller of the two.
+//! The trace of M is Σq, which is never truncated. As long as the surplus is zero, the dropped part is positive
+//! semi-definite, so its norm is at most its trace, Σq − Σs² up to rounding. `lost` is the smaller of the two bounds.
 //!
-//! Davis and Kahan's theorem is often used with e in the place of h. Subtracting a multiple of the
-//! identity from M moves no eigenvector, and (lost − surplus)/2 · I centers E, so that half the
-//! width is enough: the angle bound here is less than half of the usual one.
+//! The theorem of Davis and Kahan is often used with e instead of h. Subtracting a multiple of the identity from M does
+//! not change its eigenvectors, and subtracting (lost − surplus)/2 · I makes the interval of E symmetric about zero. So
+//! half of its width is enough, and the angle bound is less than half of the usual one.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::bound::{UNIT, largest};
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// A model is called exact while its error bound is at most this share of its largest eigenvalue.
+/// A model is exact if its rounding is at most this share of its largest eigenvalue.
 const EXACT_TOLERANCE: f64 = 1e-10;
 
-/// How far a model can be from the batch model of the same rows.
+/// Bounds on the difference between a model and the batch model of the same rows.
 ///
-/// With M the true scatter, L = Vᵀ diag(s²) V what the model says, and E = M − L:
+/// With the true scatter M, the scatter of the model L = Vᵀ diag(s²) V, and E = M − L:
 ///
 /// ```text
 /// −surplus ≤ E ≤ lost
@@ -59,24 +59,24 @@ const EXACT_TOLERANCE: f64 = 1e-10;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// Of truncations and splits.
+    /// From truncations and splits.
     lost: f64,
     surplus: f64,
-    /// Of rounding, to be added to both.
+    /// From rounding; added to both.
     noise: f64,
     truncated: bool,
     squared: Vec<f64>,
     /// k: number of reported components.
     components: usize,
-    /// Σq, and what it can be off by.
+    /// Σq, and a bound on its error.
     total: f64,
     total_noise: f64,
-    /// What rounding can have done to the trace of the model.
+    /// Bound on the rounding error of the trace of the model.
     trace_noise: f64,
 }
 
 impl EigenspaceModel {
-    /// How exact this model is.
+    /// Bounds on the error of this model.
     pub fn certificate(&self) -> Certificate {
         Certificate::of(self)
     }
@@ -86,7 +86,7 @@ impl Certificate {
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
         let (bound, squared) = (&model.bound, model.spectrum.squared());
         let first = squared.first().copied().unwrap_or(0.0);
-        // Squares of singular values, and directions that are orthonormal to rounding.
+        // The rounding of squared singular values and of directions.
         let last_digits = 64.0 * UNIT * first;
         let features = model.features() as f64;
         let mut certificate = Self {
@@ -104,7 +104,7 @@ impl Certificate {
         certificate
     }
 
-    /// Σq − Σs², which bounds what is lost while nothing can be too much.
+    /// Σq − Σs², an upper bound on `lost` as long as the surplus is zero.
     fn missing(&self) -> f64 {
         if self.surplus > 0.0 {
             return f64::INFINITY;
@@ -116,12 +116,12 @@ impl Certificate {
         self.squared.first().copied().unwrap_or(0.0)
     }
 
-    /// e: an upper bound on the spectral norm of the scatter that the model lacks or has too much.
+    /// e: an upper bound on the spectral norm of the difference between the true scatter and that of the model.
     pub fn error_bound(&self) -> f64 {
         self.lost.max(self.surplus) + self.noise
     }
 
-    /// e as a share of the largest eigenvalue; 1 when nothing is certain.
+    /// e as a share of the largest eigenvalue; 1 if nothing is known.
     pub fn relative_error_bound(&self) -> f64 {
         match self.largest() {
             _ if self.error_bound() == 0.0 => 0.0,
@@ -130,24 +130,24 @@ impl Certificate {
         }
     }
 
-    /// Upper bound on the scatter along any direction that the model lacks.
+    /// Upper bound on the scatter that is missing from the model along any direction.
     pub fn lost(&self) -> f64 {
         self.lost + self.noise
     }
 
-    /// Upper bound on the scatter along any direction that the model has too much: after a split, and by rounding.
+    /// Upper bound on the scatter that the model has in excess along any direction, from splits and rounding.
     pub fn surplus(&self) -> f64 {
         self.surplus + self.noise
     }
 
-    /// True when the model equals batch PCA: no truncation has cut a direction above rounding, and all rounding
-    /// together, that of splits included, is at most 1e-10 of the largest eigenvalue.
+    /// Whether the model equals batch PCA: no direction above rounding was dropped, and all rounding together, including
+    /// that of splits, is at most 1e-10 of the largest eigenvalue.
     pub fn is_exact(&self) -> bool {
         !self.truncated && self.noise <= EXACT_TOLERANCE * self.largest()
     }
 
-    /// The interval that holds the i-th largest eigenvalue (from 0) of the true scatter. Divide by
-    /// `weight - ddof` for variances.
+    /// An interval that contains the i-th largest eigenvalue (from 0) of the true scatter. Divide by `weight - ddof` for
+    /// variances.
     pub fn eigenvalue_bound(&self, i: usize) -> (f64, f64) {
         let value = self.squared.get(i).copied().unwrap_or(0.0);
         ((value - self.surplus()).max(0.0), value + self.lost())
@@ -159,7 +159,7 @@ impl Certificate {
     }
 
     /// Upper bound on the sine of the largest angle between the model's first k directions and the
-    /// true ones. It is 1, nothing is certain, when the gap after the k-th eigenvalue is too small.
+    /// true ones. It is 1, which means that nothing is known, if the gap after the k-th eigenvalue is too small.
     pub fn angle_bound(&self, k: usize) -> f64 {
         if k == 0 {
             return 0.0;
@@ -172,7 +172,7 @@ impl Certificate {
         if gap > half { half / gap + 64.0 * UNIT } else { 1.0 }
     }
 
-    /// The interval that holds the true share of the variance in the best j directions.
+    /// An interval that contains the true share of variance along the best j directions.
     pub fn captured_bounds(&self, j: usize) -> (f64, f64) {
         if self.total <= 0.0 {
             return if self.total_noise > 0.0 { (0.0, 1.0) } else { (1.0, 1.0) };

@@ -6,7 +6,7 @@
 
 use ndarray::{Array1, ArrayView1};
 
-/// Finite, positive, non-increasing.
+/// Singular values: finite, positive, non-increasing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spectrum(Array1<f64>);
 
@@ -15,7 +15,7 @@ impl Spectrum {
         Self(Array1::zeros(0))
     }
 
-    /// Takes values that are sorted already.
+    /// Takes values that are already sorted.
     pub(crate) fn sorted(values: Array1<f64>) -> Self {
         debug_assert!(values.windows(2).into_iter().all(|pair| pair[0] >= pair[1]));
         Self(values)

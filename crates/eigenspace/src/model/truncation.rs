@@ -1,13 +1,13 @@
-//! What to keep: rules that cut a spectrum, and how many components to show.
+//! Rules for dropping directions, and the number of components to report.
 //!
 //! ```text
-//! λ₁ ≥ … ≥ λ_r | λ_{r+1} ≥ …       lost = λ_{r+1}, the largest squared singular value dropped
+//! λ₁ ≥ … ≥ λ_r | λ_{r+1} ≥ …       lost = λ_{r+1}, the largest dropped squared singular value
 //! ```
 //!
 //! Frequent Directions (Ghashami, Liberty, Phillips & Woodruff, *Frequent Directions: simple and
 //! deterministic matrix sketching*, SIAM J. Comput. 45(5), 2016) also subtracts λ_{r+1} from every
-//! kept λ. The trace then falls by at least (r + 1) λ_{r+1} with each cut, so all cuts together
-//! cannot have lost more than ‖A − A_k‖²_F / (r + 1 − k) along any direction, whatever the rows.
+//! kept λ. Each cut then decreases the trace by at least (r + 1) λ_{r+1}, so all cuts together lose
+//! at most ‖A − A_k‖²_F / (r + 1 − k) along any direction, for any rows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// Which directions an operation keeps.
 ///
-/// What is dropped is added to the model's [certificate](crate::Certificate).
+/// Dropped directions are counted in the model's [certificate](crate::Certificate).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Truncation {
@@ -25,11 +25,11 @@ pub enum Truncation {
     None,
     /// Keep at most this many directions.
     Rank(usize),
-    /// Keep the fewest directions that hold this share of the total variance, for example 0.99.
+    /// Keep the fewest directions with at least this share of the total variance, for example 0.99.
     Energy(f64),
-    /// Drop directions whose singular value is below this fraction of the largest.
+    /// Drop directions whose singular value is below this share of the largest.
     Tolerance(f64),
-    /// Keep at most this many directions and shrink them, for a guarantee on any input.
+    /// Keep at most this many directions and shrink them (Frequent Directions). This has a guarantee for any rows.
     FrequentDirections(usize),
 }
 
@@ -52,26 +52,26 @@ impl FromStr for Truncation {
     }
 }
 
-/// How a rule cuts a spectrum.
+/// The result of a rule for a given spectrum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cut {
-    /// Directions kept.
+    /// Number of directions to keep.
     pub(crate) keep: usize,
-    /// First squared singular value dropped, or 0.
+    /// The largest dropped squared singular value, or 0.
     pub(crate) lost: f64,
-    /// What to subtract from every kept squared singular value.
+    /// The amount to subtract from every kept squared singular value.
     pub(crate) shrink: f64,
 }
 
 impl Cut {
-    /// What to multiply a row by whose squared length is `value`.
+    /// The factor for a row whose squared length is `value`.
     pub(crate) fn shrinkage(self, value: f64) -> f64 {
         if self.shrink > 0.0 { ((value - self.shrink).max(0.0) / value.max(f64::MIN_POSITIVE)).sqrt() } else { 1.0 }
     }
 }
 
 impl Truncation {
-    /// Refuses rules that mean nothing.
+    /// Rejects invalid rules.
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self {
             Self::Rank(0) | Self::FrequentDirections(0) => Err(Error::Zero { what: "the rank to keep" }),
@@ -81,7 +81,7 @@ impl Truncation {
         }
     }
 
-    /// The most directions the rule can keep.
+    /// Largest number of directions that the rule can keep.
     pub(crate) fn rank_limit(self) -> usize {
         match self {
             Self::Rank(rank) | Self::FrequentDirections(rank) => rank,
@@ -89,8 +89,8 @@ impl Truncation {
         }
     }
 
-    /// Cuts non-increasing squared singular values whose sum, with all that was ever dropped, is
-    /// `total`; never keeps more than `limit`.
+    /// Applies the rule to non-increasing squared singular values. `total` is their sum, including everything dropped
+    /// before. Keeps at most `limit` directions.
     pub(crate) fn cut(self, squared: &[f64], total: f64, limit: usize) -> Cut {
         let rule = match self {
             Self::None => squared.len(),
@@ -108,7 +108,7 @@ impl Truncation {
     }
 }
 
-/// How many directions may be kept.
+/// Largest number of directions to keep.
 ///
 /// ```
 /// use eigenspace::Rank;
@@ -142,7 +142,7 @@ impl FromStr for Rank {
 }
 
 impl Rank {
-    /// The number that this stands for, where it is one.
+    /// The number, or `usize::MAX` for all.
     pub(crate) fn limit(self) -> usize {
         match self {
             Self::All => usize::MAX,
@@ -151,16 +151,16 @@ impl Rank {
     }
 }
 
-/// How many components a model shows: a number, a share of the variance, or all it keeps.
+/// How many components a model reports: a number, a share of the variance, or all directions that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Components {
     /// Every direction the model keeps.
     #[default]
     All,
-    /// This many, or all that there are.
+    /// This many, or all if there are fewer.
     Number(usize),
-    /// The fewest that hold this share of the total variance.
+    /// The fewest with at least this share of the total variance.
     Share(f64),
 }
 
@@ -211,7 +211,7 @@ impl Components {
         }
     }
 
-    /// The number of components shown of a spectrum.
+    /// The number of components to report.
     pub(crate) fn resolve(self, squared: &[f64], total: f64) -> usize {
         match self {
             Self::All => squared.len(),
@@ -225,7 +225,7 @@ fn check_share(value: f64) -> Result<(), Error> {
     if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(Error::InvalidShare { value }) }
 }
 
-/// The fewest leading values that add up to a share of the total, up to its rounding.
+/// The smallest number of leading values whose sum is at least this share of the total, up to rounding.
 fn components_for(share: f64, squared: &[f64], total: f64) -> usize {
     let goal = share * total * (1.0 - 4.0 * f64::EPSILON);
     let mut sum = 0.0;

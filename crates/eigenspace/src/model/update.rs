@@ -1,14 +1,14 @@
-//! Update: fold a block of rows into a model.
+//! Update: adds a block of rows to a model.
 //!
 //! ```text
 //! A = [ s V ; X − 1tᵀ ],   t = μ + β (b − μ),   β = 1 − √(w / (w + m)),   M ← AᵀA
 //! ```
 //!
-//! X is the block (m × D) and b its mean; why t, and not the new mean, is in `moments.rs`. Any
-//! number of rows will do, from the very first call. Cost: O(D (r + m)²).
+//! X is the block (m × D) and b its mean; `moments.rs` explains t. A block may have any number of rows, also in the first
+//! call. Cost: O(D (r + m)²).
 //!
-//! **Brand's rank-one update** ([`EigenspaceModel::update_row`]) is the case m = 1 written out, with
-//! no product longer than D r besides the rotation:
+//! **Brand's rank-one update** ([`EigenspaceModel::update_row`]) is the case m = 1, without products of more than D r
+//! operations except the rotation:
 //!
 //! ```text
 //! x = √(w/(w+1)) (row − μ),   p = V x,   ρ m = x − Vᵀ p,   K = ⎡ diag(s)  0 ⎤ = Z diag(s') W
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! M. Brand, *Fast low-rank modifications of the thin singular value decomposition*, Linear Algebra
-//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalized twice, and the basis is
-//! made orthonormal again when it has drifted by more than 1e-13.
+//! and its Applications 415(1), 20–30, 2006. The residual is orthogonalized twice, and the basis is orthonormalized again if
+//! an entry of V Vᵀ − I is larger than 1e-13.
 
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
 
@@ -35,10 +35,10 @@ use crate::rows::block::{self, Block};
 use crate::rows::element::Element;
 
 impl EigenspaceModel {
-    /// The model of the rows seen before and these.
+    /// The model of the earlier rows together with these.
     ///
-    /// For a long stream of small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which
-    /// gathers rows and decomposes rarely.
+    /// For many small blocks use [`EigenspaceStream`](crate::EigenspaceStream), which collects rows and decomposes
+    /// rarely.
     pub fn update<'a>(&self, rows: impl Into<Block<'a>>, truncation: Truncation) -> Result<Self, Error> {
         let block = rows.into();
         block.check(self.features())?;
@@ -57,11 +57,11 @@ impl EigenspaceModel {
         Ok(Self::from_reduced(absorbed.moments, reduced, bound, self.components))
     }
 
-    /// The model in which every row so far weighs `factor` as much, before newer ones are added.
+    /// Multiplies the weight of every row so far by `factor`, before newer rows are added.
     ///
-    /// Scatter and weight are scaled alike, s ← √f s, w ← f w, so that w stays the number of rows
-    /// that the model still remembers and variances stay what they were. (Ross et al. 2008 scale the
-    /// singular values by f, which is our f².)
+    /// Scatter and weight are scaled by the same factor, s ← √f s, w ← f w, so that w stays the number of rows that the
+    /// model still remembers, and variances do not change. (Ross et al. 2008 scale the singular values by f, which is
+    /// our f².)
     pub fn forget(&self, factor: f64) -> Result<Self, Error> {
         if !(factor > 0.0 && factor <= 1.0) {
             return Err(Error::InvalidForgetting { value: factor });
@@ -74,7 +74,7 @@ impl EigenspaceModel {
         })
     }
 
-    /// Brand's rank-one update: the model of the rows seen before and one more.
+    /// Brand's rank-one update: the model of the earlier rows and one more.
     pub fn update_row<E: Element>(&self, row: ArrayView1<'_, E>, truncation: Truncation) -> Result<Self, Error> {
         block::check(row.insert_axis(Axis(0)), self.features())?;
         let truncation = truncation.check()?;
@@ -85,7 +85,7 @@ impl EigenspaceModel {
             bound::largest(&absorbed.moments.scatter),
             DIFFERENT_SCALES,
         ) {
-            // The small core mixes directions, and so features; a block is turned row by row.
+            // The small problem mixes directions, and therefore features; a block update rotates only rows.
             return self.update(block::widened(row.insert_axis(Axis(0))).view(), truncation);
         }
         let bound = self.bound.absorbed(&self.moments, &absorbed);
@@ -118,7 +118,7 @@ impl EigenspaceModel {
         };
         let core = by_svd(core.view());
         let directions = orthonormal_again(linalg::rotate(core.directions.view(), stacked.view()));
-        // The residual is known to the rounding of a row of D products, against two passes of them.
+        // The rounding of the residual, after two passes of products over D.
         let whole = core.rounding.whole + if grows { 0.0 } else { floor * (floor + 2.0 * self.spectrum.largest()) };
         let rounding = Rounding { whole, ..rotation(2 * rank) };
         let reduced = Decomposed { directions, rounding, ..core }.cut(truncation, &moments);
@@ -126,7 +126,7 @@ impl EigenspaceModel {
     }
 }
 
-/// One step of Cholesky orthonormalization, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V has drifted.
+/// One step of Cholesky orthonormalization, V ← C⁻¹ V with V Vᵀ = C Cᵀ, if V is no longer orthonormal.
 pub(crate) fn orthonormal_again(v: Array2<f64>) -> Array2<f64> {
     if linalg::orthogonality_loss(v.view()) <= ORTHONORMALITY_TOLERANCE {
         return v;

@@ -1,4 +1,4 @@
-//! Variances: views of the scatter, with the divisor named.
+//! Variances and covariances, computed from the scatter with an explicit divisor.
 //!
 //! ```text
 //! λ_i = s_i² / (w − ddof)        total = Σq / (w − ddof)        ratio_i = s_i² / Σq
@@ -6,9 +6,9 @@
 //! C = V_kᵀ diag(λ − σ²) V_k + σ² I        C⁻¹ = ( I − V_kᵀ diag(1 − σ²/λ) V_k ) / σ²
 //! ```
 //!
-//! Σq is exact whatever was truncated, so shares and the noise variance never are those of the kept
-//! part only. C is the covariance of probabilistic PCA (Tipping & Bishop 1999), which batch PCA
-//! implementations report; with k = D it is the sample covariance.
+//! Σq is exact whatever was truncated, so ratios and the noise variance always refer to all rows, not only to the kept
+//! directions. C is the covariance of probabilistic PCA (Tipping & Bishop 1999), which implementations of batch PCA
+//! report; with k = D it is the sample covariance.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
@@ -19,19 +19,18 @@ use crate::model::moments::{Moments, WeightKind};
 use crate::rows::block;
 use crate::rows::element::LARGEST;
 
-/// A divisor below this share of the weight is rounding, for example of weights that sum to one.
+/// A divisor below this share of the weight is only rounding, for example for weights that sum to one.
 const SMALLEST_DIVISOR: f64 = 1e-9;
 
 impl EigenspaceModel {
-    /// The variance of each shown component; `ddof` is 1 for the sample variance, 0 for the
-    /// population's.
+    /// The variance of each component; `ddof` is 1 for the sample variance, 0 for the population variance.
     pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
         let divisor = self.divisor(ddof)?;
         let k = self.n_components();
         Ok(self.all_singular_values().iter().take(k).map(|s| s * s / divisor).collect())
     }
 
-    /// The share of the total variance of each shown component.
+    /// The share of the total variance along each component.
     pub fn explained_variance_ratio(&self) -> Array1<f64> {
         let total = self.moments.total();
         let share = |s: &f64| if total > 0.0 { s * s / total } else { 0.0 };
@@ -48,29 +47,29 @@ impl EigenspaceModel {
         Ok(&self.feature_scatter() / self.divisor(ddof)?)
     }
 
-    /// σ², the average variance (ddof = 1) along the directions that are not shown; 0 when all are.
+    /// σ²: the average variance (ddof = 1) along the directions that are not reported; 0 if all are.
     pub fn noise_variance(&self) -> Result<f64, Error> {
         let divisor = self.divisor(1.0)?;
         let k = self.n_components();
-        // With n rows at most n − 1 directions vary, but the noise is spread over all D − k.
+        // n rows vary in at most n − 1 directions, but the noise is averaged over all D − k.
         let hidden = self.features() - k;
         if hidden == 0 || self.is_all_shown(k) {
             return Ok(0.0);
         }
-        // What is kept is summed; only what was dropped is known by the difference alone.
+        // Kept directions are summed; only for dropped ones the difference is used.
         let squared = self.all_singular_values().mapv(|s| s * s);
         let kept: f64 = squared.iter().skip(k).sum();
         let dropped = if self.certificate().is_exact() { 0.0 } else { (self.moments.total() - squared.sum()).max(0.0) };
         Ok((kept + dropped) / divisor / hidden as f64)
     }
 
-    /// True when the shown directions hold all the variance there is, up to rounding.
+    /// Whether the components have all of the variance, up to rounding.
     fn is_all_shown(&self, k: usize) -> bool {
         k == self.rank() && self.certificate().is_exact()
     }
 
-    /// The variance of the rows along a direction of any length, as far as the model knows it; at
-    /// most [`lost`](crate::Certificate::lost)` / (w − ddof)` below the truth.
+    /// The variance of the rows along a direction of any length, according to the model; at most
+    /// [`lost`](crate::Certificate::lost)` / (w − ddof)` below the true value.
     ///
     /// ```
     /// use eigenspace::EigenspaceModel;
@@ -139,13 +138,13 @@ impl EigenspaceModel {
         Ok(&rows * identity + linalg::rotate(inside.view(), components))
     }
 
-    /// w − ddof, or w − ddof Σw²/w for weights that say how reliable rows are; if more than rounding.
+    /// w − ddof, or w − ddof Σw²/w for reliability weights. An error if it is only rounding.
     pub(crate) fn divisor(&self, ddof: f64) -> Result<f64, Error> {
         let weight = self.weight();
         let refused = Error::Divisor { ddof, weight, count: self.count() };
         let taken = match self.moments.weights {
             WeightKind::Frequency => ddof,
-            // The squares of such weights have vanished.
+            // The squares of such small weights underflow.
             WeightKind::Reliability if weight < 1.0 / LARGEST && ddof != 0.0 => return Err(refused),
             WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight / weight,
             WeightKind::Reliability => ddof,
@@ -159,7 +158,7 @@ impl EigenspaceModel {
         self.moments.weights
     }
 
-    /// The same model with weights that mean something else; only variances with a `ddof` differ.
+    /// The same model with another kind of weights; only variances with a `ddof` differ.
     pub fn with_weight_kind(&self, weights: WeightKind) -> Self {
         Self { moments: Moments { weights, ..self.moments.clone() }, ..self.clone() }
     }
