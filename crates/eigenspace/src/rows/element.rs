@@ -24,7 +24,7 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     type Work: Real;
     /// The value, without loss.
     fn to_f64(self) -> f64;
-    /// The value in its working precision, without loss.
+    #[doc(hidden)]
     fn to_work(self) -> Self::Work;
     /// The rows without a copy, if they already have the working precision.
     #[doc(hidden)]
