@@ -2,26 +2,24 @@
 
 use std::ops::RangeInclusive;
 
-/// Sebastiano Vigna's splitmix64.
+use eigenspace::internal;
+
+/// The generator of the library, with the choices that trials make.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random(internal::Random);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(0x9E37_79B9_7F4A_7C15))
+        Self(internal::Random::new(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(0x9E37_79B9_7F4A_7C15)))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     /// In [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.uniform()
     }
 
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
@@ -52,7 +50,6 @@ impl Random {
 
     /// Standard normal, by Box and Muller.
     pub(crate) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        self.0.normal()
     }
 }
