@@ -1,7 +1,5 @@
 //! Hints for errors of the library, rewritten to name command line options.
 
-use std::io;
-
 use eigenspace::io::source::SourceError;
 use eigenspace::{Error, faces, io as files};
 
@@ -17,7 +15,6 @@ pub(crate) fn advice(error: &(dyn std::error::Error + 'static)) -> Option<String
 fn on_a_file(error: &files::Error) -> Option<String> {
     match error {
         files::Error::Model(error) => on_a_model(error),
-        files::Error::Io { source, .. } => on_the_system(source).map(str::to_owned),
         files::Error::Source { source, .. } => on_a_source(source).or_else(|| error.hint()),
         files::Error::Changed { .. } => {
             Some("run the command again to use the file as it is now; nothing was written".into())
@@ -62,12 +59,14 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         SourceError::ManyArrays { .. } | SourceError::NoArray { .. } => {
             format!("{}, with --key", error.hint().unwrap_or_default())
         }
-        SourceError::NotANumber { column, text, .. } if [column, text].iter().any(|text| text.contains([';', '\t'])) => {
-            let mark = if column.contains(';') || text.contains(';') { "';'" } else { "tab" };
+        SourceError::NotANumber { column, text, .. } if other_delimiter(column, text).is_some() => {
+            let mark = other_delimiter(column, text).unwrap_or_default();
             format!("try --delimiter {mark}: the cells may have another delimiter")
         }
         SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
-            "if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter".into()
+            "if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; \
+             remove commas that separate thousands"
+                .into()
         }
         SourceError::Width { delimiter: Some(mark), .. } => {
             let mark = if *mark == '\t' { "tab".into() } else { format!("'{mark}'") };
@@ -76,7 +75,11 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         SourceError::DecimalMark { .. } => "choose another delimiter, for example --delimiter ';'".into(),
         SourceError::Empty => "check that this is the right file and that it is complete".into(),
         SourceError::NoFiles => "check the spelling of the pattern or the directory, and put patterns in quotation marks".into(),
+        SourceError::Malformed { format: "pattern", .. } => {
+            "check the spelling of the path; in a pattern, write [[] for a square bracket".into()
+        }
         SourceError::Malformed { format: "image", .. } => "check that the file is complete and has the format that its name suggests".into(),
+        SourceError::Malformed { problem, .. } if problem.contains("UTF-") => "save the file as UTF-8 text".into(),
         SourceError::Malformed { .. } => {
             "check that the file is complete and has the format that its name suggests, or name the format with --format".into()
         }
@@ -89,15 +92,37 @@ fn on_a_source(error: &SourceError) -> Option<String> {
             let (exclude, label) = (list_option("--exclude", column), option("--label", column));
             format!("leave out the column with {exclude}, or use it as the label with {label}")
         }
+        // Columns of arrays and images cannot be left out: they have no line and no name.
+        SourceError::Missing { column, place } if place.line.is_none() && !column.starts_with('`') => MISSING.into(),
         SourceError::Missing { column, .. } => {
             format!("{MISSING}, or the column with {}", list_option("--exclude", name_of(column)))
         }
         SourceError::PictureSize { expected: (width, height), .. } => {
             format!("resize all images to one size with --resize {width}x{height}")
         }
+        SourceError::DuplicateColumn { .. } => {
+            "choose columns by number, counted from 0, for example --columns 0,2 or --exclude 2".into()
+        }
+        SourceError::PictureColor { expected: 3, .. } => "read the images in color with --color".into(),
+        SourceError::PictureColor { .. } => "leave out --color".into(),
         SourceError::ColumnName { .. } => "choose columns by name with --columns; their order then does not matter".into(),
         _ => return None,
     })
+}
+
+/// What probably separates the cells, if a cell or the name of its column looks like several.
+fn other_delimiter(column: &str, text: &str) -> Option<&'static str> {
+    let contains = |mark: char| column.contains(mark) || text.contains(mark);
+    let numbers = text.split(' ').filter(|word| word.parse::<f64>().is_ok()).count();
+    if contains(';') {
+        Some("';'")
+    } else if contains('\t') {
+        Some("tab")
+    } else if text.contains('|') {
+        Some("'|'")
+    } else {
+        (numbers > 1 && numbers == text.split(' ').count()).then_some("' '")
+    }
 }
 
 /// Whether a cell looks like a number with a decimal comma.
@@ -113,19 +138,4 @@ fn is_mark(text: &str) -> bool {
 /// The name or the number of a column, without the backticks around a name.
 fn name_of(column: &str) -> &str {
     column.strip_prefix('`').and_then(|name| name.strip_suffix('`')).unwrap_or(column)
-}
-
-/// The hint for an error of the operating system.
-pub(crate) fn on_the_system(error: &io::Error) -> Option<&'static str> {
-    Some(match error.kind() {
-        io::ErrorKind::NotFound => "check the spelling of the path and the current directory",
-        io::ErrorKind::PermissionDenied => "check the permissions of the file and of its directory",
-        io::ErrorKind::IsADirectory => "name a file instead of a directory",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "free disk space, or write to another disk; nothing was changed"
-        }
-        io::ErrorKind::ReadOnlyFilesystem => "write to another directory; nothing was changed",
-        io::ErrorKind::NotADirectory => "write to an existing directory: a part of this path is a file",
-        _ => return None,
-    })
 }

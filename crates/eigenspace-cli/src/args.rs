@@ -1,9 +1,9 @@
 //! The command line arguments, declared for clap.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::error::ContextValue;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use eigenspace::internal::printable;
 use eigenspace::io::source::{Format, ReadOptions};
@@ -64,7 +64,21 @@ pub(crate) fn parse() -> Arguments {
     let found = command().try_get_matches().and_then(|mut found| {
         Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command()))
     });
-    found.unwrap_or_else(|error| escaped(error).exit())
+    found.unwrap_or_else(|error| escaped(flag_with_value(error)).exit())
+}
+
+/// Explains why a flag such as `--header=no` is an error.
+fn flag_with_value(error: clap::Error) -> clap::Error {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => printable(text).into_owned(),
+        _ => String::new(),
+    };
+    if error.kind() != ErrorKind::TooManyValues {
+        return error;
+    }
+    let (flag, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
+    let hint = format!("use {flag} without a value, or leave it out");
+    clap::Error::raw(error.kind(), format!("cannot set {flag} to `{value}`: it takes no value\n\nhint: {hint}\n"))
 }
 
 fn command() -> clap::Command {
@@ -187,12 +201,6 @@ impl Input {
     /// Rejects a file of weights for a command that does not use them.
     pub(crate) fn refuse_weights(&self, what: &'static str) -> Result<(), Failure> {
         if self.weights.is_some() { Err(Failure::UselessWeights { what }) } else { Ok(()) }
-    }
-
-    /// Rejects labels for an output file that cannot hold them.
-    pub(crate) fn refuse_labels(&self, output: &Path) -> Result<(), Failure> {
-        let array = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
-        if array && self.label.is_some() { Err(Failure::LabelsInArray { path: output.to_owned() }) } else { Ok(()) }
     }
 
     pub(crate) fn options(&self) -> anyhow::Result<ReadOptions> {

@@ -15,12 +15,16 @@ pub(crate) enum Failure {
     SameAxes { number: usize },
     #[error("cannot draw a {kind} plot with {option}: {option} is for {kinds} only")]
     OptionOfOtherPlots { option: &'static str, kind: String, kinds: String },
+    #[error("cannot use {option} with {format} files: it is for {formats} files only")]
+    OptionOfOtherFormats { option: &'static str, format: &'static str, formats: String },
     #[error("cannot write labels to `{}`: a NumPy array holds only numbers", path.display())]
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
     UselessWeights { what: &'static str },
     #[error("cannot combine `{}` with `{}`: their columns differ, {left_name} in the first where the second has {right_name}", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
+    #[error("cannot combine `{}` with `{}`: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
+    OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
     #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
     NotChosen { path: PathBuf, column: String, chosen: Vec<String> },
     #[error("cannot use the columns of `{}`: found `{found}` where the model has `{expected}`", path.display())]
@@ -29,6 +33,8 @@ pub(crate) enum Failure {
     MaybeDistances { path: PathBuf, columns: usize, components: usize },
     #[error("cannot read scores from `{}`: column {place} is `{found}`, expected `{expected}`", path.display())]
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
+    #[error("cannot read scores from `{}`: its columns are those of the rows that the model was fitted on", path.display())]
+    RowsForScores { path: PathBuf },
     #[error("cannot write a model or an image to `-`: expected a file")]
     NoFile,
     #[error("invalid image size `{text}`: expected WIDTHxHEIGHT in pixels")]
@@ -98,6 +104,9 @@ impl Failure {
             Self::Axes { .. } => "name two components, for example --axes 1,2; only a scatter plot can have three",
             Self::SameAxes { .. } => "name different components, for example --axes 1,2",
             Self::OptionOfOtherPlots { .. } => "leave out the option, or choose another kind of plot",
+            Self::OptionOfOtherFormats { .. } => {
+                "leave out the option; if the format was inferred wrongly from the file name, set it with --format"
+            }
             Self::LabelsInArray { .. } => {
                 "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
             }
@@ -106,6 +115,9 @@ impl Failure {
             }
             Self::OtherColumns { .. } => {
                 "fit both models on the same columns in the same order; set the order with --columns"
+            }
+            Self::OtherDepth { .. } => {
+                "convert all images to the same number of bits per value, and fit both models again"
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
             Self::ColumnOrder { .. } => "put the columns into the order of the model",
@@ -116,6 +128,7 @@ impl Failure {
                 ));
             }
             Self::NotScores { .. } => "leave out --columns: scores are found by their names, PC1, PC2, … or W1, W2, …",
+            Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
             Self::NoFile => "name a file",
             Self::Size { .. } => "use for example 92x112",
             Self::Delimiter { .. } => "use for example --delimiter ';' or --delimiter tab",

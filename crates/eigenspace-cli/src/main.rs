@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod applicable;
 mod args;
 mod checkpoint;
 mod commands;

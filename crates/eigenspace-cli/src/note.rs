@@ -28,7 +28,9 @@ impl Note {
         if (Self { faces: false, pixels: Pixels::Raw, ..self.clone() }) == Self::default() {
             return String::new();
         }
-        let picture = self.picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels }));
+        let picture = self
+            .picture
+            .map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels, "bits": p.bits }));
         json!({ "standardize": self.standardize, "columns": self.names, "picture": picture }).to_string()
     }
 
@@ -39,8 +41,9 @@ impl Note {
             .as_array()
             .map(|names| names.iter().map(|name| name.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>());
         let size = |key: &str| json["picture"][key].as_u64().and_then(|size| usize::try_from(size).ok());
+        let bits = size("bits").and_then(|bits| u8::try_from(bits).ok());
         let picture = match (size("width"), size("height"), size("channels")) {
-            (Some(width), Some(height), Some(channels)) => Some(Picture { width, height, channels }),
+            (Some(width), Some(height), Some(channels)) => Some(Picture { width, height, channels, bits }),
             _ => None,
         };
         let cells = |p: &Picture| p.width.checked_mul(p.height).and_then(|cells| cells.checked_mul(p.channels));

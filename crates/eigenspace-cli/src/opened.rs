@@ -10,8 +10,8 @@ use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::args::MissingName;
 use crate::failure::Failure;
-use crate::memory;
 use crate::note::Note;
+use crate::{memory, warn};
 
 /// A raw model, and its standardized view if the note asks for one.
 pub(crate) struct Opened {
@@ -34,7 +34,11 @@ impl Opened {
             raw = raw.with_components(components)?;
         }
         let note = Note::from_text(&text, raw.features());
-        Self::new(path, raw, note)
+        let opened = Self::new(path, raw, note)?;
+        if components.is_some() {
+            warn::of_fewer_components(opened.model());
+        }
+        Ok(opened)
     }
 
     pub(crate) fn new(path: &Path, raw: EigenspaceModel, note: Note) -> anyhow::Result<Self> {
@@ -42,8 +46,14 @@ impl Opened {
         Ok(Self { path: path.to_owned(), raw, note, scaled })
     }
 
-    /// Rejects another model whose columns have other names or another order.
+    /// Rejects another model whose columns have other names or another order, or whose images have other values.
     pub(crate) fn same_columns(&self, other: &Self) -> anyhow::Result<()> {
+        if let (Some(left_bits), Some(right_bits)) = (self.bits(), other.bits())
+            && left_bits != right_bits
+        {
+            let (left, right) = (self.path.clone(), other.path.clone());
+            return Err(Failure::OtherDepth { left, right, left_bits, right_bits }.into());
+        }
         let (Some(left), Some(right)) = (&self.note.names, &other.note.names) else { return Ok(()) };
         match left.iter().zip(right).find(|(left, right)| left != right) {
             Some((left_name, right_name)) if left.len() == right.len() => Err(Failure::OtherColumns {
@@ -55,6 +65,11 @@ impl Opened {
             .into()),
             _ => Ok(()),
         }
+    }
+
+    /// The bits per value of the images that the model was fitted on.
+    fn bits(&self) -> Option<u8> {
+        self.note.picture.and_then(|picture| picture.bits)
     }
 
     /// The model to report: the standardized view if there is one, the raw model otherwise.

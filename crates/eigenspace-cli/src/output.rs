@@ -7,9 +7,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use eigenspace::internal::{is_printable, printable};
+use eigenspace::internal::{is_printable, printable, system_hint};
 
-use crate::advice::{advice, on_the_system};
+use crate::advice::advice;
 use crate::data::DataError;
 use crate::failure::Failure;
 
@@ -112,7 +112,7 @@ pub(crate) fn report(error: &anyhow::Error) {
 /// The hint of an error in the chain.
 fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     advice(error)
-        .or_else(|| error.downcast_ref::<io::Error>().and_then(on_the_system).map(str::to_owned))
+        .or_else(|| error.downcast_ref::<io::Error>().and_then(system_hint).map(str::to_owned))
         .or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))
         .or_else(|| error.downcast_ref::<DataError>().and_then(DataError::hint).map(str::to_owned))
 }

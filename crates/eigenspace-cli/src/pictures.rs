@@ -168,13 +168,13 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
 pub(crate) fn picture((width, height): (usize, usize), features: usize) -> anyhow::Result<Picture> {
     let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0);
     match pixels.map(|pixels| (features / pixels, features % pixels)) {
-        Some((channels @ (1 | 3), 0)) => Ok(Picture { width, height, channels }),
+        Some((channels @ (1 | 3), 0)) => Ok(Picture { width, height, channels, bits: None }),
         _ => Err(Failure::Shape { width, height, features }.into()),
     }
 }
 
 fn size_of(opened: &Opened) -> anyhow::Result<PictureSize> {
-    let Picture { width, height, channels } = opened.note.picture.ok_or(Failure::NoPictures)?;
+    let Picture { width, height, channels, .. } = opened.note.picture.ok_or(Failure::NoPictures)?;
     Ok(PictureSize { width, height, channels })
 }
 

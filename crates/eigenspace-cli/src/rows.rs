@@ -10,8 +10,8 @@ use crate::args::Input;
 use crate::failure::Failure;
 use crate::note::Note;
 use crate::opened::Opened;
-use crate::output;
 use crate::progress::Progress;
+use crate::{applicable, output};
 
 /// Opens the rows that were named, with their weights.
 pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn RowSource>> {
@@ -24,6 +24,7 @@ pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) 
 }
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
+    applicable::check_input(data, input)?;
     let rows = source::open(data, options)?;
     for notice in &rows.columns().notices {
         output::message(&notice_text(notice));
@@ -64,11 +65,8 @@ pub(crate) fn open_for(
 
 fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[PathBuf]) -> anyhow::Result<()> {
     let path = data.first().cloned().unwrap_or_default();
-    if let (Some(here), Some(there)) = (columns.picture, note.picture)
-        && here != there
-    {
-        let (expected, found) = ((there.width, there.height), (here.width, here.height));
-        return Err(Error::Source { path, source: SourceError::PictureSize { expected, found } }.into());
+    if let (Some(here), Some(there)) = (columns.picture, note.picture) {
+        there.check(&here).map_err(|source| Error::Source { path: path.clone(), source })?;
     }
     // In a table without names, chosen columns are matched by position.
     let names = columns.names.as_ref().filter(|_| !(chosen && columns.numbered));

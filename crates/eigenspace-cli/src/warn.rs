@@ -3,7 +3,7 @@
 use eigenspace::{Components, EigenspaceModel};
 
 use crate::output;
-use crate::table::count;
+use crate::table::{count, percent};
 
 /// An error bound above this share of the largest eigenvalue is not useful.
 pub(crate) const LARGE_ERROR: f64 = 0.1;
@@ -12,7 +12,11 @@ const SCATTER_FEATURES: usize = 8192;
 
 /// Warns that a model reports fewer components than requested, and why.
 pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
-    let Components::Number(requested) = model.n_components_setting() else { return };
+    let requested = match model.n_components_setting() {
+        Components::Number(requested) => requested,
+        Components::Share(requested) => return of_unmet_share(model, requested),
+        _ => return,
+    };
     let (found, features, rows) = (model.n_components(), model.features(), model.count());
     if found >= requested || model.is_empty() {
         return;
@@ -28,6 +32,18 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         format!("the data has only {found} {directions} above rounding")
     };
     output::message(&format!("warning: {requested} components were requested, but the model has {found}: {reason}"));
+}
+
+/// Warns that the kept directions explain less variance than requested.
+fn of_unmet_share(model: &EigenspaceModel, requested: f64) {
+    let Some(reached) = model.share_below_request() else { return };
+    let (kept, reached) = (model.rank(), percent(reached));
+    let directions = if kept == 1 { "kept direction explains" } else { "kept directions explain" };
+    output::message(&format!(
+        "warning: {} of the variance was requested, but the {kept} {directions} only {reached}; \
+         fit again with a larger --max-rank or another --truncation",
+        percent(requested)
+    ));
 }
 
 /// How to get a useful certificate.

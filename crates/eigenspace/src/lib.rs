@@ -80,6 +80,7 @@ pub mod internal {
     pub use crate::faces::random::Random;
     pub use crate::io::atomic::AtomicFile;
     pub use crate::io::edit::FileEdit;
+    pub use crate::io::error::system_hint;
     #[cfg(feature = "csv")]
     pub use crate::io::sink::csv::CsvSink;
     pub use crate::io::source::folder::pictures;

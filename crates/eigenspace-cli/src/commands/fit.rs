@@ -118,11 +118,12 @@ impl Fit {
         // The stream may hold as many numbers as the model, and is not needed to write it.
         drop(stream);
         let model = Arc::unwrap_or_clone(model);
-        warn::of_fewer_components(&model);
         model.save_with_note(&self.output, &note.to_text())?;
         if let Some(checkpoint) = checkpoint {
             checkpoint.remove()?;
         }
-        inspect::print(&Opened::new(&self.output, model, note)?, self.json, false)
+        let opened = Opened::new(&self.output, model, note)?;
+        warn::of_fewer_components(opened.model());
+        inspect::print(&opened, self.json, false)
     }
 }

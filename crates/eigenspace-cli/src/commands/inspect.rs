@@ -187,7 +187,7 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "standardized": opened.note.standardize,
         "imputed": model.imputed(),
         "columns": opened.note.names,
-        "picture": picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels })),
+        "picture": picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels, "bits": p.bits })),
         "singular_values": model.singular_values().iter().collect::<Vec<_>>(),
         "explained_variance": model.explained_variance(1.0).ok().map(|v| v.to_vec()),
         "explained_variance_ratio": model.explained_variance_ratio().to_vec(),

@@ -78,8 +78,9 @@ impl Merge {
             None => first.raw.n_components_setting(),
         };
         merged = merged.with_components(components)?;
-        warn::of_fewer_components(&merged);
         destination.write(&merged.to_bytes_with_note(&note.to_text()))?;
-        inspect::print(&Opened::new(&self.output, merged, note)?, self.json, false)
+        let opened = Opened::new(&self.output, merged, note)?;
+        warn::of_fewer_components(opened.model());
+        inspect::print(&opened, self.json, false)
     }
 }

@@ -11,7 +11,7 @@ use ndarray::{Axis, concatenate};
 use crate::args::{self, Input, MissingCells};
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, rows, table};
+use crate::{applicable, output, rows, table};
 
 /// Compute the scores of rows: their coordinates along the components of a model.
 #[derive(Args)]
@@ -58,7 +58,7 @@ impl Project {
         let letters = if self.whiten { "W" } else { "PC" };
         self.input.refuse_weights("the scores of a row")?;
         if let Some(output) = &self.output {
-            self.input.refuse_labels(output)?;
+            applicable::check_output(output, &self.input)?;
             rows::spare(&self.data, output)?;
             rows::spare(std::slice::from_ref(&self.model), output)?;
             AtomicFile::sweep(output);

@@ -10,7 +10,7 @@ use eigenspace::io::source::Columns;
 use crate::args::{self, Input};
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, rows, table};
+use crate::{applicable, output, rows, table};
 
 /// Prefixes of the names of scores: plain and whitened.
 const SCORES: [&str; 2] = ["PC", "W"];
@@ -36,9 +36,10 @@ pub(crate) struct Reconstruct {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Treat the scores as whitened. This is the default if their columns are named W1, W2, …
+    /// Reconstruct from whitened scores, as written by `project --whiten`. This is the default if their columns are named
+    /// W1, W2, …
     #[arg(long)]
-    whitened: bool,
+    whiten: bool,
 
     #[command(flatten)]
     input: Input,
@@ -51,7 +52,7 @@ impl Reconstruct {
         let names = opened.note.column_names(opened.raw.features());
         self.input.refuse_weights("the reconstructed rows")?;
         if let Some(output) = &self.output {
-            self.input.refuse_labels(output)?;
+            applicable::check_output(output, &self.input)?;
             rows::spare(&self.scores, output)?;
             rows::spare(std::slice::from_ref(&self.model), output)?;
             AtomicFile::sweep(output);
@@ -60,7 +61,10 @@ impl Reconstruct {
         let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;
         let components = opened.model().n_components();
         let named = check(source.columns(), components, &self.scores[0])?;
-        let whitened = self.whitened || named == Some("W");
+        if named.is_none() && opened.note.names.is_some() && opened.note.names == source.columns().names {
+            return Err(Failure::RowsForScores { path: self.scores[0].clone() }.into());
+        }
+        let whitened = self.whiten || named == Some("W");
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {
             Some(path) => sink::create(path, &names, labels)?,

@@ -64,7 +64,8 @@ impl Update {
         let added = model.count() - before.raw.count();
         destination.write(&model.to_bytes_with_note(&before.note.to_text()))?;
         output::message(&format!("added {added} rows"));
-        warn::of_fewer_components(&model);
-        inspect::print(&Opened::new(&path, model, before.note)?, self.json, false)
+        let opened = Opened::new(&path, model, before.note)?;
+        warn::of_fewer_components(opened.model());
+        inspect::print(&opened, self.json, false)
     }
 }

@@ -1,5 +1,7 @@
 //! Columns are identified by their names, whatever their order.
 
+use insta::assert_snapshot;
+
 use crate::support::Folder;
 
 const TABLE: &str = "a,b,c\n1,2,4\n3,1,0\n2,5,7\n6,4,1\n";
@@ -108,4 +110,48 @@ fn scores_are_not_taken_for_one_another() {
         assert!(said.err.starts_with("error: cannot read scores from `z.csv`: column "), "{said}");
         assert!(said.err.contains("hint: leave out --columns: scores are found by their names"), "{said}");
     }
+}
+
+#[test]
+fn a_name_of_two_columns_is_refused_and_a_number_is_not() {
+    let folder = Folder::with("t.csv", "a,b,a\n1,2,4\n3,1,0\n2,5,7\n6,4,1\n");
+    folder.write("turned.csv", "b,a,a\n2,1,4\n1,3,0\n5,2,7\n4,6,1\n");
+    folder.write("plain.csv", "a,b\n1,2\n3,1\n2,5\n6,4\n");
+    assert_snapshot!(folder.refused("fit t.csv --columns a,b -o m"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.csv`
+      cause: 2 columns have the name `a`: numbers 0 and 2
+
+    hint: choose columns by number, counted from 0, for example --columns 0,2 or --exclude 2
+    ");
+    for option in ["--exclude a", "--label a", "--weight-column a"] {
+        let said = folder.refused(&format!("fit t.csv {option} -o m"));
+        assert!(said.err.contains("cause: 2 columns have the name `a`: numbers 0 and 2"), "{option}\n{said}");
+    }
+    let said = folder.run("fit t.csv -o m");
+    assert!(said.err.contains("several columns have the same name: `a`"), "{said}");
+    // In the order of the model there is nothing to mistake.
+    folder.done("project m t.csv");
+    assert_eq!(folder.done("project m turned.csv --columns 1,0,2"), folder.done("project m t.csv"));
+    for line in ["project m turned.csv", "update m turned.csv", "project m turned.csv --columns 0-2"] {
+        let said = folder.refused(line);
+        assert!(said.err.contains("`a`"), "{line}\n{said}");
+    }
+    folder.done("fit plain.csv -o p -q");
+    let said = folder.refused("project p t.csv");
+    assert!(said.err.contains("2 columns have the name `a`"), "{said}");
+    assert_eq!(folder.done("project p t.csv --columns 0,1"), folder.done("project p plain.csv"));
+}
+
+#[test]
+fn rows_are_not_taken_for_their_scores() {
+    let folder = fitted();
+    let said = folder.refused("reconstruct m t.csv");
+    assert!(
+        said.err.starts_with("error: cannot read scores from `t.csv`: its columns are those of the rows"),
+        "{said}"
+    );
+    folder.write("plain.csv", "x,y,z\n1,2,3\n");
+    folder.done("reconstruct m plain.csv");
 }

@@ -64,7 +64,7 @@ impl Recognizer {
         }});
         if let Some((width, height)) = o.size {
             let channels = self.model.features() / (width * height).max(1);
-            note["picture"] = json!({ "width": width, "height": height, "channels": channels });
+            note["picture"] = json!({ "width": width, "height": height, "channels": channels, "bits": o.depth });
         }
         self.model.to_bytes_with(&note.to_string(), more)
     }

@@ -180,7 +180,7 @@ impl Error {
             Self::OptionsDiffer => {
                 Some("pass the options of the interrupted fit, or start again without the checkpoint".into())
             }
-            Self::Io { .. } => None,
+            Self::Io { source, .. } => system_hint(source).map(str::to_owned),
         }
     }
 }
@@ -205,4 +205,20 @@ impl FormatError {
 pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(SourceError) -> Error {
     let path = path.into();
     move |source| Error::Source { path, source }
+}
+
+/// The hint for an error of the operating system.
+pub fn system_hint(error: &std::io::Error) -> Option<&'static str> {
+    use std::io::ErrorKind;
+    Some(match error.kind() {
+        ErrorKind::NotFound => "check the spelling of the path and the current directory",
+        ErrorKind::PermissionDenied => "check the permissions of the file and of its directory",
+        ErrorKind::IsADirectory => "name a file instead of a directory",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free disk space, or write to another disk; nothing was changed"
+        }
+        ErrorKind::ReadOnlyFilesystem => "write to another directory; nothing was changed",
+        ErrorKind::NotADirectory => "write to an existing directory: a part of this path is a file",
+        _ => return None,
+    })
 }

@@ -77,7 +77,7 @@ pub enum SourceError {
         shape: Vec<u64>,
     },
     /// A row of another width than the first.
-    #[error("{place} has {found} columns, expected {expected}")]
+    #[error("{place} has {}, expected {expected}", counted(*found))]
     Width {
         /// The row.
         place: Place,
@@ -89,7 +89,7 @@ pub enum SourceError {
         delimiter: Option<char>,
     },
     /// Other columns than in the files before, or than the model has.
-    #[error("it has {found} columns, expected {expected}")]
+    #[error("it has {}, expected {expected}", counted(*found))]
     ColumnCount {
         /// Columns of the files before, or of the model.
         expected: usize,
@@ -137,6 +137,14 @@ pub enum SourceError {
     ColumnTwice {
         /// The column.
         column: String,
+    },
+    /// A column was asked for by a name that several columns have.
+    #[error("{} columns have the name `{column}`: {}", places.len(), listed(places), column = printable(column))]
+    DuplicateColumn {
+        /// The name.
+        column: String,
+        /// The numbers of the columns that have it, from 0.
+        places: Vec<usize>,
     },
     /// An array that was asked for, or must be chosen.
     #[error("there is no array `{key}`", key = printable(key))]
@@ -197,15 +205,23 @@ pub enum SourceError {
         value: f64,
     },
     /// A picture of another size than the first.
-    #[error("the image is {}x{}, but the images before it are {}x{}", found.0, found.1, expected.0, expected.1)]
+    #[error("the image is {}x{}, expected {}x{}", found.0, found.1, expected.0, expected.1)]
     PictureSize {
         /// Width and height of the first.
         expected: (usize, usize),
         /// Width and height of this one.
         found: (usize, usize),
     },
+    /// Pictures read in color where the first was read as gray, or the other way round.
+    #[error("the image is read {}, expected {}", if *found == 3 { "in color" } else { "as gray" }, if *expected == 3 { "color" } else { "gray" })]
+    PictureColor {
+        /// Values of a pixel of the first: 1 for gray, 3 for color.
+        expected: usize,
+        /// Values of a pixel of this one.
+        found: usize,
+    },
     /// A picture with other bits per value than the first, so that its numbers mean something else.
-    #[error("the image has {found} bits per value, but the images before it have {expected}")]
+    #[error("the image has {found} bits per value, expected {expected}")]
     PictureDepth {
         /// Bits of the first.
         expected: u8,
@@ -228,6 +244,9 @@ pub enum SourceError {
         /// Bytes after the header.
         found: u64,
     },
+    /// A format that must be a file.
+    #[error("only text and .npy arrays can be read from standard input")]
+    StandardInput,
     /// Standard input cannot be read twice, or skipped in.
     #[error("standard input can be read only once")]
     OnlyOnce,
@@ -251,11 +270,12 @@ impl SourceError {
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
             Self::Width { delimiter: Some(mark), .. } => format!("the cells seem to be separated by {}; set the delimiter", quoted(*mark)),
-            Self::Width { expected, .. } => format!("all rows must have the same {expected} columns"),
-            Self::ColumnCount { expected, .. } => format!("pass rows with the same {expected} columns"),
+            Self::Width { expected, .. } => format!("all rows must have {}, like the first", counted(*expected)),
+            Self::ColumnCount { expected, .. } => format!("pass rows with {}", counted(*expected)),
             Self::DecimalMark { .. } => "separate the cells by something else, for example a semicolon".into(),
             Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
+            Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
             Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
             Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", first_names(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
@@ -263,14 +283,31 @@ impl SourceError {
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "a weight of 0 leaves the row out".into(),
             Self::PictureSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
-            Self::PictureDepth { expected, .. } => format!("save all images with {expected} bits per value"),
+            Self::PictureColor { expected: 3, .. } => "read the images in color".into(),
+            Self::PictureColor { .. } => "read the images as gray".into(),
+            Self::PictureDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
             Self::PictureBytes { found, expected } if found > expected => "its newlines were probably converted, or something was appended; use the original file".into(),
             Self::PictureBytes { .. } => "it was cut short, or its newlines were converted; use the original file".into(),
-            Self::OnlyOnce => "save the rows to a file first".into(),
+            Self::ColumnTwice { .. } => "name each column once".into(),
+            Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,
         };
         Some(text)
     }
+}
+
+/// `numbers 0, 2 and 5`.
+fn listed(places: &[usize]) -> String {
+    let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+    match places.split_last() {
+        Some((last, rest)) => format!("numbers {} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// `1 column`, `2 columns`.
+fn counted(columns: usize) -> String {
+    if columns == 1 { "1 column".into() } else { format!("{columns} columns") }
 }
 
 /// The formats of images that are read.

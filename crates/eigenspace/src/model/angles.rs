@@ -37,6 +37,9 @@ pub fn principal_angles(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resul
         return Err(Error::FeatureMismatch { left: a.ncols(), right: b.ncols() });
     }
     let (a, b) = (orthonormal(a)?, orthonormal(b)?);
+    if a == b {
+        return Ok(Array1::zeros(a.nrows())); // the angle of a space with itself, without rounding
+    }
     let (large, small) = if a.nrows() >= b.nrows() { (a, b) } else { (b, a) };
     if small.nrows() == 0 {
         return Ok(Array1::zeros(0));

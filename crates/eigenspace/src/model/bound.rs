@@ -183,6 +183,20 @@ impl Bound {
         self
     }
 
+    /// The squares of deviations below 1e-154 are rounded to a multiple of the smallest number, or to zero: a feature of
+    /// such deviations seems to vary less than it does, or not at all.
+    fn underflowed(&mut self, squares: &Array1<f64>, step: &Array1<f64>, weight: f64) {
+        let vanished = weight * f64::MIN_POSITIVE;
+        let features = squares.len() as f64;
+        for (j, (square, step)) in squares.iter().zip(step).enumerate() {
+            if *square < vanished / UNIT && (*square > 0.0 || *step != 0.0) {
+                self.scatter_noise[j] += vanished;
+                self.feature_noise[j] += features * vanished;
+                self.noise += features * vanished;
+            }
+        }
+    }
+
     /// Of the rows before a block and the block.
     pub(crate) fn absorbed(&self, before: &Moments, block: &Absorbed) -> Self {
         let Absorbed { moments: after, step, c, roundings } = block;
@@ -194,6 +208,7 @@ impl Bound {
         // Squares of differences that round twice, summed like the mean.
         own.scatter_noise = (&after.scatter - &before.scatter).mapv(|q| (roundings + 8.0) * UNIT * q.abs());
         let squares = (&after.scatter - &before.scatter).mapv(|q| q.max(0.0));
+        own.underflowed(&squares, step, added);
         if !after.about_origin {
             // Differences from the point near which the block was summed have these squares.
             let reach = &squares + &(step * step * added);

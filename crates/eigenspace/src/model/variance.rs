@@ -16,11 +16,14 @@ use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
+use crate::model::truncation::Components;
 use crate::rows::block;
 use crate::rows::element::LARGEST;
 
 /// A divisor below this share of the weight is only rounding, for example for weights that sum to one.
 const SMALLEST_DIVISOR: f64 = 1e-9;
+/// Directions that are left out as rounding hold less than this share of the variance.
+const SHARE_ROUNDING: f64 = 1e-9;
 
 impl EigenspaceModel {
     /// The variance of each component; `ddof` is 1 for the sample variance, 0 for the population variance.
@@ -35,6 +38,26 @@ impl EigenspaceModel {
         let total = self.moments.total();
         let share = |s: &f64| if total > 0.0 { s * s / total } else { 0.0 };
         self.all_singular_values().iter().take(self.n_components()).map(share).collect()
+    }
+
+    /// The share of the variance that all kept directions hold, where it is below the share that was asked for
+    /// ([`Components::Share`](crate::Components::Share)) because directions were dropped; `None` where the request is met.
+    ///
+    /// ```
+    /// use eigenspace::{Components, EigenspaceModel, Truncation};
+    /// use ndarray::array;
+    ///
+    /// let rows = array![[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]];
+    /// let model = EigenspaceModel::fit(rows.view())?.with_components(Components::Share(0.95))?;
+    /// assert_eq!(model.share_below_request(), None);
+    /// let share = model.truncate(Truncation::Rank(1))?.share_below_request();
+    /// assert!(share.is_some_and(|share| (share - 0.9).abs() < 1e-15));
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn share_below_request(&self) -> Option<f64> {
+        let Components::Share(requested) = self.components else { return None };
+        let reached = self.explained_variance_ratio().sum();
+        (self.moments.total() > 0.0 && reached < requested * (1.0 - SHARE_ROUNDING)).then_some(reached)
     }
 
     /// The variance of all features together, exact whatever was truncated.

@@ -396,3 +396,26 @@ fn spreads_too_small_to_square_count_as_none() {
     let far = distance(&EigenspaceModel::fit(rows.view()).unwrap(), &oracle(rows.view()));
     assert!(far.eigenvalues <= allowed(20, 3), "{far:?}");
 }
+
+#[test]
+fn a_feature_whose_squares_underflow_is_not_called_constant() {
+    let rows = Array2::from_shape_fn((20, 2), |(i, j)| {
+        let value = ((i * 7 + j * 3) % 11) as f64;
+        if j == 0 { value * 1e-170 } else { value }
+    });
+    for (road, model) in roads(&rows, &[13, 7]) {
+        assert!(model.certificate().is_exact(), "{road}: beside the other feature this one is nothing");
+        let certificate = model.standardize().unwrap().model().certificate();
+        assert!(!certificate.is_exact(), "{road}: standardized, it is half of the variance");
+        let upper = certificate.eigenvalue_bounds()[0].1;
+        assert!(upper >= 20.0, "{road}: {upper}");
+    }
+    let tiny = &rows * 1e-175;
+    for (road, model) in roads(&tiny, &[13, 7]) {
+        assert!(!model.certificate().is_exact(), "{road}: no square is left");
+    }
+    let constant = Array2::from_shape_fn((20, 2), |(i, j)| if j == 0 { 1e-170 } else { (i % 7) as f64 });
+    for (road, model) in roads(&constant, &[13, 7]) {
+        assert!(model.standardize().unwrap().model().certificate().is_exact(), "{road}: constant");
+    }
+}

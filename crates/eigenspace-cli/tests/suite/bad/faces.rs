@@ -26,7 +26,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `large/1.pgm`
-      cause: the image is 18x16, but the images before it are 9x8
+      cause: the image is 18x16, expected 9x8
 
     hint: resize all images to one size with --resize 9x8
     ");
@@ -34,7 +34,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `large`
-      cause: the image is 18x16, but the images before it are 9x8
+      cause: the image is 18x16, expected 9x8
 
     hint: resize all images to one size with --resize 9x8
     ");
@@ -45,7 +45,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `known/ada/9.pgm`
-      cause: the image is 18x16, but the images before it are 9x8
+      cause: the image is 18x16, expected 9x8
 
     hint: resize all images to one size with --resize 9x8
     ");
@@ -401,9 +401,9 @@ fn pictures_of_another_depth() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `deep/eva/1.pgm`
-      cause: the image has 16 bits per value, but the images before it have 8
+      cause: the image has 16 bits per value, expected 8
 
-    hint: save all images with 8 bits per value
+    hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
     ");
     assert!(folder.refused("faces recognize r.safetensors deep").err.contains("image has 16 bits per value"));
     // Among themselves they are recognized, and measured in their own range.

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::files::csv;
+use crate::files::{csv, npy, npz, pgm};
 use crate::oracle::table;
 use crate::support::Folder;
 
@@ -207,4 +207,77 @@ fn a_negative_number_reaches_its_option() {
         let said = folder.refused(line);
         assert!(said.err.contains(about), "{line}\n{said}");
     }
+}
+
+#[test]
+fn a_flag_takes_no_value() {
+    let folder = folder();
+    assert_snapshot!(folder.refused("fit t.csv --header=maybe -o n"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot set --header to `maybe`: it takes no value
+
+    hint: use --header without a value, or leave it out
+    ");
+    for line in
+        ["fit t.csv --standardize=yes -o n", "inspect m.safetensors --json=false", "inspect m.safetensors --quiet=1"]
+    {
+        let said = folder.refused(line);
+        assert!(said.err.contains(": it takes no value\n\nhint: use --"), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn options_of_other_formats() {
+    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
+    folder.write("t.npy", npy(&table(20, 4, 71), "<f8", false));
+    folder.write("t.npz", npz(&[("x", npy(&table(20, 4, 71), "<f8", false))]));
+    folder.write("faces/1.pgm", pgm(2, 2, |at| at as u8));
+    folder.write("faces/2.pgm", pgm(2, 2, |at| at as u8 + 3));
+    folder.done("fit t.csv -o m -q");
+    assert_snapshot!(folder.refused("fit t.npy --delimiter ; -o n"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot use --delimiter with .npy files: it is for CSV and TSV files only
+
+    hint: leave out the option; if the format was inferred wrongly from the file name, set it with --format
+    ");
+    assert_snapshot!(folder.refused("fit faces --columns 0 -o n"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot use --columns with image files: it is for CSV, TSV, Parquet and Arrow files only
+
+    hint: leave out the option; if the format was inferred wrongly from the file name, set it with --format
+    ");
+    for (option, formats) in [
+        ("--columns 0", "t.npy t.npz faces"),
+        ("--exclude 0", "t.npy t.npz faces"),
+        ("--label 0", "t.npy t.npz faces"),
+        ("--weight-column 0", "t.npy t.npz faces"),
+        ("--keep-index", "t.npy t.npz faces"),
+        ("--header", "t.npy t.npz faces"),
+        ("--no-header", "t.npy t.npz faces"),
+        ("--decimal ,", "t.npy t.npz faces"),
+        ("--na x", "t.npy t.npz faces"),
+        ("--key x", "t.csv t.npy faces"),
+        ("--resize 2x2", "t.csv t.npy t.npz"),
+        ("--color", "t.csv t.npy t.npz"),
+    ] {
+        for file in formats.split(' ') {
+            let name = option.split(' ').next().unwrap();
+            let said = folder.refused(&format!("fit {file} {option} -o n"));
+            assert!(said.err.starts_with(&format!("error: cannot use {name} with ")), "{file} {option}\n{said}");
+        }
+    }
+    for line in ["project m t.npy --columns 0-3", "update m t.npy --label 0", "plot scatter m t.npy --label 0 -o s.svg"]
+    {
+        let said = folder.refused(line);
+        assert!(
+            said.err.contains("with .npy files: it is for CSV, TSV, Parquet and Arrow files only"),
+            "{line}\n{said}"
+        );
+    }
+    // An option that concerns one of the inputs is used for that one.
+    folder.done("fit t.npz t.npy --key x -o n -q");
+    folder.done("fit t.csv --format csv --delimiter , -o n -q");
 }

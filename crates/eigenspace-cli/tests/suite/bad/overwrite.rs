@@ -94,7 +94,7 @@ fn coordinates_are_found_by_their_names() {
     folder.done("project m t.csv --whiten -o w.csv --quiet");
     assert!(close(back("w.csv")), "whitened scores are recognized by their names");
     folder.done("project m t.csv --whiten -o w.npy --quiet");
-    assert!(close(back("w.npy --whitened")));
+    assert!(close(back("w.npy --whiten")));
     folder.done("project m t.csv -k 2 --distances -o d.csv --quiet");
     folder.done("project m t.csv -k 2 -o e.csv --quiet");
     assert_eq!(back("d.csv"), back("e.csv"), "distances are not scores");

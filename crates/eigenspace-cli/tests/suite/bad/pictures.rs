@@ -42,7 +42,7 @@ fn pictures_of_two_sizes() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
-      cause: the image is 3x4, but the images before it are 4x3
+      cause: the image is 3x4, expected 4x3
 
     hint: resize all images to one size with --resize 4x3
     ");
@@ -52,8 +52,74 @@ fn pictures_of_two_sizes() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `other`
-      cause: the image is 1x4, but the images before it are 2x2
+      cause: the image is 1x4, expected 2x2
 
     hint: resize all images to one size with --resize 2x2
+    ");
+}
+
+/// A gray picture of 16 bits per value.
+fn deep(width: usize, height: usize, pixel: impl Fn(usize) -> u16) -> Vec<u8> {
+    let mut bytes = format!("P5\n{width} {height}\n65535\n").into_bytes();
+    bytes.extend((0..width * height).flat_map(|at| pixel(at).to_be_bytes()));
+    bytes
+}
+
+#[test]
+fn pictures_of_another_depth_than_the_model() {
+    let folder = Folder::new();
+    for i in 0..4_u16 {
+        folder.write(&format!("byte/{i}.pgm"), pgm(3, 2, |at| (at as u16 * 7 * (i + 1) % 251) as u8));
+        folder.write(&format!("deep/{i}.pgm"), deep(3, 2, |at| at as u16 * 1999 * (i + 1)));
+    }
+    folder.done("fit byte -o byte.m -q");
+    folder.done("fit deep -o deep.m -q");
+    folder.done("update byte.m byte -o more.m -q");
+    assert_snapshot!(folder.refused("project byte.m deep"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `deep`
+      cause: the image has 16 bits per value, expected 8
+
+    hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
+    ");
+    for line in ["update byte.m deep", "project deep.m byte", "update deep.m byte", "fit byte deep -o m"] {
+        let said = folder.refused(line);
+        assert!(said.err.contains("bits per value, expected "), "{line}\n{said}");
+    }
+    assert_snapshot!(folder.refused("merge byte.m deep.m -o m"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot combine `byte.m` with `deep.m`: the first was fitted on images of 8 bits per value, the second on images of 16
+
+    hint: convert all images to the same number of bits per value, and fit both models again
+    ");
+    for line in ["merge deep.m byte.m -o m", "split byte.m deep.m -o m", "compare byte.m deep.m"] {
+        let said = folder.refused(line);
+        assert!(said.err.starts_with("error: cannot combine `"), "{line}\n{said}");
+    }
+}
+
+#[test]
+fn pictures_in_color_for_a_model_of_gray_ones() {
+    let folder = Folder::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
+    folder.write("faces/2.pgm", pgm(4, 3, |at| (at * at) as u8));
+    folder.done("fit faces -o gray.m -q");
+    folder.done("fit faces --color -o color.m -q");
+    assert_snapshot!(folder.refused("project gray.m faces --color"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `faces`
+      cause: the image is read in color, expected gray
+
+    hint: leave out --color
+    ");
+    assert_snapshot!(folder.refused("project color.m faces"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `faces`
+      cause: the image is read as gray, expected color
+
+    hint: read the images in color with --color
     ");
 }

@@ -73,7 +73,7 @@ fn another_width_than_the_model() {
     error: cannot read rows from `wide.npy`
       cause: it has 4 columns, expected 3
 
-    hint: pass rows with the same 3 columns
+    hint: pass rows with 3 columns
     ");
     assert_snapshot!(folder.refused("project m.safetensors wide.npy -o c.csv"), @"
     exit: 2
@@ -81,7 +81,7 @@ fn another_width_than_the_model() {
     error: cannot read rows from `wide.npy`
       cause: it has 4 columns, expected 3
 
-    hint: pass rows with the same 3 columns
+    hint: pass rows with 3 columns
     ");
     folder.write("other.csv", "a,b,z\n1,2,3\n");
     assert_snapshot!(folder.refused("update m.safetensors other.csv"), @"
@@ -182,7 +182,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `quoted.csv`
       cause: line 2, column `b`: `2,5` is not a number
 
-    hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter
+    hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; remove commas that separate thousands
     ");
     folder.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
     assert_snapshot!(folder.refused("fit europe.csv -o m.safetensors -q"), @"
@@ -247,7 +247,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 3 has 2 columns, expected 3
 
-    hint: all rows must have the same 3 columns
+    hint: all rows must have 3 columns, like the first
     ");
     folder.write("ragged.csv", "1,2,3\n4,5,6,7\n");
     assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
@@ -256,7 +256,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 2 has 4 columns, expected 3
 
-    hint: all rows must have the same 3 columns
+    hint: all rows must have 3 columns, like the first
     ");
 }
 
@@ -278,7 +278,7 @@ fn files_with_other_columns_than_the_first() {
     error: cannot read rows from `narrow.csv`
       cause: it has 2 columns, expected 3
 
-    hint: pass rows with the same 3 columns
+    hint: pass rows with 3 columns
     ");
 }
 
@@ -351,7 +351,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     error: cannot read rows from `w.csv`
       cause: it has 2 columns, expected 1
 
-    hint: pass rows with the same 1 columns
+    hint: pass rows with 1 column
     ");
     folder.write("negative.csv", "a,w\n1,1\n2,-3\n");
     assert_snapshot!(folder.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"
@@ -384,4 +384,52 @@ fn text_that_is_not_text() {
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
+}
+
+#[test]
+fn a_column_without_a_name_of_its_own_is_called_by_its_number() {
+    let folder = Folder::with("t.csv", "a,b,\n1,2,\n3,4,\n");
+    let said = folder.refused("fit t.csv -o m -q");
+    assert!(said.err.contains("line 2, column 2: the cell is empty") && said.err.contains("--exclude 2\n"), "{said}");
+    folder.write("t.csv", "x,a,a\n0,1,2\n0,3,?\n");
+    let said = folder.refused("fit t.csv --exclude x -o m -q");
+    assert!(said.err.contains("line 3, column 2: the cell is empty") && said.err.contains("--exclude 2\n"), "{said}");
+    folder.write("t.csv", "x,a,a\n0,1,2\n0,3,word\n");
+    let said = folder.refused("fit t.csv --exclude x -o m -q");
+    assert!(said.err.contains("line 3, column 2: `word` is not a number"), "{said}");
+}
+
+#[test]
+fn cells_that_something_else_separates() {
+    for (text, option) in [
+        ("a|b\n1|2\n", "--delimiter '|'"),
+        ("1 2 3\n4 5 6\n", "--delimiter ' '"),
+        ("a;b\n1;2\n", "--delimiter ';'"),
+        ("a\tb\n1\t2\n", "--delimiter tab"),
+    ] {
+        let folder = Folder::with("t.csv", text);
+        let said = folder.refused("fit t.csv -o m -q");
+        assert!(said.err.contains(&format!("hint: try {option}: ")), "{text}\n{said}");
+    }
+    let folder = Folder::with("t.csv", b"gr\xf6sse,b\n1,2\n");
+    let said = folder.refused("fit t.csv -o m -q");
+    assert!(said.err.ends_with("hint: save the file as UTF-8 text\n"), "{said}");
+}
+
+#[test]
+fn formats_that_cannot_come_from_standard_input() {
+    let folder = Folder::new();
+    for format in ["parquet", "arrow", "npz", "images"] {
+        let said = folder.refused_with(&format!("fit - --format {format} -o m -q"), b"PAR1");
+        assert!(said.err.contains("cause: only text and .npy arrays can be read from standard input\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_missing_cell_of_an_array_has_a_hint_that_works() {
+    let rows = vec![vec![1.0, 2.0], vec![3.0, f64::NAN], vec![4.0, 1.0], vec![9.0, 1.0]];
+    let folder = Folder::with("t.npy", npy(&rows, "<f8", false));
+    let said = folder.refused("fit t.npy -o m -q");
+    assert!(said.err.contains("--missing impute") && !said.err.contains("--exclude"), "{said}");
+    folder.done("fit t.npy --missing skip -o m -q");
 }

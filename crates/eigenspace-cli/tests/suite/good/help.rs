@@ -11,7 +11,7 @@ const OPTIONS: [(&str, &str); 19] = [
     ("merge", "--components --output --max-rank --truncation --json"),
     ("split", "--output --json"),
     ("project", "--components --output --whiten --distances --missing"),
-    ("reconstruct", "--output --components --whitened"),
+    ("reconstruct", "--output --components --whiten"),
     ("inspect", "--json --all --components --loadings"),
     ("compare", "--components --within --json"),
     ("plot", "--components --output --axes --row --steps --tiles --shape --confidence --title --missing"),

@@ -257,3 +257,14 @@ fn loadings_are_the_directions_and_the_mean() {
     let text = folder.done("inspect m --loadings -k 1");
     assert!(text.ends_with("column     mean     PC1\n     x        0  0.9889\n     y  10.0000  0.1487\n"), "{text}");
 }
+
+#[test]
+fn a_model_is_within_nothing_of_itself() {
+    let folder = Folder::with("t.csv", csv(&table(60, 8, 5)));
+    folder.done("fit t.csv -o a -k 3 -q");
+    folder.done("fit t.csv -o b -k 3 -q");
+    assert_eq!(folder.json("compare a b --within 0 --json")["within"], true);
+    folder.write("u.csv", csv(&table(61, 8, 5)));
+    folder.done("fit u.csv -o c -k 3 -q");
+    assert_eq!(folder.run("compare a c --within 0").code, Some(1));
+}

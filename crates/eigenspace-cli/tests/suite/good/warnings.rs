@@ -6,14 +6,17 @@ use crate::files::{csv, npy};
 use crate::oracle::table;
 use crate::support::Folder;
 
+/// The warning of a command that succeeds.
+fn warning(folder: &Folder, line: &str) -> String {
+    let said = folder.run(line);
+    assert_eq!(said.code, Some(0), "{said}");
+    said.err.lines().find(|line| line.starts_with("warning: ")).unwrap_or("none").to_owned()
+}
+
 #[test]
 fn fewer_components_than_requested_are_a_warning() {
     let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
-    let warning = |line: &str| {
-        let said = folder.run(line);
-        assert_eq!(said.code, Some(0), "{said}");
-        said.err.lines().find(|line| line.starts_with("warning: ")).unwrap_or("none").to_owned()
-    };
+    let warning = |line: &str| warning(&folder, line);
     assert_snapshot!(warning("fit t.csv -k 50 -o m"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("update m t.csv"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("merge m m -k 7 -o n"), @"warning: 7 components were requested, but the model has 4: the rows have only 4 features");
@@ -38,4 +41,22 @@ fn a_useless_bound_comes_with_a_remedy() {
         said.contains("remedy       fit again with --engine scatter, which is exact and needs 1 MiB for 60 features\n"),
         "{said}"
     );
+}
+
+#[test]
+fn a_share_of_the_variance_that_the_kept_directions_do_not_hold() {
+    let folder = Folder::with("t.csv", csv(&table(60, 8, 5)));
+    let warning = |line: &str| warning(&folder, line);
+    assert_eq!(warning("fit t.csv -k 0.95 -o all"), "none");
+    let said = warning("merge all all --max-rank 1 -o m");
+    let start = "warning: 95.00 % of the variance was requested, but the 1 kept direction explains only ";
+    let end = " %; fit again with a larger --max-rank or another --truncation";
+    assert!(said.starts_with(start) && said.ends_with(end), "{said}");
+    for line in ["merge m m -o n", "inspect m -k 0.99", "project m t.csv -k 0.99", "plot scree m -k 0.99 -o s.svg"] {
+        assert!(warning(line).contains("of the variance was requested, but the 1 kept direction "), "{line}");
+    }
+    assert_eq!(warning("inspect m -k 0.1"), "none");
+    // Of a standardized model, the share of the standardized variance counts.
+    folder.done("fit t.csv -k 0.95 --standardize -o s -q");
+    assert!(warning("merge s s --max-rank 1 -o n").contains("explains only "));
 }

@@ -130,6 +130,8 @@ pub struct Columns {
     pub names: Option<Vec<String>>,
     /// Whether these names are only numbers of columns, counted from 0 in a table without names.
     pub numbered: bool,
+    /// The numbers of the columns in their table, from 0; empty where they are those of the features.
+    pub numbers: Vec<usize>,
     /// The picture that a row is, where it is one.
     pub picture: Option<Picture>,
     /// What the reader left out, for whoever should be told.
@@ -147,11 +149,19 @@ impl Columns {
         Self { count: names.len(), names: Some(names), ..Self::default() }
     }
 
-    /// How a message calls a column: by its name in quotation marks, or by its number.
+    /// How a message calls a column: by its name in quotation marks, or by its number if it has no name of its own.
     pub fn name(&self, column: usize) -> String {
-        let name = self.names.as_ref().and_then(|names| names.get(column));
-        name.map_or_else(|| column.to_string(), |name| format!("`{name}`"))
+        let number = self.numbers.get(column).copied().unwrap_or(column);
+        own_name(self.names.as_deref(), column).unwrap_or_else(|| number.to_string())
     }
+}
+
+/// The name of a column in quotation marks; `None` if it is empty, or if several columns have it.
+pub(super) fn own_name(names: Option<&[String]>, column: usize) -> Option<String> {
+    let names = names.unwrap_or_default();
+    let name = names.get(column).filter(|name| !name.is_empty())?;
+    let columns = names.iter().filter(|other| *other == name).count();
+    (columns == 1).then(|| format!("`{name}`"))
 }
 
 /// The picture that a row of pixels stands for: rows of pixels from the top, channels together.
@@ -163,4 +173,23 @@ pub struct Picture {
     pub height: usize,
     /// 1 for gray, 3 for red, green, blue.
     pub channels: usize,
+    /// Bits of a value in the image files, 8 or 16; `None` for an array, whose values may mean anything.
+    pub bits: Option<u8>,
+}
+
+impl Picture {
+    /// Refuses a picture whose numbers do not mean what those of this one mean.
+    pub fn check(&self, other: &Self) -> Result<(), SourceError> {
+        let size = |picture: &Self| (picture.width, picture.height);
+        if size(self) != size(other) {
+            return Err(SourceError::PictureSize { expected: size(self), found: size(other) });
+        }
+        if self.channels != other.channels {
+            return Err(SourceError::PictureColor { expected: self.channels, found: other.channels });
+        }
+        match (self.bits, other.bits) {
+            (Some(expected), Some(found)) if expected != found => Err(SourceError::PictureDepth { expected, found }),
+            _ => Ok(()),
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Which columns of a table are numbers to read, and which hold the labels and the weights.
 //!
 //! A column is asked for by name, by number from 0, or with others as a range of numbers, `2-5`, both ends
-//! included. A name that exists wins over a number, so a column called `3` is found. Of two columns with one
-//! name, the name means the first; the other has its number.
+//! included. A name that exists wins over a number, so a column called `3` is found. A name that several columns have
+//! means none of them: they have their numbers.
 //!
 //! A first column without a name, or called `Unnamed: 0`, and one called `__index_level_0__`, is the index of a data frame, which
 //! pandas and R write along: it is not read unless it is asked for, and the source says so.
@@ -27,6 +27,8 @@ pub(super) struct Choice {
     pub(super) weight: Option<usize>,
     /// Columns that were left out because they look like an index.
     index: Vec<String>,
+    /// Names that several of the columns to read have.
+    shared_names: Vec<String>,
 }
 
 impl Choice {
@@ -77,18 +79,21 @@ impl Choice {
         }
         features.retain(|column| !left_out.contains(column));
         if let Some(model) = &options.model_columns {
-            table.arrange(&mut features, model);
+            table.arrange(&mut features, model)?;
         }
         if features.is_empty() {
             return Err(SourceError::NothingLeft { available: table.all() });
         }
         let index = index.into_iter().map(|column| table.name(column)).collect();
-        Ok(Self { features, label, weight, index })
+        let shared_names = table.shared_names(&features);
+        Ok(Self { features, label, weight, index, shared_names })
     }
 
     /// What the reader of the rows should be told.
     pub(super) fn notices(&self) -> Vec<Notice> {
-        self.index.iter().map(|column| Notice::IndexColumn { column: column.clone() }).collect()
+        let index = self.index.iter().map(|column| Notice::IndexColumn { column: column.clone() });
+        let shared = (!self.shared_names.is_empty()).then(|| Notice::SharedNames { names: self.shared_names.clone() });
+        index.chain(shared).collect()
     }
 }
 
@@ -96,15 +101,15 @@ impl Choice {
 struct Table<'a> {
     count: usize,
     names: Option<&'a [String]>,
-    /// The number of each name.
-    places: HashMap<&'a str, usize>,
+    /// The numbers of each name.
+    places: HashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> Table<'a> {
     fn new(count: usize, names: Option<&'a [String]>) -> Self {
-        let mut places = HashMap::new();
+        let mut places: HashMap<_, Vec<_>> = HashMap::new();
         for (column, name) in names.unwrap_or_default().iter().enumerate() {
-            places.entry(name.as_str()).or_insert(column);
+            places.entry(name.as_str()).or_default().push(column);
         }
         Self { count, names, places }
     }
@@ -127,8 +132,23 @@ impl<'a> Table<'a> {
         (0..self.count).map(|column| self.name(column)).collect()
     }
 
+    /// Names that several of these columns have, in order; to have none is no name.
+    fn shared_names(&self, columns: &[usize]) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let mut shared: Vec<String> = Vec::new();
+        for name in columns.iter().filter_map(|&column| self.names?.get(column)) {
+            if !name.is_empty() && !seen.insert(name) && !shared.contains(name) {
+                shared.push(name.clone());
+            }
+        }
+        shared
+    }
+
     /// Puts columns into the order of a model's, if all have names of the model: a list its own, followed by `[0]`.
-    fn arrange(&self, columns: &mut [usize], model: &[String]) {
+    fn arrange(&self, columns: &mut [usize], model: &[String]) -> Result<(), SourceError> {
+        if columns.iter().map(|&column| self.name(column)).eq(model.iter().cloned()) {
+            return Ok(());
+        }
         let mut places = HashMap::new();
         for (place, name) in model.iter().enumerate() {
             places.entry(name.as_str()).or_insert(place);
@@ -138,22 +158,39 @@ impl<'a> Table<'a> {
             places.get(name.as_str()).or_else(|| places.get(format!("{name}[0]").as_str())).copied()
         };
         if columns.iter().all(|column| place(column).is_some()) {
+            if let Some(name) = self.shared_names(columns).first() {
+                return Err(self.ambiguous(name));
+            }
             columns.sort_by_cached_key(place);
+        }
+        Ok(())
+    }
+
+    /// The error for a name that several columns have.
+    fn ambiguous(&self, name: &str) -> SourceError {
+        SourceError::DuplicateColumn {
+            column: name.to_owned(),
+            places: self.places.get(name).cloned().unwrap_or_default(),
         }
     }
 
     /// The column with this name or number.
     fn one(&self, asked: &str) -> Result<usize, SourceError> {
         let number = || asked.trim().parse().ok().filter(|&column| column < self.count);
-        let found = self.places.get(asked).copied().or_else(number);
-        found.ok_or_else(|| SourceError::NoColumn { column: asked.to_owned(), available: self.all() })
+        let missing = || SourceError::NoColumn { column: asked.to_owned(), available: self.all() };
+        match self.places.get(asked).map(Vec::as_slice) {
+            None => number().ok_or_else(missing),
+            Some(&[column]) => Ok(column),
+            Some(_) => Err(self.ambiguous(asked)),
+        }
     }
 
     /// The columns that a name, a number or a range means, and whether it is one column and no range.
     fn some(&self, asked: &str) -> Result<(std::ops::RangeInclusive<usize>, bool), SourceError> {
         let refused = match self.one(asked) {
             Ok(column) => return Ok((column..=column, true)),
-            Err(refused) => refused,
+            Err(refused @ SourceError::NoColumn { .. }) => refused,
+            Err(ambiguous) => return Err(ambiguous),
         };
         let range = asked.split_once('-').and_then(|(first, last)| {
             let (first, last) = (first.trim().parse::<usize>().ok()?, last.trim().parse::<usize>().ok()?);
@@ -203,10 +240,40 @@ mod tests {
             (features(Some(&names[..])), features(None))
         };
         let all = Some(vec![0, 1, 2, 3]);
-        assert_eq!(chosen(&["c", "a"], &[]), (Some(vec![2, 0]), all.clone()));
+        assert_eq!(chosen(&["b", "a"], &[]), (Some(vec![1, 0]), all.clone()));
         assert_eq!(chosen(&["c", "z"], &[]), (all.clone(), all.clone()));
         assert_eq!(chosen(&["a", "b", "c", "c"], &[]), (all.clone(), all));
         assert_eq!(chosen(&["c", "a"], &["1"]), (Some(vec![1]), Some(vec![1])));
+    }
+
+    #[test]
+    fn a_name_of_several_columns_means_none_of_them() {
+        let names = ["a", "b", "a", "c"].map(String::from);
+        let found = |model: &[&str], asked: ReadOptions| {
+            let model = model.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+            let options = ReadOptions { model_columns: (!model.is_empty()).then_some(model), ..asked };
+            Choice::new(4, Some(&names), &options).map(|choice| choice.features).map_err(|error| match error {
+                SourceError::DuplicateColumn { column, places } => (column, places),
+                other => panic!("{other}"),
+            })
+        };
+        let ambiguous = || Err(("a".to_owned(), vec![0, 2]));
+        let plain = ReadOptions::default;
+        assert_eq!(found(&[], options(&["a"], &[], None)), ambiguous());
+        assert_eq!(found(&[], options(&[], &["a"], None)), ambiguous());
+        assert_eq!(found(&[], options(&[], &[], Some("a"))), ambiguous());
+        assert_eq!(found(&[], ReadOptions { weight: Some("a".into()), ..plain() }), ambiguous());
+        assert_eq!(found(&["c", "a"], plain()), ambiguous(), "which of the two is the model's?");
+        assert_eq!(found(&["a", "a", "b", "c"], options(&["0-3"], &[], None)), ambiguous());
+        assert_eq!(found(&["a", "b", "a", "c"], plain()), Ok(vec![0, 1, 2, 3]), "all of them, in the same order");
+        assert_eq!(found(&["a", "b", "a", "c"], options(&["0-3"], &[], None)), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(found(&["c", "b"], plain()), Ok(vec![3, 1]), "the others do not matter");
+        assert_eq!(found(&["c", "a"], options(&["2", "3"], &[], None)), Ok(vec![3, 2]), "chosen by number");
+        assert_eq!(found(&[], plain()), Ok(vec![0, 1, 2, 3]));
+        let notices =
+            |exclude: &[&str]| Choice::new(4, Some(&names), &options(&[], exclude, None)).map(|c| c.notices());
+        assert_eq!(notices(&[]).ok(), Some(vec![Notice::SharedNames { names: vec!["a".into()] }]));
+        assert_eq!(notices(&["2"]).ok(), Some(vec![]));
     }
 
     #[test]

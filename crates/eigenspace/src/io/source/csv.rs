@@ -17,6 +17,7 @@ use ndarray::Array2;
 
 use crate::io::error::Error;
 use crate::io::error::at;
+use crate::io::source::block::own_name;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
 use crate::io::source::text::Input;
@@ -88,7 +89,10 @@ fn header(lines: &Lines) -> Result<Vec<String>, Error> {
 /// file become their names, so that messages refer to the columns of the file.
 fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
     match names {
-        Some(names) => Columns::named(choice.features.iter().map(|&column| names[column].clone()).collect()),
+        Some(names) => Columns {
+            numbers: choice.features.clone(),
+            ..Columns::named(choice.features.iter().map(|&column| names[column].clone()).collect())
+        },
         None if choice.features.iter().copied().eq(0..count) => Columns::unnamed(count),
         None => Columns { numbered: true, ..Columns::named(choice.features.iter().map(ToString::to_string).collect()) },
     }
@@ -137,8 +141,7 @@ impl Text {
         self.notation.number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
             NoNumber::Encoding => self.lines.encoding(),
             NoNumber::Text(text) => {
-                let name = self.names.as_ref().and_then(|names| names.get(column));
-                let column = name.map_or_else(|| column.to_string(), |name| format!("`{name}`"));
+                let column = own_name(self.names.as_deref(), column).unwrap_or_else(|| column.to_string());
                 at(self.lines.path.as_ref())(SourceError::NotANumber { line: self.lines.line(), column, text })
             }
         })

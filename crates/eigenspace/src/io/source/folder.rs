@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::io::error::Error;
-use crate::io::source::open::{format_of, other_image};
+use crate::io::source::open::other_image;
 use crate::io::source::{Format, natural};
 
 /// The images in `folder` and its subdirectories, as paths relative to `folder`: first those directly in it, then those of
@@ -43,7 +43,7 @@ impl Images {
             if !entry.file_type().is_file() {
                 continue;
             }
-            if format_of(path) == Some(Format::Images) {
+            if Format::of(path) == Some(Format::Images) {
                 found.files.push(path.strip_prefix(folder).unwrap_or(path).to_owned());
             } else if let Some(format) = other_image(path) {
                 *found.others.entry(format).or_default() += 1;

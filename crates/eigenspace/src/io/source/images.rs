@@ -49,7 +49,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     }
     let shape = Shape { header: header(first)?, resize: options.resize, channels: if options.color { 3 } else { 1 } };
     let (width, height) = shape.size();
-    let picture = Picture { width, height, channels: shape.channels };
+    let picture = Picture { width, height, channels: shape.channels, bits: Some(shape.header.bits) };
     let left_out = Notice::OtherImages { count: others.values().sum(), formats };
     let notices = if others.is_empty() { Vec::new() } else { vec![left_out] };
     Ok(Box::new(Pictures {

@@ -34,6 +34,8 @@ pub(super) struct Layout {
 /// A column of numbers or of lists of numbers.
 pub(super) struct Feature {
     name: String,
+    /// Its number in the file.
+    number: usize,
     /// Its index in a batch.
     place: usize,
     /// Number of features that it becomes, once known.
@@ -68,7 +70,7 @@ impl Layout {
                 return refused(column);
             }
             narrow &= is_narrow(element);
-            features.push(Feature { name: names[column].clone(), place: place(column), width, list });
+            features.push(Feature { name: names[column].clone(), number: column, place: place(column), width, list });
         }
         if let Some(label) = choice.label.filter(|&column| !is_label(fields[column].data_type())) {
             return refused(label);
@@ -115,13 +117,15 @@ impl Layout {
             return Err(SourceError::Malformed { format: "table", problem });
         }
         let mut names = Vec::with_capacity(count);
+        let mut numbers = Vec::with_capacity(count);
         for feature in &self.features {
+            numbers.extend(std::iter::repeat_n(feature.number, feature.width.unwrap_or(0)));
             match feature.list {
                 false => names.push(feature.name.clone()),
                 true => names.extend((0..feature.width.unwrap_or(0)).map(|i| format!("{}[{i}]", feature.name))),
             }
         }
-        Ok(Columns { notices: self.notices.clone(), ..Columns::named(names) })
+        Ok(Columns { numbers, notices: self.notices.clone(), ..Columns::named(names) })
     }
 }
 

@@ -1,10 +1,11 @@
-//! What a reader left out although it could be read: for the user to know, not an error.
+//! What a reader left out, or what a user may not expect: for the user to know, not an error.
 
 use std::fmt;
 
 use crate::io::source_error::IMAGE_FORMATS;
+use crate::printable::first_names;
 
-/// Something that was left out.
+/// Something to know about the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -12,6 +13,11 @@ pub enum Notice {
     IndexColumn {
         /// Its name.
         column: String,
+    },
+    /// Names that several of the columns have. The columns are read, each as a feature of its own.
+    SharedNames {
+        /// The names.
+        names: Vec<String>,
     },
     /// A first line of text that was read as names although some of its cells are numbers.
     NumbersInHeader {
@@ -38,6 +44,11 @@ impl fmt::Display for Notice {
             Self::IndexColumn { column } => {
                 write!(f, "the column `{column}` looks like the index of a data frame; leaving it out")
             }
+            Self::SharedNames { names } => write!(
+                f,
+                "several columns have the same name: {}; each is a feature of its own, and can be chosen only by its number",
+                first_names(names)
+            ),
             Self::NumbersInHeader { numbers, cells } => write!(
                 f,
                 "the first line was read as column names, although {numbers} of its {cells} cells are numbers; \

@@ -45,8 +45,10 @@ impl Layout {
         let picture = match sizes.map_err(|_| refused())?[..] {
             [_, _] => None,
             [_] if vector => None,
-            [_, height, width] if !by_column => Some(Picture { width, height, channels: 1 }),
-            [_, height, width, channels @ (1 | 3)] if !by_column => Some(Picture { width, height, channels }),
+            [_, height, width] if !by_column => Some(Picture { width, height, channels: 1, bits: None }),
+            [_, height, width, channels @ (1 | 3)] if !by_column => {
+                Some(Picture { width, height, channels, bits: None })
+            }
             _ => return Err(refused()),
         };
         let count = shape[1..].iter().try_fold(1_u64, |count, &size| count.checked_mul(size));

@@ -67,7 +67,7 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
         let hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if !hidden && file.is_file() && format_of(&file).is_some_and(|format| format != Format::Images) {
+        if !hidden && file.is_file() && Format::of(&file).is_some_and(|format| format != Format::Images) {
             files.push(file);
         }
     }
@@ -77,26 +77,6 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
     Ok(files)
-}
-
-/// The format that a name tells.
-pub(super) fn format_of(path: &Path) -> Option<Format> {
-    if path.is_dir() {
-        return Some(Format::Images);
-    }
-    let name = path.file_name()?.to_string_lossy().to_lowercase();
-    let name =
-        name.strip_suffix(".gz").filter(|name| name.ends_with(".csv") || name.ends_with(".tsv")).unwrap_or(&name);
-    Some(match name.rsplit_once('.')?.1 {
-        "npy" => Format::Npy,
-        "npz" => Format::Npz,
-        "csv" | "txt" => Format::Csv,
-        "tsv" | "tab" => Format::Tsv,
-        "parquet" | "pq" => Format::Parquet,
-        "arrow" | "arrows" | "feather" | "ipc" => Format::Arrow,
-        "pgm" | "ppm" | "pbm" | "pnm" | "png" | "jpg" | "jpeg" => Format::Images,
-        _ => return None,
-    })
 }
 
 /// The format of an image that is not read, as its name tells.
@@ -132,7 +112,7 @@ pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn Row
         Some(format) => SourceError::ImageFormat { format: format.into() },
         None => SourceError::UnknownFormat,
     };
-    let format = options.format.or_else(|| format_of(path)).ok_or_else(|| at(path)(unknown()))?;
+    let format = options.format.or_else(|| Format::of(path)).ok_or_else(|| at(path)(unknown()))?;
     if format != Format::Images && path.is_dir() {
         let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(Error::Io { action: "read", path: path.to_owned(), source });
@@ -178,6 +158,6 @@ fn standard_input(options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
         Format::Npy => super::npy::from_reader(whole, path, options),
         #[cfg(feature = "csv")]
         Format::Csv | Format::Tsv => super::csv::from_reader(whole, path, format, options),
-        _ => Err(at(path)(SourceError::UnknownFormat)),
+        _ => Err(at(path)(SourceError::StandardInput)),
     }
 }

@@ -1,5 +1,7 @@
 //! What a reader may be told beside the path.
 
+use std::path::Path;
+
 /// The format of a source, where its name does not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -18,6 +20,28 @@ pub enum Format {
     Arrow,
     /// A picture, or a folder of pictures.
     Images,
+}
+
+impl Format {
+    /// The format that a name tells; a directory is one of pictures.
+    pub fn of(path: &Path) -> Option<Self> {
+        if path.is_dir() {
+            return Some(Self::Images);
+        }
+        let name = path.file_name()?.to_string_lossy().to_lowercase();
+        let name =
+            name.strip_suffix(".gz").filter(|name| name.ends_with(".csv") || name.ends_with(".tsv")).unwrap_or(&name);
+        Some(match name.rsplit_once('.')?.1 {
+            "npy" => Self::Npy,
+            "npz" => Self::Npz,
+            "csv" | "txt" => Self::Csv,
+            "tsv" | "tab" => Self::Tsv,
+            "parquet" | "pq" => Self::Parquet,
+            "arrow" | "arrows" | "feather" | "ipc" => Self::Arrow,
+            "pgm" | "ppm" | "pbm" | "pnm" | "png" | "jpg" | "jpeg" => Self::Images,
+            _ => return None,
+        })
+    }
 }
 
 /// How to read a source. What does not concern a format is ignored by it.

@@ -84,11 +84,8 @@ impl RowSource for Sequence {
 /// Rejects a file whose columns differ from those of the files before.
 fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Error> {
     let refused = |source| Err(at(path)(source));
-    if before.picture != here.picture
-        && let (Some(before), Some(here)) = (before.picture, here.picture)
-    {
-        let size = |picture: crate::io::source::Picture| (picture.width, picture.height);
-        return refused(SourceError::PictureSize { expected: size(before), found: size(here) });
+    if let (Some(before), Some(here)) = (before.picture, here.picture) {
+        before.check(&here).or_else(refused)?;
     }
     if before.count != here.count {
         return refused(SourceError::ColumnCount { expected: before.count, found: here.count });

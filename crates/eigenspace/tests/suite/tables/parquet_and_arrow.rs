@@ -205,7 +205,7 @@ fn lists_of_different_lengths_are_told_with_their_row() {
     }
     let table = table(vec![("x", Arc::new(Float64Array::from(vec![0.0; 8]))), ("ragged", Arc::new(ragged.finish()))]);
     for path in written(folder.path(), &table, 3) {
-        let expected = "row 5 has 5 columns, expected 4\nall rows must have the same 4 columns";
+        let expected = "row 5 has 5 columns, expected 4\nall rows must have 4 columns, like the first";
         assert_eq!(refusal(&path, &plain()), expected, "{}", path.display());
     }
 }

@@ -132,7 +132,7 @@ fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
     let with = |columns: &[&str]| plain().columns(list(columns));
     assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthere are: `x`, `y`");
     assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthere are: `x`, `y`");
-    assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice");
+    assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice\nname each column once");
     let none = plain().exclude(list(&["0-1"]));
     assert_eq!(refusal(&path, &none), "no column is left to read\nthere are: `x`, `y`");
     let label = plain().label("kind");
@@ -172,7 +172,7 @@ fn what_is_not_read_may_hold_anything() {
 fn a_row_of_another_width_is_told_with_its_line() {
     let folder = folder();
     let path = written(folder.path(), "ragged.csv", "x,y\n1,2\n3,4,5\n");
-    let expected = "line 3 has 3 columns, expected 2\nall rows must have the same 2 columns";
+    let expected = "line 3 has 3 columns, expected 2\nall rows must have 2 columns, like the first";
     assert_eq!(refusal(&path, &plain()), expected);
     let skipped = read_after(&[&path], &plain(), 2, 5).expect_err("skipped rows are looked at too");
     assert_eq!(told(&skipped), expected);
