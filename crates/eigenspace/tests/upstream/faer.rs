@@ -32,7 +32,7 @@ fn thin_svd_does_not_converge_for_matrices_of_rank_one() {
 
 #[test]
 #[ignore = "shows a fault of a dependency"]
-fn eigenvalues_of_a_matrix_of_small_numbers_are_lost() {
+fn eigenvalues_of_a_matrix_of_small_numbers_are_less_accurate() {
     let n = 200;
     let mut next = numbers(1);
     let factor = Mat::from_fn(n, n, |i, _| (next() - 0.5) * 0.9_f64.powi(i as i32));
