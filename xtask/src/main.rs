@@ -32,11 +32,7 @@ const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
 const COMMANDS: [Command; 15] = [
-    (
-        "test",
-        "run all checks: everything below except report, bench, rates, soak, fuzz, kill, mutants and memory",
-        test,
-    ),
+    ("test", "run every check that a change must pass: lint, deny, rust and python", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
     ("python", "build, install and test the Python package, in separate virtual environments", python::check),

@@ -22,7 +22,7 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         return;
     }
     let reason = if !model.certificate().is_exact() {
-        format!("only {found} directions were kept; keep more with --max-rank or another --truncation")
+        "the other directions were dropped; keep more with --max-rank or another --truncation".to_owned()
     } else if features == found {
         format!("the rows have only {features} features")
     } else if rows <= found as u64 + 1 {
@@ -56,5 +56,5 @@ pub(crate) fn remedy(model: &EigenspaceModel) -> String {
             count(features as u64)
         );
     }
-    format!("fit again with a larger --max-rank; this model kept {rank} directions")
+    format!("fit again with a larger --max-rank; this model has {rank} directions")
 }

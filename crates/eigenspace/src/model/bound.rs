@@ -1,18 +1,18 @@
-//! What a model can be off by: what was dropped, and what was rounded.
+//! Bounds on the error of a model: on what was dropped, and on rounding.
 //!
 //! | symbol | in the code | |
 //! |---|---|---|
-//! | E = M − L | | the true scatter less what the model says of it |
-//! | ℓ, σ | `lost`, `surplus` | D, −diag(σ) ≤ E − R ≤ diag(ℓ): what truncations and splits have done |
+//! | E = M − L | | the true scatter minus that of the model |
+//! | ℓ, σ | `lost`, `surplus` | D, −diag(σ) ≤ E − R ≤ diag(ℓ): the effect of truncations and splits |
 //! | R | | rounding of sums, products and decompositions |
 //! | ρ | `noise` | −ρ I ≤ R ≤ ρ I |
 //! | ν | `feature_noise` | D, −diag(ν) ≤ R ≤ diag(ν) |
 //! | τ | `mean_noise` | D, τ_j ≥ √w \|δμ_j\| |
 //! | κ | `scatter_noise` | D, κ_j ≥ \|δq_j\| |
 //!
-//! Both limits of the rounding hold: ρ is the smaller one in the units of the rows, ν in any others, because it
-//! knows that a feature of small spread is rounded relative to that spread. With q the scatter of each feature
-//! and d = √q, an operation rounds in one of three ways:
+//! Both bounds on the rounding hold. ρ is smaller in the units of the rows, and ν in other units, because the rounding of a
+//! feature is relative to its own spread. With q the scatter of each feature and d = √q, an operation rounds in one of
+//! three ways:
 //!
 //! ```text
 //! sums        |δM_ij| ≤ γ d_i d_j          ρ += γ Σq            ν += γ D q
@@ -20,21 +20,21 @@
 //! others      ‖δM‖ ≤ ε                     ρ += ε               ν += ε
 //! ```
 //!
-//! The first two by Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ D Σ q_j x_j². A difference of means that is
-//! off by δc changes the scatter by c δcᵀ + δc cᵀ + δc δcᵀ.
+//! The first two follow from the inequality of Cauchy and Schwarz: |xᵀ δM x| ≤ γ (Σ d_j |x_j|)² ≤ γ D Σ q_j x_j². An error
+//! δc of a difference of means changes the scatter by c δcᵀ + δc cᵀ + δc δcᵀ.
 
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use crate::model::moments::{Absorbed, Moments};
 
-/// Half the distance from 1 to the next number.
+/// The unit roundoff u: half the distance from 1 to the next number.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// A mean that is off by less than this share of the spread of its feature is known.
-const KNOWN: f64 = 1e-6;
+/// A mean counts as known if its error is below this share of the spread of its feature.
+const KNOWN_MEAN_TOLERANCE: f64 = 1e-6;
 
-/// Limits on what a model is off by.
+/// Bounds on the error of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) lost: Array1<f64>,
@@ -45,12 +45,12 @@ pub(crate) struct Bound {
     pub(crate) scatter_noise: Array1<f64>,
 }
 
-/// How a decomposition rounds.
+/// The rounding of a decomposition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rounding {
     /// η: the error of each column of a factor, relative to its length.
     pub(crate) columns: f64,
-    /// Rows that were turned.
+    /// Number of rows that were rotated.
     pub(crate) rows: usize,
     /// An error of the scatter relative to the features: at most this share of diag(q).
     pub(crate) features: f64,
@@ -59,14 +59,14 @@ pub(crate) struct Rounding {
 }
 
 impl Rounding {
-    /// Of the scatter as a whole.
+    /// Rounding of the scatter as a whole.
     pub(crate) fn whole(whole: f64) -> Self {
         Self { columns: 0.0, rows: 0, features: 0.0, whole }
     }
 }
 
 impl Bound {
-    /// Nothing is off.
+    /// No error.
     pub(crate) fn exact(features: usize) -> Self {
         let zeros = Array1::zeros(features);
         Self {
@@ -79,7 +79,7 @@ impl Bound {
         }
     }
 
-    /// Whether the numbers of a restored bound fit together.
+    /// Whether a restored bound is consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         let Self { lost, surplus, feature_noise, mean_noise, scatter_noise, .. } = self;
         [lost, surplus, feature_noise, mean_noise, scatter_noise].iter().all(|limits| limits.len() == features)
@@ -90,7 +90,7 @@ impl Bound {
         self.lost.iter().chain(&self.surplus).any(|limit| *limit > 0.0)
     }
 
-    /// After a truncation whose first dropped eigenvalue is this, in the units of the rows.
+    /// Adds a truncation whose largest dropped eigenvalue is `lost`, in the units of the rows.
     pub(crate) fn losing(mut self, lost: f64) -> Self {
         self.lost += lost;
         self
@@ -105,7 +105,7 @@ impl Bound {
         self
     }
 
-    /// In the units of features that are multiplied by these scales.
+    /// The bound after multiplying the features by these scales.
     pub(crate) fn rescaled(&self, scales: ArrayView1<'_, f64>, q: &Array1<f64>) -> Self {
         let squares = scales.mapv(|scale| scale * scale);
         let feature_noise = &self.feature_noise * &squares;
@@ -122,14 +122,14 @@ impl Bound {
         }
     }
 
-    /// Rounding of the scatter as a whole, in features that vary.
+    /// Adds rounding of the scatter as a whole, in features that vary.
     pub(crate) fn noisier(mut self, noise: f64, q: &Array1<f64>) -> Self {
         self.noise += noise;
         self.feature_noise.zip_mut_with(q, |own, q| *own += if *q > 0.0 { noise } else { 0.0 });
         self
     }
 
-    /// Rounding of sums of products, relative to the features.
+    /// Adds rounding of sums of products, relative to the features.
     pub(crate) fn summed(mut self, relative: f64, q: &Array1<f64>) -> Self {
         let features = varying(q);
         self.noise += relative * q.sum();
@@ -137,7 +137,7 @@ impl Bound {
         self
     }
 
-    /// Rounding of a decomposition with this largest eigenvalue.
+    /// Adds the rounding of a decomposition with this largest eigenvalue.
     pub(crate) fn rounded(mut self, rounding: Rounding, q: &Array1<f64>, largest: f64) -> Self {
         let features = varying(q);
         let together = (features * features.min(rounding.rows as f64)).sqrt();
@@ -146,7 +146,7 @@ impl Bound {
         self.noisier(rounding.whole, q)
     }
 
-    /// Of two sets of rows together, whose means differ by the row c; q is their scatter.
+    /// The bound for two sets of rows together, whose means differ by the row c; q is their scatter.
     pub(crate) fn joined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
         let total = weights.0 + weights.1;
         let (one, two) = ((weights.0 / total).sqrt(), (weights.1 / total).sqrt());
@@ -162,15 +162,15 @@ impl Bound {
         joined.shifted(c, &off, q)
     }
 
-    /// Where the row c of a difference of means is off by δc.
+    /// Adds an error `off` of the row c of a difference of means.
     pub(crate) fn shifted(mut self, c: &Array1<f64>, off: &Array1<f64>, q: &Array1<f64>) -> Self {
         let length = |x: &Array1<f64>| x.dot(x).sqrt();
         let (c_length, off_length) = (length(c), length(off));
         self.noise += off_length * (2.0 * c_length + off_length);
-        // 2 (c·x)(δ·x) ≤ θ (c·x)² + (δ·x)² / θ, so that a feature whose mean is hardly known spoils no other.
+        // 2 (c·x)(δ·x) ≤ θ (c·x)² + (δ·x)² / θ, so that a feature whose mean is hardly known does not affect others.
         let share = |off: &f64, q: &f64| if *q > 0.0 { off / q.sqrt() } else { 0.0 };
         let shares = off.iter().zip(q).map(|(off, q)| share(off, q));
-        let theta = shares.filter(|share| *share <= KNOWN).fold(64.0 * UNIT, f64::max);
+        let theta = shares.filter(|share| *share <= KNOWN_MEAN_TOLERANCE).fold(64.0 * UNIT, f64::max);
         let features = varying(q);
         for ((own, c), off) in self.scatter_noise.iter_mut().zip(c).zip(off) {
             *own += off * (2.0 * c.abs() + off);
@@ -197,7 +197,7 @@ impl Bound {
         }
     }
 
-    /// Of the rows before a block and the block.
+    /// The bound for the rows before a block together with the block.
     pub(crate) fn absorbed(&self, before: &Moments, block: &Absorbed) -> Self {
         let Absorbed { moments: after, step, c, roundings } = block;
         let added = after.weight.minus(before.weight).value();
@@ -205,20 +205,20 @@ impl Bound {
             return self.clone();
         }
         let mut own = Self::exact(after.features());
-        // Squares of differences that round twice, summed like the mean.
+        // The squared differences are rounded twice and summed like the mean.
         own.scatter_noise = (&after.scatter - &before.scatter).mapv(|q| (roundings + 8.0) * UNIT * q.abs());
         let squares = (&after.scatter - &before.scatter).mapv(|q| q.max(0.0));
         own.underflowed(&squares, step, added);
         if !after.about_origin {
-            // Differences from the point near which the block was summed have these squares.
-            let reach = &squares + &(step * step * added);
-            own.mean_noise = reach.mapv(|reach| roundings * UNIT * reach.sqrt());
+            // The squares of differences from the point that the block was summed around.
+            let spread = &squares + &(step * step * added);
+            own.mean_noise = spread.mapv(|spread| roundings * UNIT * spread.sqrt());
         }
-        // t lies between the two means, and is off by the last digits of the way to it.
+        // t lies between the two means; its error is relative to its distance from the old mean.
         let off = step.mapv(|step| 4.0 * UNIT * added.sqrt() * step.abs());
         let joined =
             self.joined(&own, (before.weight.value(), added), &after.scatter, c).shifted(c, &off, &after.scatter);
-        // x − t rounds twice, and is multiplied by a root.
+        // x − t is rounded twice, and multiplied by the root of a weight.
         let rounding = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
         joined.rounded(rounding, &squares, squares.sum())
     }
@@ -229,7 +229,7 @@ fn varying(q: &Array1<f64>) -> f64 {
     q.iter().filter(|q| **q > 0.0).count() as f64
 }
 
-/// The largest of numbers that are not negative.
+/// The largest of non-negative numbers.
 pub(crate) fn largest(values: &Array1<f64>) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(*value))
 }

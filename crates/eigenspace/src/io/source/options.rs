@@ -1,8 +1,8 @@
-//! What a reader may be told beside the path.
+//! Options of readers.
 
 use std::path::Path;
 
-/// The format of a source, where its name does not say it.
+/// The format of a source, if it cannot be inferred from the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -10,15 +10,15 @@ pub enum Format {
     Npy,
     /// Several NumPy arrays in a zip file.
     Npz,
-    /// Text, cells separated by commas.
+    /// Text with cells separated by commas.
     Csv,
-    /// Text, cells separated by tabs.
+    /// Text with cells separated by tabs.
     Tsv,
     /// Apache Parquet.
     Parquet,
     /// Arrow IPC, the file or the stream format.
     Arrow,
-    /// A picture, or a folder of pictures.
+    /// An image, or a directory of images.
     Images,
 }
 
@@ -44,7 +44,7 @@ impl Format {
     }
 }
 
-/// How to read a source. What does not concern a format is ignored by it.
+/// How to read a source. A format ignores the options that do not concern it.
 ///
 /// ```
 /// use eigenspace::io::source::ReadOptions;
@@ -55,48 +55,48 @@ impl Format {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The format, instead of the one that the name says.
+    /// The format, instead of the one inferred from the name.
     pub format: Option<Format>,
-    /// Columns to read, in this order: names, or numbers from 0, or ranges such as `2-5`. `None` reads all
-    /// but those used otherwise.
+    /// Columns to read, in this order: names, numbers from 0, or ranges such as `2-5`. `None` reads all columns except
+    /// the label and the weight.
     pub columns: Option<Vec<String>>,
-    /// Columns of a model. A source that has names, and all of these among them, gives these in this order. Where `columns` says
-    /// which to read, they come in this order too, if their names are among these. Any other source is read as if nothing
-    /// was said here.
+    /// Column names of a model. If the source has all of these names, exactly these columns are read, in this order. If
+    /// `columns` is set, those columns are read in this order, if their names are among these. Otherwise this is ignored.
     pub model_columns: Option<Vec<String>>,
-    /// Beginnings of numbered names, for example `PC`. A source that has the column `PC1` gives `PC1`, `PC2` and so on and no
-    /// others; one that has none is read as if nothing was said here. What `columns` says comes first.
+    /// Prefixes of numbered names, for example `PC`. If the source has the column `PC1`, only `PC1`, `PC2` and so on are
+    /// read. Otherwise this is ignored. `columns` takes precedence.
     pub numbered: Vec<String>,
     /// Columns to leave out.
     pub exclude: Vec<String>,
-    /// The column that holds labels.
+    /// The column of labels.
     pub label: Option<String>,
-    /// The column that holds weights.
+    /// The column of weights.
     pub weight: Option<String>,
-    /// Whether text begins with a line of names; `None` looks whether its first line is all numbers.
+    /// Whether text begins with a line of names; `None` decides by whether the first line consists of numbers.
     pub header: Option<bool>,
-    /// The byte between cells of text. `None` is a comma, a tab for [`Format::Tsv`], and a semicolon where the comma is the
+    /// The delimiter of cells in text. `None` is a comma, a tab for [`Format::Tsv`], or a semicolon if the comma is the
     /// decimal mark.
     pub delimiter: Option<u8>,
-    /// The byte that separates the decimals of numbers in text; `None` is the point.
+    /// The decimal mark of numbers in text; `None` is the point.
     pub decimal: Option<u8>,
-    /// Words that stand for a missing value in text, besides those that always do: `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`,
-    /// `NaN`, `null`, `None` and `?`, in any case.
+    /// Words for a missing value in text, in addition to `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`, `NaN`, `null`, `None` and
+    /// `?`, in upper or lower case.
     pub missing_words: Vec<String>,
-    /// Read a column that looks like the index of a data frame as a feature, instead of leaving it out with a [`Notice`](super::Notice).
+    /// Read a column that looks like the index of a data frame as a feature, instead of leaving it out with a
+    /// [`Notice`](super::Notice).
     pub keep_index: bool,
-    /// The array to read out of an `.npz` file.
+    /// The array to read from an `.npz` file.
     pub key: Option<String>,
-    /// Take a one-dimensional array for one column, instead of refusing it.
+    /// Read a one-dimensional array as one column, instead of rejecting it.
     pub vector: bool,
-    /// Width and height that pictures are brought to; `None` takes only pictures of one size.
+    /// Width and height to which images are resized; with `None`, all images must have the same size.
     pub resize: Option<(usize, usize)>,
-    /// Keep the three colors of pictures instead of turning them gray.
+    /// Keep the three colors of images instead of converting them to gray.
     pub color: bool,
 }
 
 impl ReadOptions {
-    /// Reads everything, in the format that the name says.
+    /// Reads everything, in the format inferred from the name.
     pub fn new() -> Self {
         Self::default()
     }
