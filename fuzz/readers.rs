@@ -15,7 +15,8 @@ use std::path::Path;
 use eigenspace::faces::{Classifier, FaceOptions, Metric, Pixels, Protocol, Recognizer, Threshold};
 use eigenspace::io::source::{self, Format, ReadOptions};
 use eigenspace::{
-    Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Method, Missing, Truncation,
+    Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Metadata, Method, Missing,
+    Truncation,
 };
 use ndarray::Array2;
 
@@ -57,7 +58,11 @@ pub(crate) fn made(target: &str) -> Vec<Vec<u8>> {
     let whole = EigenspaceModel::fit(ramp().view()).expect("rows");
     let short = whole.truncate(Truncation::Rank(1)).expect("a rank");
     match target {
-        "model" => vec![whole.to_bytes(), short.to_bytes_with_note("{\"columns\": [\"a\", \"b\", \"c\"]}")],
+        "model" => {
+            let names = ["a", "b", "c"].map(String::from).to_vec();
+            let described = short.with_metadata(Metadata::new().with_feature_names(names)).expect("three features");
+            vec![whole.to_bytes(), described.to_bytes()]
+        }
         "recognizer" => ["knn", "svm-rbf:2,0.5"].map(|word| trained(open_to(word)).to_bytes()).to_vec(),
         "checkpoint" => checkpoint_options().iter().map(|options| stopped(options).checkpoint("row 6")).collect(),
         _ => Vec::new(),
@@ -143,10 +148,10 @@ fn temporary() -> tempfile::NamedTempFile {
 
 /// A model that can be read can be used, written, and read again.
 pub(crate) fn model(bytes: &[u8]) {
-    let Ok((model, note)) = EigenspaceModel::from_bytes_with_note(bytes) else { return };
+    let Ok(model) = EigenspaceModel::from_bytes(bytes) else { return };
     use_model(&model);
-    let again = EigenspaceModel::from_bytes_with_note(&model.to_bytes_with_note(&note)).expect("it was read before");
-    assert_eq!(again, (model, note));
+    let again = EigenspaceModel::from_bytes(&model.to_bytes()).expect("it was read before");
+    assert_eq!(again, model);
 }
 
 fn use_model(model: &EigenspaceModel) {

@@ -1,6 +1,6 @@
 """A model file can be read without this library, with safetensors, numpy and hashlib.
 
-The format is specified at the top of `crates/eigenspace/src/io/format.rs`. The golden file contains
+The format is specified in `docs/FORMAT.md`. The golden file contains
 the batch model of the rows returned by `rows()` below, truncated to rank 3.
 """
 
@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v2.safetensors"
+GOLDEN = Path(__file__).parents[2] / "crates/eigenspace/tests/golden/v3.safetensors"
 ROWS, FEATURES, RANK = 12, 5, 3
 # The rows are of order one and well conditioned (asserted below), so two correct decompositions
 # differ by a few tens of rounding errors of 2e-16.
@@ -94,23 +94,32 @@ def test_the_count_is_an_exact_unsigned_integer(model):
 def test_the_metadata_is_one_key_with_the_settings_the_checksum_and_the_version(metadata):
     assert list(metadata) == ["eigenspace"]
     settings = json.loads(metadata["eigenspace"])
-    assert sorted(settings) == ["center", "components", "sha256", "version", "weights"]
+    assert sorted(settings) == ["center", "components", "metadata", "sha256", "version", "weights"]
     assert settings["center"] == "mean"
     assert settings["components"] == "number 2"
-    assert settings["version"] == 2
+    assert settings["version"] == 3
     assert settings["weights"] == "frequency"
 
 
 def test_the_checksum_can_be_computed_from_its_description(model, metadata):
-    settings = json.loads(metadata["eigenspace"])
-    words = [settings[key] for key in ("components", "center", "weights")]
-    header = "\n".join(["eigenspace 2", *words, ""])
-    digest = hashlib.sha256(header.encode())
+    header = metadata["eigenspace"]
+    checksum = json.loads(header)["sha256"]
+    digest = hashlib.sha256(header.replace(checksum, "0" * 64).encode())
     for name in sorted(model):
         tensor = model[name]
-        digest.update(f"{name} {list(tensor.shape)}\n".encode())
+        digest.update(f"\n{name} {list(tensor.shape)}\n".encode())
         digest.update(tensor.tobytes())
-    assert digest.hexdigest() == settings["sha256"]
+    assert digest.hexdigest() == checksum
+
+
+def test_the_header_describes_the_rows(metadata):
+    assert json.loads(metadata["eigenspace"])["metadata"] == {
+        "component_labels": ["size", "form"],
+        "feature_names": ["a", "größe", '"c"', "d e", "0"],
+        "image": {"channels": 1, "depth": 8, "height": 1, "width": 5},
+        "standardize": True,
+        "values": {"unit": "mm"},
+    }
 
 
 def test_the_basis_is_orthonormal(model):

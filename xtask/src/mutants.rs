@@ -12,7 +12,7 @@ use crate::step::{Runner, Step};
 use crate::{orl, rust};
 
 /// The files whose mistakes would make a certificate or a model file wrong.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "model/bound.rs",
     "model/certificate.rs",
     "model/moments.rs",
@@ -21,6 +21,7 @@ const FILES: [&str; 8] = [
     "model/split.rs",
     "stream/factor.rs",
     "io/format.rs",
+    "io/header.rs",
 ];
 /// Random cases in the first round, which is run once for each mutant.
 const CASES: &str = "600";

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 13] = [
+const DOCUMENTS: [&str; 14] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
@@ -12,6 +12,7 @@ const DOCUMENTS: [&str; 13] = [
     "docs/ARCHITECTURE.md",
     "docs/COMMAND.md",
     "docs/FACES.md",
+    "docs/FORMAT.md",
     "docs/FROM_SCIKIT_LEARN.md",
     "docs/IMPLEMENTATION_NOTES.md",
     "docs/METHOD.md",

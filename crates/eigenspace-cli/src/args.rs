@@ -305,6 +305,16 @@ pub(crate) enum MissingName {
     Impute,
 }
 
+impl From<MissingName> for Missing {
+    fn from(name: MissingName) -> Self {
+        match name {
+            MissingName::Refuse => Self::Refuse,
+            MissingName::Skip => Self::Skip,
+            MissingName::Impute => Self::Impute,
+        }
+    }
+}
+
 impl Settings {
     /// Whether these settings ask for directions to be dropped.
     pub(crate) fn drops(&self) -> bool {
@@ -320,11 +330,7 @@ impl Settings {
                 EngineName::Factor => Engine::Factor,
                 EngineName::Scatter => Engine::Scatter,
             })
-            .missing(match self.missing {
-                MissingName::Refuse => Missing::Refuse,
-                MissingName::Skip => Missing::Skip,
-                MissingName::Impute => Missing::Impute,
-            });
+            .missing(self.missing.into());
         if let Some(rank) = rank(self.max_rank.as_deref())? {
             options = options.max_rank(rank);
         }

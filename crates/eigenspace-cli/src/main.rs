@@ -17,7 +17,6 @@ mod destination;
 mod draw;
 mod failure;
 mod memory;
-mod note;
 mod opened;
 mod output;
 mod pictures;

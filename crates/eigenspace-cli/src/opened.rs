@@ -1,24 +1,33 @@
-//! A model loaded from a file, standardized if its note says so.
+//! A model loaded from a file, and the view of it that the command reports.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use eigenspace::faces::Pixels;
+use eigenspace::internal::load_model;
 use eigenspace::io::source::{RowBlock, Values};
-use eigenspace::{Components, EigenspaceModel, Error, Limits, Readings, Scaled};
-use ndarray::{Array2, ArrayView1, Axis};
+use eigenspace::{Components, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View};
+use ndarray::Axis;
 
-use crate::args::MissingName;
 use crate::failure::Failure;
-use crate::note::Note;
 use crate::{memory, warn};
 
-/// A raw model, and its standardized view if the note asks for one.
+/// A model, viewed raw or standardized as its metadata asks.
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
-    pub(crate) raw: EigenspaceModel,
-    pub(crate) note: Note,
-    scaled: Option<Scaled>,
+    view: View,
+    /// How a recognizer takes pixels; nothing if the file is not a recognizer. Models derived from one are not.
+    recognizer: Option<Pixels>,
+}
+
+/// Runs an expression on a view of rows in either precision. The result has that precision.
+macro_rules! in_precision {
+    ($values:expr, $rows:ident => $body:expr) => {
+        match $values {
+            Values::F32($rows) => Values::F32($body),
+            Values::F64($rows) => Values::F64($body),
+        }
+    };
 }
 
 impl Opened {
@@ -29,136 +38,127 @@ impl Opened {
     /// Loads a model and, if `components` is given, overrides the number of components that the file reports.
     pub(crate) fn load_with(path: &Path, components: Option<Components>) -> anyhow::Result<Self> {
         memory::for_model(path)?;
-        let (mut raw, text) = EigenspaceModel::load_with_note(path)?;
+        let (mut model, recognizer) = load_model(path)?;
         if let Some(components) = components {
-            raw = raw.with_components(components)?;
+            model = model.with_components(components)?;
         }
-        let note = Note::from_text(&text, raw.features());
-        let opened = Self::new(path, raw, note)?;
+        let opened = Self { recognizer, ..Self::new(path, model)? };
         if components.is_some() {
             warn::of_fewer_components(opened.model());
         }
         Ok(opened)
     }
 
-    pub(crate) fn new(path: &Path, raw: EigenspaceModel, note: Note) -> anyhow::Result<Self> {
-        let scaled = if note.standardize && !raw.is_empty() { Some(raw.standardize()?) } else { None };
-        Ok(Self { path: path.to_owned(), raw, note, scaled })
+    pub(crate) fn new(path: &Path, model: EigenspaceModel) -> anyhow::Result<Self> {
+        Ok(Self { path: path.to_owned(), view: View::new(model)?, recognizer: None })
+    }
+
+    /// The same model with scores that are whitened or not, and a policy for missing cells.
+    pub(crate) fn viewed(self, whiten: bool, missing: Missing) -> Self {
+        Self { view: self.view.whiten(whiten).missing(missing), ..self }
+    }
+
+    /// The same model with another number of components.
+    pub(crate) fn with_components(&self, components: usize) -> anyhow::Result<Self> {
+        let view = self.view.clone().components(components)?;
+        Ok(Self { path: self.path.clone(), view, recognizer: self.recognizer })
+    }
+
+    /// Shows rows as images of this shape, whatever the file says.
+    pub(crate) fn showing_images(self, shape: ImageShape) -> anyhow::Result<Self> {
+        let metadata = self.metadata().clone().with_image(shape);
+        let model = self.raw().clone().with_metadata(metadata)?;
+        Ok(Self { recognizer: self.recognizer, ..Self::new(&self.path, model)? })
+    }
+
+    /// The model in the units of its rows.
+    pub(crate) fn raw(&self) -> &EigenspaceModel {
+        self.view.raw_model()
+    }
+
+    /// The model to report, in the units of the view.
+    pub(crate) fn model(&self) -> &EigenspaceModel {
+        self.view.model()
+    }
+
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(crate) fn metadata(&self) -> &Metadata {
+        self.raw().metadata()
+    }
+
+    pub(crate) fn is_recognizer(&self) -> bool {
+        self.recognizer.is_some()
     }
 
     /// Rejects another model whose columns have other names or another order, or whose images have other values.
     pub(crate) fn same_columns(&self, other: &Self) -> anyhow::Result<()> {
-        if let (Some(left_bits), Some(right_bits)) = (self.bits(), other.bits())
+        let bits = |model: &Self| model.metadata().image().and_then(|image| image.depth());
+        if let (Some(left_bits), Some(right_bits)) = (bits(self), bits(other))
             && left_bits != right_bits
         {
             let (left, right) = (self.path.clone(), other.path.clone());
             return Err(Failure::OtherDepth { left, right, left_bits, right_bits }.into());
         }
-        let (Some(left), Some(right)) = (&self.note.names, &other.note.names) else { return Ok(()) };
-        match left.iter().zip(right).find(|(left, right)| left != right) {
-            Some((left_name, right_name)) if left.len() == right.len() => Err(Failure::OtherColumns {
+        if self.raw().features() != other.raw().features() {
+            return Ok(()); // the operation itself rejects the models, and says why
+        }
+        let names = other.metadata().feature_names().unwrap_or_default();
+        self.metadata().check_feature_names(names).map_err(|error| match error {
+            Error::FeatureNamesDiffer { left, right, .. } => Failure::OtherColumns {
                 left: self.path.clone(),
                 right: other.path.clone(),
-                left_name: format!("`{left_name}`"),
-                right_name: format!("`{right_name}`"),
+                left_name: format!("`{left}`"),
+                right_name: format!("`{right}`"),
             }
-            .into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// The bits per value of the images that the model was fitted on.
-    fn bits(&self) -> Option<u8> {
-        self.note.picture.and_then(|picture| picture.bits)
-    }
-
-    /// The model to report: the standardized view if there is one, the raw model otherwise.
-    pub(crate) fn model(&self) -> &EigenspaceModel {
-        self.scaled.as_ref().map_or(&self.raw, Scaled::model)
+            .into(),
+            other => other.into(),
+        })
     }
 
     /// Rows as the model expects them: a recognizer may transform the pixels of each image first.
     pub(crate) fn preprocessed<'a>(&self, rows: &'a Values) -> Cow<'a, Values> {
-        match self.note.pixels {
-            Pixels::Raw => Cow::Borrowed(rows),
-            pixels => Cow::Owned(Values::F64(pixels.apply(rows.to_f64()))),
+        match self.recognizer {
+            None | Some(Pixels::Raw) => Cow::Borrowed(rows),
+            Some(pixels) => Cow::Owned(Values::F64(pixels.apply(rows.to_f64()))),
         }
     }
 
     /// The scores of rows.
-    pub(crate) fn project(&self, rows: &Values, whiten: bool) -> Result<Values, Error> {
-        Ok(match (&*self.preprocessed(rows), &self.scaled) {
-            (rows, Some(scaled)) if whiten => Values::F64(scaled.model().whiten(self.scale(rows).view())?),
-            (Values::F32(rows), Some(scaled)) => Values::F32(scaled.project(rows.view())?),
-            (Values::F64(rows), Some(scaled)) => Values::F64(scaled.project(rows.view())?),
-            (Values::F32(rows), None) if whiten => Values::F32(self.raw.whiten(rows.view())?),
-            (Values::F64(rows), None) if whiten => Values::F64(self.raw.whiten(rows.view())?),
-            (Values::F32(rows), None) => Values::F32(self.raw.project(rows.view())?),
-            (Values::F64(rows), None) => Values::F64(self.raw.project(rows.view())?),
-        })
+    pub(crate) fn project(&self, rows: &Values) -> Result<Values, Error> {
+        Ok(in_precision!(&*self.preprocessed(rows), rows => self.view.project(rows.view())?))
     }
 
     /// The rows reconstructed from scores.
-    pub(crate) fn reconstruct(&self, scores: &Values, whitened: bool) -> Result<Values, Error> {
-        if whitened {
-            let mut rows = self.model().reconstruct_whitened(scores.to_f64().view())?;
-            if let Some(scaled) = &self.scaled {
-                rows /= &scaled.scales();
-            }
-            return Ok(Values::F64(rows));
-        }
-        Ok(match (scores, &self.scaled) {
-            (Values::F32(rows), Some(scaled)) => Values::F32(scaled.reconstruct(rows.view())?),
-            (Values::F64(rows), Some(scaled)) => Values::F64(scaled.reconstruct(rows.view())?),
-            (Values::F32(rows), None) => Values::F32(self.raw.reconstruct(rows.view())?),
-            (Values::F64(rows), None) => Values::F64(self.raw.reconstruct(rows.view())?),
-        })
+    pub(crate) fn reconstruct(&self, scores: &Values) -> Result<Values, Error> {
+        Ok(in_precision!(scores, scores => self.view.reconstruct(scores.view())?))
     }
 
     /// T² and Q of rows, compared with limits.
     pub(crate) fn monitor(&self, rows: &Values, limits: Limits) -> Result<Readings, Error> {
-        self.model().monitor(self.scale(&self.preprocessed(rows)).view(), limits)
+        match &*self.preprocessed(rows) {
+            Values::F32(rows) => self.view.monitor(rows.view(), limits),
+            Values::F64(rows) => self.view.monitor(rows.view(), limits),
+        }
     }
 
-    /// Rows in the units of the reported model.
-    fn scale(&self, rows: &Values) -> Array2<f64> {
-        let mut rows = rows.to_f64();
-        if let Some(scaled) = &self.scaled {
-            // A row of another width is rejected by the caller.
-            for mut row in rows.rows_mut() {
-                row.iter_mut().zip(scaled.scales()).for_each(|(x, scale)| *x *= scale);
-            }
-        }
-        rows
-    }
-
-    /// A block without missing cells, or unchanged if the policy is to refuse them.
-    pub(crate) fn complete<'a>(&self, block: &'a RowBlock, policy: MissingName) -> Result<Cow<'a, RowBlock>, Error> {
-        if policy == MissingName::Refuse {
-            return Ok(Cow::Borrowed(block));
-        }
-        let mut rows = block.values.to_f64();
-        let is_incomplete = |row: ArrayView1<'_, f64>| row.iter().any(|x| x.is_nan());
-        if !rows.rows().into_iter().any(is_incomplete) {
-            return Ok(Cow::Borrowed(block));
+    /// A block without the rows that the view skips because of missing cells.
+    pub(crate) fn without_skipped<'a>(&self, block: &'a RowBlock) -> Cow<'a, RowBlock> {
+        let kept = match &block.values {
+            Values::F32(rows) => self.view.kept(rows.view()),
+            Values::F64(rows) => self.view.kept(rows.view()),
+        };
+        if kept.len() == block.rows() {
+            return Cow::Borrowed(block);
         }
         let mut block = block.clone();
-        if policy == MissingName::Impute {
-            self.raw.fill_missing(rows.view_mut())?;
-        } else {
-            let whole: Vec<usize> = (0..rows.nrows()).filter(|&i| !is_incomplete(rows.row(i))).collect();
-            rows = rows.select(Axis(0), &whole);
-            let kept = |list: Option<Vec<String>>| list.map(|list| whole.iter().map(|&i| list[i].clone()).collect());
-            block.labels = kept(block.labels);
-            block.origin.names = kept(block.origin.names);
-            block.origin.lines = block.origin.lines.map(|lines| whole.iter().map(|&i| lines[i]).collect());
-        }
-        block.values = Values::F64(rows);
-        Ok(Cow::Owned(block))
-    }
-
-    /// The same model with another number of components.
-    pub(crate) fn with_components(&self, components: usize) -> anyhow::Result<Self> {
-        Self::new(&self.path, self.raw.with_components(components)?, self.note.clone())
+        let chosen = |list: Option<Vec<String>>| list.map(|list| kept.iter().map(|&i| list[i].clone()).collect());
+        block.labels = chosen(block.labels);
+        block.origin.names = chosen(block.origin.names);
+        block.origin.lines = block.origin.lines.map(|lines| kept.iter().map(|&i| lines[i]).collect());
+        block.values = in_precision!(block.values, rows => rows.select(Axis(0), &kept));
+        Cow::Owned(block)
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use eigenspace::Error;
-use eigenspace::io::source::{Picture, Values};
+use eigenspace::io::source::Values;
+use eigenspace::{Error, ImageShape, Missing};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
 
-use crate::args::{Input, MissingName};
+use crate::args::Input;
 use crate::draw::{
     self, Biplot, Circle, Drawing, Gallery, Monitor, PictureSize, Range, Scatter, Scatter3, Scree, Strip, StripRow,
     Tile,
@@ -22,7 +22,6 @@ const BARS: usize = 50;
 pub(crate) struct Rows<'a> {
     pub(crate) data: &'a [PathBuf],
     pub(crate) input: &'a Input,
-    pub(crate) missing: MissingName,
 }
 
 /// The scores of rows, and their labels.
@@ -34,11 +33,11 @@ struct Points {
 impl Rows<'_> {
     /// The scores of all rows along some components, counted from 0.
     fn points(&self, opened: &Opened, axes: &[usize]) -> anyhow::Result<Points> {
-        let source = rows::open_for(self.data, self.input, &opened.note, opened.raw.features())?;
+        let source = rows::open_for(self.data, self.input, opened.metadata(), opened.raw().features())?;
         let (mut scores, mut labels) = (Vec::new(), None::<Vec<String>>);
         rows::for_each("project", source, 0, |block| {
-            let block = opened.complete(block, self.missing)?;
-            let projected = opened.project(&block.values, false)?.to_f64();
+            let block = opened.without_skipped(block);
+            let projected = opened.project(&block.values)?.to_f64();
             scores.extend(projected.rows().into_iter().map(|row| axes.iter().map(|&i| row[i]).collect::<Vec<_>>()));
             if let Some(more) = &block.labels {
                 labels.get_or_insert_default().extend(more.iter().cloned());
@@ -119,22 +118,12 @@ pub(crate) fn circle(opened: &Opened, numbers: &[usize], title: &str) -> anyhow:
     Ok(draw::circle(&Circle { title, arrows: &arrows, x_title: &x, y_title: &y }))
 }
 
-/// Loadings of each column on two components: √λ_i V_ij. Divided by the standard deviation of the column, they are
-/// correlations.
+/// The name of each column, and its loadings on two components, or its correlations with them.
 fn loadings(opened: &Opened, axes: &[usize], correlations: bool) -> anyhow::Result<Vec<(String, f64, f64)>> {
-    let names = opened.note.names.as_ref().ok_or(Failure::NoNames)?;
-    let model = opened.model();
-    let (directions, variances) = (model.components(), model.explained_variance(0.0)?);
-    let deviations = model.feature_variance(0.0)?.mapv(f64::sqrt);
-    let loading = |i: usize, j: usize| {
-        let covariance = variances[i].sqrt() * directions[[i, j]];
-        match correlations {
-            true if deviations[j] > 0.0 => covariance / deviations[j],
-            true => 0.0,
-            false => covariance,
-        }
-    };
-    Ok(names.iter().enumerate().map(|(j, name)| (name.clone(), loading(axes[0], j), loading(axes[1], j))).collect())
+    let names = opened.metadata().feature_names().ok_or(Failure::NoNames)?;
+    let view = opened.view();
+    let loadings = if correlations { view.correlations()? } else { view.loadings()? };
+    Ok(names.iter().zip(loadings.rows()).map(|(name, row)| (name.clone(), row[axes[0]], row[axes[1]])).collect())
 }
 
 pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: &str) -> anyhow::Result<Drawing> {
@@ -143,10 +132,10 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
     if model.n_components() == model.rank() && model.certificate().is_exact() {
         output::message("all directions are reported, so Q is only rounding error; report fewer with -k");
     }
-    let source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
+    let source = rows::open_for(rows.data, rows.input, opened.metadata(), opened.raw().features())?;
     let (mut t2, mut q, mut labels, mut names) = (Vec::new(), Vec::new(), None::<Vec<String>>, None::<Vec<String>>);
     rows::for_each("monitor", source, 0, |block| {
-        let block = opened.complete(block, rows.missing)?;
+        let block = opened.without_skipped(block);
         let readings = opened.monitor(&block.values, limits)?;
         t2.extend(readings.hotelling);
         q.extend(readings.squared_distance);
@@ -165,24 +154,24 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
 }
 
 /// The image that this many features form.
-pub(crate) fn picture((width, height): (usize, usize), features: usize) -> anyhow::Result<Picture> {
+pub(crate) fn image_shape((width, height): (usize, usize), features: usize) -> anyhow::Result<ImageShape> {
     let pixels = width.checked_mul(height).filter(|pixels| *pixels > 0);
     match pixels.map(|pixels| (features / pixels, features % pixels)) {
-        Some((channels @ (1 | 3), 0)) => Ok(Picture { width, height, channels, bits: None }),
+        Some((channels @ (1 | 3), 0)) => Ok(ImageShape::new(width, height, channels)),
         _ => Err(Failure::Shape { width, height, features }.into()),
     }
 }
 
 fn size_of(opened: &Opened) -> anyhow::Result<PictureSize> {
-    let Picture { width, height, channels, .. } = opened.note.picture.ok_or(Failure::NoPictures)?;
-    Ok(PictureSize { width, height, channels })
+    let image = opened.metadata().image().ok_or(Failure::NoPictures)?;
+    Ok(PictureSize { width: image.width(), height: image.height(), channels: image.channels() })
 }
 
 pub(crate) fn gallery(opened: &Opened, tiles: usize, title: &str) -> anyhow::Result<Drawing> {
     let (size, model) = (size_of(opened)?, opened.model());
     let ratios = model.explained_variance_ratio();
     let pixels = |row: ArrayView1<'_, f64>| row.to_vec();
-    let mean = Tile { pixels: pixels(opened.raw.mean()), caption: "mean".into() };
+    let mean = Tile { pixels: pixels(opened.raw().mean()), caption: "mean".into() };
     let components = model.components();
     let others =
         components.rows().into_iter().zip(&ratios).enumerate().map(|(i, (row, ratio))| Tile {
@@ -201,7 +190,7 @@ pub(crate) fn strip(
     steps: &[usize],
     title: &str,
 ) -> anyhow::Result<Drawing> {
-    let mut source = rows::open_for(rows.data, rows.input, &opened.note, opened.raw.features())?;
+    let mut source = rows::open_for(rows.data, rows.input, opened.metadata(), opened.raw().features())?;
     source.skip(row)?;
     let block = source.next_block(1)?.ok_or(Failure::NoRow { row })?;
     strip_of(opened, &block.values, steps, title).map_err(|error| match error.downcast::<Error>() {
@@ -213,8 +202,8 @@ pub(crate) fn strip(
 /// The strip of one row that was already read.
 pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &str) -> anyhow::Result<Drawing> {
     let size = size_of(opened)?;
-    let all = opened.with_components(opened.raw.rank())?;
-    let scores = all.project(row, false)?.to_f64();
+    let all = opened.with_components(opened.raw().rank())?.viewed(false, Missing::Refuse);
+    let scores = all.project(row)?.to_f64();
     let original: Array1<f64> = opened.preprocessed(row).to_f64().row(0).to_owned();
     let mut kept: Vec<usize> = steps.iter().map(|&k| k.min(scores.ncols())).collect();
     kept.dedup();
@@ -222,7 +211,7 @@ pub(crate) fn strip_of(opened: &Opened, row: &Values, steps: &[usize], title: &s
     let (mut originals, mut rebuilt, mut residuals) = (Vec::new(), Vec::new(), Vec::new());
     for k in kept {
         let first: Array2<f64> = scores.slice_axis(Axis(1), Slice::from(..k)).to_owned();
-        let again = all.reconstruct(&Values::F64(first), false)?.to_f64();
+        let again = all.reconstruct(&Values::F64(first))?.to_f64();
         let again = again.row(0);
         columns.push(format!("k = {k}"));
         originals.push(original.to_vec());

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use eigenspace::Metadata;
 use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
 use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
 
 use crate::args::Input;
 use crate::failure::Failure;
-use crate::note::Note;
 use crate::opened::Opened;
 use crate::progress::Progress;
 use crate::{applicable, output};
@@ -51,26 +51,32 @@ pub(crate) fn notice_text(notice: &Notice) -> String {
 pub(crate) fn open_for(
     data: &[PathBuf],
     input: &Input,
-    note: &Note,
+    metadata: &Metadata,
     features: usize,
 ) -> anyhow::Result<Box<dyn RowSource>> {
     // Standard input can be opened only once, so the reader must know the columns in advance.
     let mut options = input.options()?;
-    options.model_columns = note.names.clone();
+    options.model_columns = metadata.feature_names().map(<[String]>::to_vec);
     let rows = open_with(data, input, &options)?;
     let chosen = options.columns.is_some();
-    check(rows.columns(), note, features, chosen, data)?;
+    check(rows.columns(), metadata, features, chosen, data)?;
     Ok(rows)
 }
 
-fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[PathBuf]) -> anyhow::Result<()> {
+fn check(
+    columns: &Columns,
+    metadata: &Metadata,
+    features: usize,
+    chosen: bool,
+    data: &[PathBuf],
+) -> anyhow::Result<()> {
     let path = data.first().cloned().unwrap_or_default();
-    if let (Some(here), Some(there)) = (columns.picture, note.picture) {
-        there.check(&here).map_err(|source| Error::Source { path: path.clone(), source })?;
+    if let Some(expected) = metadata.image() {
+        columns.check_image(expected).map_err(|source| Error::Source { path: path.clone(), source })?;
     }
     // In a table without names, chosen columns are matched by position.
     let names = columns.names.as_ref().filter(|_| !(chosen && columns.numbered));
-    if let (Some(here), Some(there)) = (names, &note.names)
+    if let (Some(here), Some(there)) = (names, metadata.feature_names())
         && let Some(column) = there.iter().find(|&name| !here.contains(name))
     {
         if chosen {
@@ -83,7 +89,7 @@ fn check(columns: &Columns, note: &Note, features: usize, chosen: bool, data: &[
         let source = SourceError::ColumnCount { expected: features, found: columns.count };
         return Err(Error::Source { path, source }.into());
     }
-    if let (Some(here), Some(there)) = (names, &note.names)
+    if let (Some(here), Some(there)) = (names, metadata.feature_names())
         && let Some((found, expected)) = here.iter().zip(there).find(|(here, there)| here != there)
     {
         return Err(Failure::ColumnOrder { path, expected: expected.clone(), found: found.clone() }.into());
@@ -132,7 +138,7 @@ pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
 
 /// The same for a model, which must not replace a recognizer: its people would be lost.
 pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
-    if path.is_file() && Opened::load(path).is_ok_and(|there| there.note.faces) {
+    if path.is_file() && Opened::load(path).is_ok_and(|there| there.is_recognizer()) {
         return Err(Failure::IsRecognizer { path: path.to_owned() }.into());
     }
     try_output(path)

@@ -15,11 +15,12 @@ mod compute;
 mod errors;
 mod measures;
 mod memory;
+mod metadata;
 mod model;
 mod options;
 mod rows;
-mod scaled;
 mod stream;
+mod view;
 
 /// The native module of the Python package `eigenspace`.
 #[pyo3::pymodule]
@@ -33,11 +34,13 @@ mod _core {
     #[pymodule_export]
     use crate::measures::{principal_angles, subspace_distance};
     #[pymodule_export]
+    use crate::metadata::Metadata;
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::scaled::Scaled;
-    #[pymodule_export]
     use crate::stream::Stream;
+    #[pymodule_export]
+    use crate::view::View;
 
     /// The version of the package.
     #[pymodule_export]

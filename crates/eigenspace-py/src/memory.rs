@@ -55,19 +55,6 @@ pub(crate) fn decomposition(rows: usize, features: usize) -> usize {
     copies.saturating_add(matrix(small, small).saturating_mul(5))
 }
 
-/// The scores of rows, and the rows in another precision.
-pub(crate) fn projection(rows: usize, model: &EigenspaceModel) -> usize {
-    let columns = model.features().saturating_add(model.n_components().saturating_mul(2));
-    matrix(rows, columns).saturating_add(matrix(model.n_components(), model.features()))
-}
-
-/// Rows reconstructed from their scores.
-pub(crate) fn reconstruction(rows: usize, model: &EigenspaceModel) -> usize {
-    let columns = model.features().saturating_add(model.n_components());
-    let components = matrix(model.n_components(), model.features());
-    matrix(rows.saturating_add(8), columns).saturating_add(components)
-}
-
 /// The covariance of the features, or its inverse: the identity, its product with the components, and the sum.
 pub(crate) fn covariance(model: &EigenspaceModel) -> usize {
     let features = model.features();

@@ -10,11 +10,10 @@ use pyo3::types::PyBytes;
 
 use crate::certificate::Certificate;
 use crate::compute::compute;
-use crate::errors::refusal;
 use crate::memory::{self, affordable, decomposition};
+use crate::metadata::Metadata;
 use crate::options::{self, Shown};
-use crate::rows::{Rows, View, checked, counted_from, matrix, weights};
-use crate::scaled::Scaled;
+use crate::rows::{Rows, checked, matrix, weights};
 
 /// A PCA model that can be updated, merged and split, and that bounds its own error.
 #[pyclass(frozen, eq, module = "eigenspace._core")]
@@ -43,9 +42,6 @@ pub(crate) fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'p
     })
 }
 
-/// A model, and the note that came with it.
-type WithNote = (Model, String);
-
 #[pymethods]
 impl Model {
     /// Return the model of no rows.
@@ -60,13 +56,14 @@ impl Model {
 
     /// Compute the model of these rows by batch PCA.
     #[staticmethod]
-    #[pyo3(signature = (rows, weights=None, method="auto", truncation="none"))]
+    #[pyo3(signature = (rows, weights=None, method="auto", truncation="none", metadata=None))]
     fn fit(
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
         weights: Option<&Bound<'_, PyArray1<f64>>>,
         method: &str,
         truncation: &str,
+        metadata: Option<&Metadata>,
     ) -> PyResult<Self> {
         let truncation = options::truncation(py, truncation)?;
         let method = checked(py, method.parse())?;
@@ -74,37 +71,56 @@ impl Model {
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
         let cells = decomposition(block.nrows(), block.ncols());
-        Ok(compute(py, cells, || EigenspaceModel::fit_by(block, method, truncation))?.into())
+        let metadata = metadata.map(Metadata::of_library).unwrap_or_default();
+        let fit = || EigenspaceModel::fit_by(block, method, truncation)?.with_metadata(metadata);
+        Ok(compute(py, cells, fit)?.into())
     }
 
-    /// Read a model and its note from bytes.
+    /// Read a model from bytes.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<WithNote> {
-        let (model, note) =
-            compute(py, memory::model_of_bytes(data.len() as u64), || EigenspaceModel::from_bytes_with_note(data))?;
-        Ok((model.into(), note))
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        Ok(compute(py, memory::model_of_bytes(data.len() as u64), || EigenspaceModel::from_bytes(data))?.into())
     }
 
-    /// Read a model and its note from a file.
+    /// Read a model from a file.
     #[staticmethod]
-    fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<WithNote> {
+    fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
         // If the length cannot be read, reading the file reports the error.
         let length = std::fs::metadata(&path).map_or(0, |file| file.len());
-        let (model, note) = compute(py, memory::model_of_bytes(length), || EigenspaceModel::load_with_note(path))?;
-        Ok((model.into(), note))
+        Ok(compute(py, memory::model_of_bytes(length), || EigenspaceModel::load(path))?.into())
     }
 
     /// Return the bytes of the model file.
-    fn to_bytes<'py>(&self, py: Python<'py>, note: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
-        let bytes = compute(py, cells, || Ok::<_, eigenspace::Error>(self.inner.to_bytes_with_note(note)))?;
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let cells = memory::bytes_of_model(&self.inner);
+        let bytes = compute(py, cells, || Ok::<_, eigenspace::Error>(self.inner.to_bytes()))?;
         to_python(py, &bytes)
     }
 
     /// Write the model file, completely or not at all.
-    fn save(&self, py: Python<'_>, path: std::path::PathBuf, note: &str) -> PyResult<()> {
-        let cells = memory::bytes_of_model(&self.inner).saturating_add(note.len());
-        compute(py, cells, || self.inner.save_with_note(path, note))
+    fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+        compute(py, memory::bytes_of_model(&self.inner), || self.inner.save(path))
+    }
+
+    /// What is known of the rows beside their numbers.
+    #[getter]
+    fn metadata(&self) -> Metadata {
+        Metadata::from(self.inner.metadata())
+    }
+
+    /// Change the metadata.
+    fn with_metadata(&self, py: Python<'_>, metadata: &Metadata) -> PyResult<Self> {
+        let metadata = metadata.of_library();
+        if metadata == *self.inner.metadata() {
+            return Ok(Self { inner: Arc::clone(&self.inner) });
+        }
+        let copied = || EigenspaceModel::clone(&self.inner).with_metadata(metadata);
+        Ok(compute(py, memory::model(&self.inner), copied)?.into())
+    }
+
+    /// Raise an error if features have other names than the model's, or another order.
+    fn check_feature_names(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
+        checked(py, self.inner.metadata().check_feature_names(&names))
     }
 
     /// Add rows and return the new model.
@@ -285,40 +301,6 @@ impl Model {
         checked(py, self.inner.variance_along(direction.view(), ddof))
     }
 
-    /// Return scores in the precision of the rows. Errors count rows from `first`.
-    #[pyo3(signature = (rows, first=0))]
-    fn project<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, first: usize) -> PyResult<Bound<'py, PyAny>> {
-        let rows = Rows::of(rows)?;
-        let moved = |error| counted_from(first, error);
-        let view = checked(py, rows.view())?;
-        let cells = memory::projection(view.block(None).nrows(), &self.inner);
-        Ok(match view {
-            View::F64(rows) => {
-                compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-            View::F32(rows) => {
-                compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-            View::Sparse(rows) => {
-                compute(py, cells, || self.inner.project(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-        })
-    }
-
-    /// Reconstruct rows from their scores, in the precision of the scores.
-    fn reconstruct<'py>(&self, py: Python<'py>, coordinates: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let coordinates = Rows::of(coordinates)?;
-        let view = checked(py, coordinates.view())?;
-        let cells = memory::reconstruction(view.block(None).nrows(), &self.inner);
-        Ok(match view {
-            View::F64(rows) => compute(py, cells, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
-            View::F32(rows) => compute(py, cells, || self.inner.reconstruct(rows))?.into_pyarray(py).into_any(),
-            View::Sparse(_) => {
-                return Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"));
-            }
-        })
-    }
-
     /// Return a copy of the rows in which missing cells are filled.
     fn fill_missing<'py>(
         &self,
@@ -335,26 +317,6 @@ impl Model {
         Ok(filled.into_pyarray(py))
     }
 
-    /// Return Hotelling's T² of each row.
-    fn hotelling<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyArray2<f64>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let rows = matrix(rows)?;
-        let rows = rows.as_array();
-        let cells = memory::projection(rows.nrows(), &self.inner);
-        Ok(compute(py, cells, || self.inner.hotelling(rows))?.into_pyarray(py))
-    }
-
-    /// Return Q, the squared distance of each row to the subspace.
-    fn squared_distance<'py>(
-        &self,
-        py: Python<'py>,
-        rows: &Bound<'py, PyArray2<f64>>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let rows = matrix(rows)?;
-        let rows = rows.as_array();
-        let cells = memory::projection(rows.nrows(), &self.inner).saturating_mul(2);
-        Ok(compute(py, cells, || self.inner.squared_distance(rows))?.into_pyarray(py))
-    }
-
     /// Return the limits of T² and Q; this share of good rows stays below each of them.
     fn limits(&self, py: Python<'_>, confidence: f64) -> PyResult<(f64, f64)> {
         let limits = checked(py, self.inner.limits(confidence))?;
@@ -369,11 +331,5 @@ impl Model {
         compute(py, decomposition(self.inner.rank(), self.inner.rank()), || {
             Ok::<_, eigenspace::Error>(self.inner.orthogonality_loss())
         })
-    }
-
-    /// Return the model of the standardized rows.
-    fn standardize(&self, py: Python<'_>) -> PyResult<Scaled> {
-        let cells = decomposition(self.inner.rank(), self.inner.features()).saturating_add(memory::model(&self.inner));
-        Ok(compute(py, cells, || self.inner.standardize())?.into())
     }
 }

@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::compute::{compute, compute_here};
 use crate::memory::{self, affordable, decomposition};
+use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
 use crate::options::Settings;
 use crate::rows::{Rows, View, checked, counted_from, weights};
@@ -78,6 +79,12 @@ impl Stream {
             Ok(changed)
         })?;
         Ok(Self::from(changed))
+    }
+
+    /// Return the same stream with other metadata.
+    fn with_metadata(&self, py: Python<'_>, metadata: &Metadata) -> PyResult<Self> {
+        let metadata = metadata.of_library();
+        Ok(Self::from(self.with(py, memory::stream, |stream| stream.clone().with_metadata(metadata))?))
     }
 
     /// Return an independent copy of the stream.

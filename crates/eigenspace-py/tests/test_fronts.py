@@ -28,7 +28,7 @@ def test_the_command_reads_models_saved_by_python(tmp_path, standardize):
     pca.model_.save(tmp_path / "iris.safetensors")
     seen = json.loads(command("inspect", tmp_path / "iris.safetensors", "--json"))
     assert (seen["count"], seen["features"], seen["standardized"]) == (150, 4, standardize)
-    assert seen["columns"] == list(frame.columns)
+    assert seen["feature_names"] == list(frame.columns)
     np.testing.assert_allclose(seen["explained_variance_ratio"], pca.explained_variance_ratio_, rtol=1e-12)
     np.save(tmp_path / "rows.npy", frame.to_numpy())
     command("project", tmp_path / "iris.safetensors", tmp_path / "rows.npy", "-o", tmp_path / "coordinates.npy")

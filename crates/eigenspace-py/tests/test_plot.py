@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from eigenspace import PCA, EigenspaceError, EigenspaceModel, IncrementalPCA, plot
+from eigenspace import PCA, EigenspaceError, EigenspaceModel, IncrementalPCA, Metadata, plot
 
 mpl.use("Agg")
 
@@ -569,7 +569,7 @@ def test_invalid_input_raises_an_error_before_a_figure_is_made(draw, why):
 
 
 def test_names_of_columns_are_read_from_a_model_file():
-    model = EigenspaceModel._of(EigenspaceModel.fit(X)._core, '{"columns": ["a", "b", "c", "d"]}')
+    model = EigenspaceModel.fit(X).with_metadata(Metadata(["a", "b", "c", "d"]))
     assert sorted(texts(plot.circle(model))) == ["a", "b", "c", "d"]
 
 

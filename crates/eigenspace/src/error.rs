@@ -90,6 +90,55 @@ pub enum Error {
         /// Features allowed.
         limit: usize,
     },
+    /// Two models, or rows and a model, name their features differently.
+    #[error(
+        "cannot combine different features: column {column} is `{left}` in one and `{right}` in the other",
+        left = printable(left), right = printable(right)
+    )]
+    FeatureNamesDiffer {
+        /// Column, from 0.
+        column: usize,
+        /// Its name in the model the method was called on.
+        left: String,
+        /// Its name in the argument.
+        right: String,
+    },
+    /// Metadata with another number of names than the model has features.
+    #[error("there are {names} feature names for {features} features")]
+    NameCount {
+        /// Names given.
+        names: usize,
+        /// Features of the model.
+        features: usize,
+    },
+    /// Metadata with more labels than the model can have components.
+    #[error("there are {labels} component labels for {features} features")]
+    LabelCount {
+        /// Labels given.
+        labels: usize,
+        /// Features of the model.
+        features: usize,
+    },
+    /// Metadata with an image that rows of this width cannot hold.
+    #[error("an image of {width} x {height} pixels with {channels} channels does not fit {features} features")]
+    ImageShape {
+        /// Pixels across.
+        width: usize,
+        /// Pixels down.
+        height: usize,
+        /// Values of each pixel.
+        channels: usize,
+        /// Features of the model.
+        features: usize,
+    },
+    /// Metadata that is too large for a model file.
+    #[error("the metadata has {bytes} bytes, the limit is {limit}")]
+    MetadataTooLarge {
+        /// Bytes needed.
+        bytes: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
     /// One model is centered and the other is not.
     #[error("one model is centered on the mean, the other on the origin")]
     CenteringDiffers,
@@ -281,6 +330,13 @@ impl Error {
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
             Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
+            Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
+            Self::NameCount { features, .. } => format!("pass {features} names, or none"),
+            Self::LabelCount { .. } => "pass at most one label for each component".into(),
+            Self::ImageShape { .. } => {
+                "width x height x channels is the number of features; the depth of a value is 8 or 16 bits".into()
+            }
+            Self::MetadataTooLarge { .. } => "use shorter names, or leave the names out".into(),
             Self::CenteringDiffers => "fit both with the same `centered` option".into(),
             Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),

@@ -57,11 +57,13 @@ pub use model::batch::Method;
 pub use model::certificate::Certificate;
 pub use model::distance::ReconstructionError;
 pub use model::eigenspace_model::EigenspaceModel;
+pub use model::metadata::{ImageShape, Metadata};
 pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::project::Rows;
 pub use model::scaled::Scaled;
 pub use model::truncation::{Components, Rank, Truncation};
+pub use model::view::View;
 pub use rows::block::Block;
 pub use rows::element::Element;
 pub use rows::missing::Missing;
@@ -76,6 +78,7 @@ pub use stream::preview::Preview;
 /// API, and it changes without notice.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::faces::file::load_model;
     pub use crate::faces::quality::add_noise;
     pub use crate::faces::random::Random;
     pub use crate::io::atomic::AtomicFile;

@@ -44,9 +44,9 @@ impl Compare {
         let (a, b) = (Opened::load(&self.a)?, Opened::load(&self.b)?);
         a.same_columns(&b)?;
         let (mut left, mut right) = (a.model(), b.model());
-        if a.note.standardize != b.note.standardize {
+        if a.metadata().standardize() != b.metadata().standardize() {
             output::message("only one of the models is standardized, so both are compared without standardizing");
-            (left, right) = (&a.raw, &b.raw);
+            (left, right) = (a.raw(), b.raw());
         }
         let k = self.components.unwrap_or_else(|| left.n_components().min(right.n_components()));
         for opened in [&a, &b] {

@@ -10,7 +10,6 @@ use crate::args::{self, Input, Settings};
 use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
-use crate::note::Note;
 use crate::opened::Opened;
 use crate::{memory, output, rows, warn};
 
@@ -82,13 +81,13 @@ impl Fit {
             }
         }
         let mut rows = rows::open(&self.data, &self.input)?;
-        let note = Note::of(rows.columns(), self.standardize);
+        let metadata = rows.columns().metadata().with_standardize(self.standardize);
         let plan = options.plan(rows.columns().count)?;
         memory::for_stream(&plan, rows.columns().count, 0, rows.rows())?;
         let begin = |path: &PathBuf| Checkpoint::new(path, self.every, &self.data, &self.input);
         let mut checkpoint = self.checkpoint.as_ref().map(begin).transpose()?;
         let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
-        let (mut stream, first) = match resumed {
+        let (stream, first) = match resumed {
             Some((stream, first)) => {
                 output::message(&format!("resuming from the checkpoint at row {first}"));
                 rows.skip(first)?;
@@ -96,6 +95,7 @@ impl Fit {
             }
             None => (options.stream(rows.columns().count)?, 0),
         };
+        let mut stream = stream.with_metadata(metadata)?;
         output::message(&format!("{plan}"));
         if plan.engine == Engine::Scatter && self.settings.drops() {
             output::message(
@@ -118,11 +118,11 @@ impl Fit {
         // The stream may hold as many numbers as the model, and is not needed to write it.
         drop(stream);
         let model = Arc::unwrap_or_clone(model);
-        model.save_with_note(&self.output, &note.to_text())?;
+        model.save(&self.output)?;
         if let Some(checkpoint) = checkpoint {
             checkpoint.remove()?;
         }
-        let opened = Opened::new(&self.output, model, note)?;
+        let opened = Opened::new(&self.output, model)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)
     }

@@ -49,7 +49,7 @@ impl Inspect {
             if self.loadings {
                 let rows =
                     |rows: ArrayView2<'_, f64>| rows.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>();
-                described["mean"] = json!(opened.raw.mean().to_vec());
+                described["mean"] = json!(opened.raw().mean().to_vec());
                 described["components"] = json!(rows(opened.model().components()));
             }
             return output::data(&serde_json::to_string_pretty(&described)?);
@@ -95,9 +95,9 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         lines.push(("angle", format!("{bound}, between the {shown} components and the exact ones")));
     }
     if useless {
-        lines.push(("remedy", warn::remedy(&opened.raw)));
+        lines.push(("remedy", warn::remedy(opened.raw())));
     }
-    if opened.note.standardize {
+    if opened.metadata().standardize() {
         lines.push(("view", "standardized: each feature is divided by its standard deviation".into()));
     }
     if !model.is_centered() {
@@ -126,23 +126,23 @@ fn loadings(opened: &Opened) -> String {
     let headings: Vec<String> = (1..=shown).map(|i| format!("PC{i}")).collect();
     let headings: Vec<&str> = ["column", "mean"].into_iter().chain(headings.iter().map(String::as_str)).collect();
     let rows: Vec<Vec<String>> = opened
-        .note
-        .column_names(model.features())
+        .metadata()
+        .names_or_numbers(model.features())
         .into_iter()
         .enumerate()
         .map(|(j, name)| {
             let parts = (0..shown).map(|i| format!("{:.4}", directions[[i, j]]));
-            [name, number(opened.raw.mean()[j])].into_iter().chain(parts).collect()
+            [name, number(opened.raw().mean()[j])].into_iter().chain(parts).collect()
         })
         .collect();
     format!("\n{}", table(&headings, &rows))
 }
 
 fn features(opened: &Opened) -> String {
-    let features = count(opened.raw.features() as u64);
-    match (opened.note.picture, &opened.note.names) {
-        (Some(p), _) if p.channels == 3 => format!("{features}, images of {}x{} in color", p.width, p.height),
-        (Some(p), _) => format!("{features}, images of {}x{}", p.width, p.height),
+    let features = count(opened.raw().features() as u64);
+    match (opened.metadata().image(), opened.metadata().feature_names()) {
+        (Some(i), _) if i.channels() == 3 => format!("{features}, images of {}x{} in color", i.width(), i.height()),
+        (Some(i), _) => format!("{features}, images of {}x{}", i.width(), i.height()),
         (None, Some(names)) if names.len() <= 8 => format!("{features}: {}", names.join(", ")),
         (None, Some(names)) => format!("{features}: {}, …", names[..6].join(", ")),
         (None, None) => features,
@@ -175,7 +175,10 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
     let (shown, certificate) = (model.n_components(), model.certificate());
     let bounds: Vec<_> = (0..shown).map(|i| certificate.eigenvalue_bound(i)).map(|(a, b)| json!([a, b])).collect();
     let angle = Some(certificate.angle_bound(shown)).filter(|angle| shown > 0 && angle.is_finite());
-    let picture = opened.note.picture;
+    let metadata = opened.metadata();
+    let image = metadata
+        .image()
+        .map(|i| json!({ "width": i.width(), "height": i.height(), "channels": i.channels(), "depth": i.depth() }));
     Ok(json!({
         "file": opened.path.to_string_lossy(),
         "count": model.count(),
@@ -184,10 +187,12 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "rank": model.rank(),
         "n_components": shown,
         "centered": model.is_centered(),
-        "standardized": opened.note.standardize,
+        "standardized": opened.metadata().standardize(),
         "imputed": model.imputed(),
-        "columns": opened.note.names,
-        "picture": picture.map(|p| json!({ "width": p.width, "height": p.height, "channels": p.channels, "bits": p.bits })),
+        "feature_names": metadata.feature_names(),
+        "image": image,
+        "component_labels": metadata.component_labels(),
+        "values": metadata.values(),
         "singular_values": model.singular_values().iter().collect::<Vec<_>>(),
         "explained_variance": model.explained_variance(1.0).ok().map(|v| v.to_vec()),
         "explained_variance_ratio": model.explained_variance_ratio().to_vec(),

@@ -55,31 +55,32 @@ impl Merge {
         let first = &models[0];
         for other in &models[1..] {
             let context = || format!("cannot merge `{}` with `{}`", first.path.display(), other.path.display());
-            let (left, right) = (first.raw.features(), other.raw.features());
+            let (left, right) = (first.raw().features(), other.raw().features());
             if left != right {
                 return anyhow::Context::with_context(Err(Error::FeatureMismatch { left, right }), context);
             }
         }
         models[1..].iter().try_for_each(|other| first.same_columns(other))?;
-        let note = models[1..].iter().fold(first.note.clone(), |note, other| note.shared(&other.note));
-        if note != first.note {
+        let shared =
+            models[1..].iter().fold(first.metadata().clone(), |shared, other| shared.shared_with(other.metadata()));
+        if shared != *first.metadata() {
             output::message(
                 "the models differ in column names, image size or --standardize; the result keeps only what they share",
             );
         }
-        memory::for_directions(models.iter().map(|model| model.raw.rank() + 1).sum(), first.raw.features())?;
-        let merged = EigenspaceModel::merge_all(models.iter().map(|model| &model.raw), truncation);
+        memory::for_directions(models.iter().map(|model| model.raw().rank() + 1).sum(), first.raw().features())?;
+        let merged = EigenspaceModel::merge_all(models.iter().map(|model| model.raw()), truncation);
         let mut merged = anyhow::Context::with_context(merged, || {
             let names = models.iter().map(|model| format!("`{}`", model.path.display())).collect::<Vec<_>>();
             format!("cannot merge {}", names.join(", "))
         })?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
-            None => first.raw.n_components_setting(),
+            None => first.raw().n_components_setting(),
         };
         merged = merged.with_components(components)?;
-        destination.write(&merged.to_bytes_with_note(&note.to_text()))?;
-        let opened = Opened::new(&self.output, merged, note)?;
+        destination.write(&merged.to_bytes())?;
+        let opened = Opened::new(&self.output, merged)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)
     }

@@ -140,8 +140,10 @@ impl Plot {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let mut opened = Opened::load_with(&self.model, components)?;
         if let Some(shape) = &self.shape {
-            opened.note.picture = Some(pictures::picture(args::size(shape)?, opened.raw.features())?);
+            let shape = pictures::image_shape(args::size(shape)?, opened.raw().features())?;
+            opened = opened.showing_images(shape)?;
         }
+        let opened = opened.viewed(false, self.missing_cells.missing.into());
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model.clone() }.into());
         }
@@ -150,7 +152,7 @@ impl Plot {
         }
         let title = self.title.as_str();
         let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
-        let rows = pictures::Rows { data: &self.data, input: &self.input, missing: self.missing_cells.missing };
+        let rows = pictures::Rows { data: &self.data, input: &self.input };
         let drawing = match self.kind {
             Kind::Scree => pictures::scree(&opened, components.is_some(), title)?,
             Kind::Gallery => pictures::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,

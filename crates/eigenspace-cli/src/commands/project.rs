@@ -50,7 +50,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
-        let opened = Opened::load_with(&self.model, components)?;
+        let opened = Opened::load_with(&self.model, components)?.viewed(self.whiten, self.missing_cells.missing.into());
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model }.into());
         }
@@ -63,8 +63,8 @@ impl Project {
             rows::spare(std::slice::from_ref(&self.model), output)?;
             AtomicFile::sweep(output);
         }
-        let source = rows::open_for(&self.data, &self.input, &opened.note, opened.raw.features())?;
-        let pictures = source.columns().picture.is_some();
+        let source = rows::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
+        let pictures = source.columns().image.is_some();
         let mut names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("{letters}{i}")).collect();
         if self.distances {
             names.extend(["T2".into(), "Q".into()]);
@@ -76,8 +76,8 @@ impl Project {
         let limits = if self.distances { Some(opened.model().limits(0.99)?) } else { None };
         let mut count = 0;
         let read = rows::for_each("project", source, 0, |block| {
-            let block = opened.complete(block, self.missing_cells.missing)?;
-            let mut scores = opened.project(&block.values, self.whiten)?;
+            let block = opened.without_skipped(block);
+            let mut scores = opened.project(&block.values)?;
             if let Some(limits) = limits {
                 let readings = opened.monitor(&block.values, limits)?;
                 let columns = [readings.hotelling.insert_axis(Axis(1)), readings.squared_distance.insert_axis(Axis(1))];

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
+use eigenspace::Missing;
 use eigenspace::internal::{AtomicFile, CsvSink};
 use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::Columns;
@@ -49,7 +50,7 @@ impl Reconstruct {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_with(&self.model, components)?;
-        let names = opened.note.column_names(opened.raw.features());
+        let names = opened.metadata().names_or_numbers(opened.raw().features());
         self.input.refuse_weights("the reconstructed rows")?;
         if let Some(output) = &self.output {
             applicable::check_output(output, &self.input)?;
@@ -61,17 +62,18 @@ impl Reconstruct {
         let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;
         let components = opened.model().n_components();
         let named = check(source.columns(), components, &self.scores[0])?;
-        if named.is_none() && opened.note.names.is_some() && opened.note.names == source.columns().names {
+        let columns = opened.metadata().feature_names();
+        if named.is_none() && columns.is_some() && columns == source.columns().names.as_deref() {
             return Err(Failure::RowsForScores { path: self.scores[0].clone() }.into());
         }
-        let whitened = self.whiten || named == Some("W");
+        let opened = opened.viewed(self.whiten || named == Some("W"), Missing::Refuse);
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {
             Some(path) => sink::create(path, &names, labels)?,
             None => Box::new(CsvSink::to_writer(output::rows(), Path::new("-"), &names, labels)),
         };
         let count = rows::for_each("reconstruct", source, 0, |block| {
-            Ok(sink.write(&opened.reconstruct(&block.values, whitened)?, block.labels.as_deref())?)
+            Ok(sink.write(&opened.reconstruct(&block.values)?, block.labels.as_deref())?)
         })?;
         sink.finish()?;
         if let Some(path) = &self.output {

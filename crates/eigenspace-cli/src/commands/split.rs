@@ -40,10 +40,10 @@ impl Split {
         let (whole, part) = (Opened::load(&self.whole)?, Opened::load(&self.part)?);
         rows::try_model(&self.output)?;
         whole.same_columns(&part)?;
-        memory::for_directions(whole.raw.rank() + part.raw.rank(), whole.raw.features())?;
+        memory::for_directions(whole.raw().rank() + part.raw().rank(), whole.raw().features())?;
         let context = || format!("cannot split `{}` from `{}`", self.part.display(), self.whole.display());
-        let rest = whole.raw.split(&part.raw).with_context(context)?;
-        destination.write(&rest.to_bytes_with_note(&whole.note.to_text()))?;
-        inspect::print(&Opened::new(&self.output, rest, whole.note)?, self.json, false)
+        let rest = whole.raw().split(part.raw()).with_context(context)?;
+        destination.write(&rest.to_bytes())?;
+        inspect::print(&Opened::new(&self.output, rest)?, self.json, false)
     }
 }

@@ -48,23 +48,23 @@ impl Update {
         let before = Opened::load(&self.model)?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
-            None => before.raw.n_components_setting(),
+            None => before.raw().n_components_setting(),
         };
-        let options = self.settings.options(components)?.centered(before.raw.is_centered());
-        let options = options.standardize(before.note.standardize);
+        let options = self.settings.options(components)?.centered(before.raw().is_centered());
+        let options = options.standardize(before.metadata().standardize());
         rows::spare(&self.data, &path)?;
         rows::try_model(&path)?;
-        let rows = rows::open_for(&self.data, &self.input, &before.note, before.raw.features())?;
-        let plan = options.plan(before.raw.features())?;
-        memory::for_stream(&plan, before.raw.features(), before.raw.rank(), rows.rows())?;
-        let mut stream = options.resume(&before.raw)?;
+        let rows = rows::open_for(&self.data, &self.input, before.metadata(), before.raw().features())?;
+        let plan = options.plan(before.raw().features())?;
+        memory::for_stream(&plan, before.raw().features(), before.raw().rank(), rows.rows())?;
+        let mut stream = options.resume(before.raw())?;
         output::message(&format!("{}", stream.plan()));
         rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
         let model = EigenspaceModel::clone(&*stream.model()?);
-        let added = model.count() - before.raw.count();
-        destination.write(&model.to_bytes_with_note(&before.note.to_text()))?;
+        let added = model.count() - before.raw().count();
+        destination.write(&model.to_bytes())?;
         output::message(&format!("added {added} rows"));
-        let opened = Opened::new(&path, model, before.note)?;
+        let opened = Opened::new(&path, model)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)
     }

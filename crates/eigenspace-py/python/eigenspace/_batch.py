@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._core import Model, Stream
+from ._core import Metadata, Model, Stream
+from ._core import View as NativeView
 from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import decomposition, interruptibly
+from ._metadata import described
 from ._minka import dimension
 from ._model import EigenspaceModel, settings
 from ._rows import is_sparse, pieces_of, weights_of
@@ -117,7 +119,9 @@ class PCA(Estimator):
                 if model.count == 0:
                     raise nothing_to_fit(rows)
                 shown = self._likeliest(model) if self.n_components == MLE else shown
-                model = model.with_components(shown)
+                model = described(
+                    model.with_components(shown), self._column_names(), standardize=bool(self.standardize)
+                )
                 view = View(model, shown, standardize=self.standardize, narrow=X.dtype == np.float32)
             self._fitted = view
             self.n_samples_ = view.raw.count
@@ -138,7 +142,7 @@ class PCA(Estimator):
         if model.weight <= 1:
             return 1
         if self.standardize:
-            model = model.standardize().model()
+            model = NativeView(model, standardize=True).model()
         variances = np.zeros(features)
         variances[: model.rank] = model.singular_values() ** 2 / (model.weight - 1)
         return dimension(variances, model.weight)
@@ -150,7 +154,7 @@ class PCA(Estimator):
         }
         weights = weights_of(sample_weight, X.shape[0])
         rows, features = X.shape
-        stream = Stream(features, chosen)
+        stream = Stream(features, chosen).with_metadata(Metadata(self._column_names()))
         for start, end, piece in pieces_of(X):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, piece, part, start), decomposition(end - start, features))

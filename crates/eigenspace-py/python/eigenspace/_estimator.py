@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ._core import Certificate, EigenspaceError
 from ._errors import refusal
 from ._lock import lock_of
+from ._metadata import described
 from ._model import EigenspaceModel, components_of
-from ._note import note_of
 from ._rows import array_of, unmasked
 from ._sklearn import (
     BaseEstimator,
@@ -92,8 +92,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def model_(self) -> EigenspaceModel:
         """The model of the rows in their original units. It can be updated, merged, split and saved."""
         view = self._view()
+        return EigenspaceModel._of(described(view.remembered, self._column_names(), standardize=view.standardize))
+
+    def _column_names(self) -> list[str] | None:
+        """Return the names of the fitted columns, or None."""
         names = getattr(self, "feature_names_in_", None)
-        return EigenspaceModel._of(view.remembered, note_of(names, standardize=view.scaled is not None))
+        return None if names is None else [str(name) for name in names]
 
     @property
     def certificate_(self) -> Certificate:

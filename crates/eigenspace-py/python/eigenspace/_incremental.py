@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._core import Stream
+from ._core import Metadata, Stream
 from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
-from ._note import is_standardized
 from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole_of
 from ._stream_state import StreamState
 from ._view import View
@@ -133,7 +132,7 @@ class IncrementalPCA(Estimator):
         5
         """
         params.setdefault("n_components", model_of(model, "model")._core.n_components_setting)
-        params.setdefault("standardize", is_standardized(model.note))
+        params.setdefault("standardize", model.metadata.standardize)
         estimator = cls(**params)
         chosen = estimator._settings(model.n_features)
         estimator.n_features_in_ = model.n_features
@@ -196,7 +195,7 @@ class IncrementalPCA(Estimator):
         cost = decomposition(min(n, size), features)
         if state is None:
             at_hand = 0 if whole or is_sparse(X) else n
-            stream = Stream(features, chosen, at_hand)
+            stream = Stream(features, chosen, at_hand).with_metadata(self._metadata())
             self._warn_if_ignored(stream, features)
         elif state.settings != chosen:
             held = decomposition(min(state.stream.count, state.held), features)
@@ -250,6 +249,10 @@ class IncrementalPCA(Estimator):
             standardize=bool(self.standardize),
             weight_kind=self.weight_kind,
         )
+
+    def _metadata(self) -> Metadata:
+        """Return the metadata of the models of a new stream."""
+        return Metadata(self._column_names(), standardize=bool(self.standardize))
 
     def _batch_size(self, features: int) -> int:
         if self.batch_size is None:

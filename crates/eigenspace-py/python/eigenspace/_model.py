@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _html
-from ._core import Certificate, Model, NotAPartError, Stream
+from ._core import Certificate, Metadata, Model, NotAPartError, Stream, View
 from ._errors import refusal, with_hint
 from ._interrupt import decomposition, interruptibly, writing
-from ._note import check_names, check_same_columns, columns_of, names_of, note_of
+from ._metadata import check_names, names_of
 from ._rows import (
     array_of,
     dense_pieces_of,
@@ -51,18 +51,17 @@ class EigenspaceModel:
     True
     """
 
-    __slots__ = ("_core", "_note")
+    __slots__ = ("_core",)
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, n_features: int) -> None:
         """Create the model of no rows, the neutral element of ``merge``. See also ``fit``."""
         self._core = Model.empty(n_features)
-        self._note = ""
 
     @classmethod
-    def _of(cls, core: Model, note: str = "") -> EigenspaceModel:
+    def _of(cls, core: Model) -> EigenspaceModel:
         model = cls.__new__(cls)
-        model._core, model._note = core, note
+        model._core = core
         return model
 
     @classmethod
@@ -76,7 +75,7 @@ class EigenspaceModel:
         weights : a number >= 0 for each row
         method : 'auto', 'svd', 'covariance' or 'gram'
         """
-        note = note_of(names_of(X), standardize=False)
+        metadata = Metadata(names_of(X))
         X = array_of(X)
         weights = weights_of(weights, X.shape[0])
         rule = _rule(max_rank)
@@ -84,26 +83,24 @@ class EigenspaceModel:
         # Sparse rows and large tall arrays are added to the scatter matrix in pieces.
         fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
         if method == "auto" and fits and (is_sparse(X) or cells > TALL_CELLS):
-            stream = Stream(X.shape[1], settings(engine="scatter"))
+            stream = Stream(X.shape[1], settings(engine="scatter")).with_metadata(metadata)
             cost = X.shape[1] ** 3
             for start, end, rows in pieces_of(X):
                 part = None if weights is None else weights[start:end]
                 interruptibly(partial(stream.update, rows, part, start), cost)
-            return cls._of(interruptibly(lambda: stream.model().truncate(rule), cost), note)
+            return cls._of(interruptibly(lambda: stream.model().truncate(rule), cost))
         rows = rows_of(X)
-        work = partial(Model.fit, rows, weights, method, rule)
-        return cls._of(interruptibly(work, decomposition(*X.shape)), note)
+        work = partial(Model.fit, rows, weights, method, rule, metadata)
+        return cls._of(interruptibly(work, decomposition(*X.shape)))
 
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
         """Merge all models, as a balanced tree, and return the model of all their rows."""
         models = [model_of(model, "a model to merge") for model in models]
-        for model in models[1:]:
-            check_same_columns(models[0]._note, model._note, model.n_features)
         cores, rule = [model._core for model in models], _rule(max_rank)
         cost = len(cores) * max((_cost(core.rank * 2, core) for core in cores), default=0)
         core = interruptibly(lambda: Model.merge_all(cores, rule), cost)
-        return cls._of(core, models[0]._note)  # an empty list has raised an error above
+        return cls._of(core)
 
     def update(self, X: Any, max_rank: int | None = None, weights: Any = None) -> EigenspaceModel:
         """Add rows and return the new model. For many small blocks use :class:`IncrementalPCA`."""
@@ -111,19 +108,19 @@ class EigenspaceModel:
         weights = weights_of(weights, X.shape[0])
         rows, rule = rows_of(X), _rule(max_rank)
         cost = _cost(X.shape[0] + self.rank, self._core)
-        return self._with(interruptibly(lambda: self._core.update(rows, weights, rule), cost))
+        return self._of(interruptibly(lambda: self._core.update(rows, weights, rule), cost))
 
     def merge(self, other: EigenspaceModel, max_rank: int | None = None) -> EigenspaceModel:
         """Return the model of the rows of both models."""
-        check_same_columns(self._note, model_of(other, "other")._note, self.n_features)
-        rule, cost = _rule(max_rank), _cost(self.rank + other.rank, self._core)
-        return self._with(interruptibly(lambda: self._core.merge(other._core, rule), cost))
+        core, rule = model_of(other, "other")._core, _rule(max_rank)
+        cost = _cost(self.rank + core.rank, self._core)
+        return self._of(interruptibly(lambda: self._core.merge(core, rule), cost))
 
     def split(self, part: EigenspaceModel) -> EigenspaceModel:
         """Return the model of the rows that are not in ``part``, whose rows must all be in this model."""
-        check_same_columns(self._note, model_of(part, "part")._note, self.n_features)
-        cost = _cost(self.rank + part.rank, self._core)
-        return self._with(interruptibly(lambda: self._core.split(part._core), cost))
+        core = model_of(part, "part")._core
+        cost = _cost(self.rank + core.rank, self._core)
+        return self._of(interruptibly(lambda: self._core.split(core), cost))
 
     def remove(self, X: Any, weights: Any = None) -> EigenspaceModel:
         """Remove rows that were added before and return the new model."""
@@ -134,21 +131,21 @@ class EigenspaceModel:
             error = NotAPartError(f"cannot remove {n} rows from a model of {self.count}")
             raise with_hint(error, "remove only rows that were added before")
         rows, cost = rows_of(X), _cost(X.shape[0] + self.rank, self._core)
-        return self._with(interruptibly(lambda: self._core.remove(rows, weights), cost))
+        return self._of(interruptibly(lambda: self._core.remove(rows, weights), cost))
 
     def truncate(self, max_rank: int | str) -> EigenspaceModel:
         """Drop directions: keep at most this many, or follow a rule such as 'energy:0.99'."""
         rule = max_rank if isinstance(max_rank, str) else _rule(max_rank)
-        return self._with(interruptibly(lambda: self._core.truncate(rule), self.rank * self.n_features))
+        return self._of(interruptibly(lambda: self._core.truncate(rule), self.rank * self.n_features))
 
     def forget(self, factor: float) -> EigenspaceModel:
         """Multiply the weight of all rows so far by this factor."""
-        return self._with(interruptibly(lambda: self._core.forget(factor), self.rank * self.n_features))
+        return self._of(interruptibly(lambda: self._core.forget(factor), self.rank * self.n_features))
 
     def with_components(self, n_components: int | float | None) -> EigenspaceModel:
         """Change the number of components: a number, an explained variance ratio such as 0.95, or None for all."""
         asked = components_of(n_components)
-        model = self._with(interruptibly(lambda: self._core.with_components(asked), self.rank * self.n_features))
+        model = self._of(interruptibly(lambda: self._core.with_components(asked), self.rank * self.n_features))
         if isinstance(asked, int) and model.n_components < asked and self.count > 0:
             kept = "the model keeps no more directions"
             warn(f"requested {asked} components, found only {model.n_components}: {kept}.")
@@ -156,11 +153,8 @@ class EigenspaceModel:
 
     def _rows(self, X: Any) -> Any:
         """Validate rows and return them as an array; compare column names if both have them."""
-        check_names(self._note, X, self.n_features)
+        check_names(self._core, X)
         return array_of(X)
-
-    def _with(self, core: Model) -> EigenspaceModel:
-        return type(self)._of(core, self._note)
 
     def __add__(self, other: object) -> EigenspaceModel:
         return self.merge(other) if isinstance(other, EigenspaceModel) else NotImplemented
@@ -248,12 +242,16 @@ class EigenspaceModel:
     @property
     def feature_names(self) -> list[str] | None:
         """The column names, from a data frame or from a table that the command read, or None."""
-        return columns_of(self._note, self.n_features)
+        return self._core.metadata.feature_names
 
     @property
-    def note(self) -> str:
-        """The text stored with the model in its file; the command stores the column names there."""
-        return self._note
+    def metadata(self) -> Metadata:
+        """Feature names, standardization, image shape, component labels and further values."""
+        return self._core.metadata
+
+    def with_metadata(self, metadata: Metadata) -> EigenspaceModel:
+        """Return the same model with other metadata, which must fit its features."""
+        return self._of(interruptibly(lambda: self._core.with_metadata(metadata), self.rank * self.n_features))
 
     def explained_variance(self, ddof: float = 1) -> Floats:
         """Return the variance along each component."""
@@ -294,42 +292,41 @@ class EigenspaceModel:
     def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Return the scores of rows, in the precision of the rows."""
         X = self._rows(X)
+        view = View(self._core, standardize=False)
         scores = np.empty((X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         for start, end, rows in pieces_of(X):
             cost = (end - start) * self.n_features * self.n_components
-            scores[start:end] = interruptibly(partial(self._core.project, rows, start), cost)
-        if whiten:
-            scores /= np.sqrt(self.explained_variance()).astype(scores.dtype)
+            scores[start:end] = interruptibly(partial(view.project, rows, bool(whiten), first=start), cost)
         return scores
 
     def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Reconstruct rows from their scores. Fewer columns than components are the leading ones."""
         Z = array_of(coordinates, "the array of scores")
-        if not whiten:
-            return reconstructed(self._core.reconstruct, Z, self.n_features)
-        if Z.shape[1] > self.n_components:
+        if whiten and Z.shape[1] > self.n_components:
             have = f"the scores have {Z.shape[1]} columns, the model has {self.n_components} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
-        deviation = np.sqrt(self.explained_variance())[: Z.shape[1]]
-        return reconstructed(lambda Z: self._core.reconstruct(Z * deviation.astype(Z.dtype)), Z, self.n_features)
+        view = View(self._core, standardize=False)
+        return reconstructed(partial(view.reconstruct, whiten=bool(whiten)), Z, self.n_features)
 
     def hotelling(self, X: Any) -> Floats:
         """Return T² of each row: how unusual it is inside the subspace."""
-        return self._of_each_row(self._core.hotelling, X)
+        return self._readings(X)[0]
 
     def squared_distance(self, X: Any) -> Floats:
         """Return Q of each row: its squared distance to the subspace."""
-        return self._of_each_row(self._core.squared_distance, X)
+        return self._readings(X)[1]
 
-    def _of_each_row(self, measure: Callable[[Floats], Floats], X: Any) -> Floats:
+    def _readings(self, X: Any) -> tuple[Floats, Floats]:
+        """Return T² and Q of each row."""
         X = self._rows(X)
+        view = View(self._core, standardize=False)
         if X.shape[0] == 0:
-            measure(np.empty(X.shape))  # check the number of columns even without rows
-        values = np.empty(X.shape[0])
+            view.readings(np.empty(X.shape))  # check the number of columns even without rows
+        hotelling, distance = np.empty(X.shape[0]), np.empty(X.shape[0])
         for start, end, rows in dense_pieces_of(X):
             cost = (end - start) * self.n_features * self.n_components
-            values[start:end] = interruptibly(partial(measure, rows), cost)
-        return values
+            hotelling[start:end], distance[start:end] = interruptibly(partial(view.readings, rows), cost)
+        return hotelling, distance
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
         """Return the limits of T² and Q; this share of good rows stays below each of them."""
@@ -348,17 +345,17 @@ class EigenspaceModel:
 
     def to_bytes(self) -> bytes:
         """Return the bytes of the model file."""
-        return interruptibly(lambda: self._core.to_bytes(self._note), writing(self.rank * self.n_features))
+        return interruptibly(self._core.to_bytes, writing(self.rank * self.n_features))
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> EigenspaceModel:
         """Read a model from the bytes of a model file."""
         copy = bytes(memoryview(data))
-        return cls._of(*interruptibly(lambda: Model.from_bytes(copy), writing(len(copy) // 8)))
+        return cls._of(interruptibly(lambda: Model.from_bytes(copy), writing(len(copy) // 8)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (safetensors), completely or not at all. Ctrl-C acts after the write."""
-        self._core.save(os.fspath(path), self._note)
+        self._core.save(os.fspath(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EigenspaceModel:
@@ -368,7 +365,7 @@ class EigenspaceModel:
             size = os.path.getsize(path)
         except (OSError, TypeError, ValueError):
             size = 0  # Model.load reports the error
-        return cls._of(*interruptibly(lambda: Model.load(path), writing(size // 8)))
+        return cls._of(interruptibly(lambda: Model.load(path), writing(size // 8)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)

@@ -7,7 +7,7 @@
 //! | `faces.outside` | F64 | n | how far a picture can be from its coordinates |
 //! | `faces.person` | U64 | n | its person's number, never falling, from 0 |
 //!
-//! The note of the file (`io/format.rs`) is a JSON object with `picture`, the size as the command writes it too, and
+//! The shape of the images is in the metadata of the model. The header (`io/header.rs`) has one more key:
 //!
 //! ```text
 //! "faces": {"version": 1, "people": ["s1", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
@@ -23,12 +23,13 @@ use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 
 use crate::faces::error::Error;
-use crate::faces::options::FaceOptions;
+use crate::faces::options::{FaceOptions, Pixels};
 use crate::faces::recognizer::{Enrolled, Recognizer};
 use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
-use crate::io::format::{Tensor, floats, floats_of, integers_of, parse_with, shape_of};
+use crate::io::format::{self, Tensor, floats, floats_of, integers_of, shape_of};
+use crate::model::eigenspace_model::EigenspaceModel;
 
 /// The version written.
 const VERSION: u64 = 1;
@@ -47,7 +48,7 @@ impl Recognizer {
             ("faces.person", Dtype::U64, vec![n], whole(&mut persons.iter().map(|&person| person as u64))),
         ];
         let o = &self.options;
-        let mut note = json!({ "faces": {
+        let faces = json!({
             "version": VERSION,
             "people": self.people(),
             "pictures": self.pictures.iter().map(|p| &p.name).collect::<Vec<_>>(),
@@ -61,12 +62,8 @@ impl Recognizer {
             "seed": o.seed,
             "depth": o.depth,
             "resized": o.resized,
-        }});
-        if let Some((width, height)) = o.size {
-            let channels = self.model.features() / (width * height).max(1);
-            note["picture"] = json!({ "width": width, "height": height, "channels": channels, "bits": o.depth });
-        }
-        self.model.to_bytes_with(&note.to_string(), more)
+        });
+        self.model.to_bytes_with(Some(faces), more)
     }
 
     /// The recognizer that these bytes hold, after every check that can be made.
@@ -87,16 +84,25 @@ impl Recognizer {
     }
 }
 
+/// Reads the model in a file and, if the file is a recognizer, how that takes the pixels of each image.
+pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pixels>), Error> {
+    let path = path.as_ref();
+    let broken = |source| crate::io::Error::File { path: path.into(), source };
+    let bytes = file::read(path)?;
+    let (model, faces, _) = format::parse(&bytes).map_err(broken)?;
+    let pixels = |faces: Value| faces["pixels"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
+    Ok((model, faces.map(pixels)))
+}
+
 fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
-    let (model, note, file) = parse_with(bytes)?;
-    let note: Value = serde_json::from_str(&note).unwrap_or_default();
-    let faces = note.get("faces").ok_or(FormatError::NoRecognizer)?;
+    let (model, faces, file) = format::parse(bytes)?;
+    let faces = &faces.ok_or(FormatError::NoRecognizer)?;
     let found = faces["version"].as_u64().ok_or(FormatError::Metadata { key: "faces.version" })?;
     if found > VERSION || found == 0 {
         return Err(FormatError::Version { found, supported: VERSION });
     }
-    let options = options(&note, faces, model.features())?;
-    let options = FaceOptions { components: model.n_components_setting(), ..options };
+    let size = model.metadata().image().map(|image| (image.width(), image.height()));
+    let options = FaceOptions { components: model.n_components_setting(), size, ..options(faces)? };
     options.check().map_err(|_| FormatError::Inconsistent { what: "the settings" })?;
 
     let (people, names) = (names(faces, "people")?, names(faces, "pictures")?);
@@ -125,16 +131,11 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
     Ok(recognizer)
 }
 
-/// The settings but k, which is the model's.
-fn options(note: &Value, faces: &Value, features: usize) -> Result<FaceOptions, FormatError> {
+/// The settings but k and the size, which are the model's.
+fn options(faces: &Value) -> Result<FaceOptions, FormatError> {
     fn text<T: std::str::FromStr>(faces: &Value, key: &'static str) -> Result<T, FormatError> {
         faces[key].as_str().and_then(|text| text.parse().ok()).ok_or(FormatError::Metadata { key })
     }
-    let size = |key: &str| note["picture"][key].as_u64().and_then(|size| usize::try_from(size).ok());
-    let pixels = |(width, height): &(usize, usize)| width.checked_mul(*height);
-    let fits = |size: &(usize, usize)| {
-        pixels(size).is_some_and(|p| p > 0 && (p == features || p.checked_mul(3) == Some(features)))
-    };
     Ok(FaceOptions {
         classifier: text(faces, "classifier")?,
         metric: text(faces, "metric")?,
@@ -149,7 +150,6 @@ fn options(note: &Value, faces: &Value, features: usize) -> Result<FaceOptions, 
             .as_u64()
             .and_then(|depth| u8::try_from(depth).ok())
             .filter(|depth| [8, 16].contains(depth)),
-        size: size("width").zip(size("height")).filter(fits),
         ..FaceOptions::default()
     })
 }

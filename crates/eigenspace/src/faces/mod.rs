@@ -32,7 +32,7 @@ mod classify;
 mod enroll;
 mod error;
 mod evaluate;
-mod file;
+pub(crate) mod file;
 mod matcher;
 mod metric;
 mod open;

@@ -10,6 +10,7 @@ use crate::faces::options::FaceOptions;
 use crate::io::source::natural;
 use crate::model::batch::Method;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::metadata::ImageShape;
 use crate::model::truncation::Components;
 use crate::rows::block;
 
@@ -94,7 +95,7 @@ impl Recognizer {
         }
         let rows = options.pixels.apply(faces.rows.select(Axis(0), &order));
         let model = EigenspaceModel::fit_by(rows.view(), Method::Auto, options.truncation())?;
-        let model = model.with_components(options.components)?;
+        let model = described(model.with_components(options.components)?, &options)?;
         Self::from_rows(model, options, pictures, rows.view())
     }
 
@@ -151,7 +152,7 @@ impl Recognizer {
             let text = options.pixels.to_string();
             return Err(Error::Setting { what: "way to take pixels of this recognizer", text });
         }
-        let model = self.model.with_components(options.components)?;
+        let model = described(self.model.with_components(options.components)?, &options)?;
         Ok(Self { model, options, ..self.clone() })
     }
 
@@ -190,6 +191,15 @@ impl Recognizer {
     pub(crate) fn rows_of(&self, chosen: &[usize]) -> Result<Array2<f64>, Error> {
         Ok(self.model.reconstruct(self.coordinates.select(Axis(0), chosen).view())?)
     }
+}
+
+/// The model with the shape of its images.
+fn described(model: EigenspaceModel, options: &FaceOptions) -> Result<EigenspaceModel, Error> {
+    let depth = options.depth.filter(|depth| [8, 16].contains(depth));
+    let channels = |(width, height): (usize, usize)| model.features() / width.saturating_mul(height).max(1);
+    let shape = |(width, height)| ImageShape::new(width, height, channels((width, height))).with_depth(depth);
+    let metadata = model.metadata().clone().with_image(options.size.map(shape));
+    Ok(model.with_metadata(metadata)?)
 }
 
 /// The scores of rows in all r directions, and the distance of each row to its reconstruction.

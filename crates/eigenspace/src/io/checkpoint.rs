@@ -17,7 +17,7 @@ use crate::stream::options::FitOptions;
 use crate::stream::state::StreamState;
 
 /// How a checkpoint begins.
-const MAGIC: &[u8] = b"eigenspace checkpoint 3\n";
+const MAGIC: &[u8] = b"eigenspace checkpoint 4\n";
 /// Bytes of a SHA-256.
 const SUM: usize = 32;
 

@@ -91,12 +91,12 @@ pub enum FormatError {
         /// The key.
         key: &'static str,
     },
-    /// Written by a newer version.
-    #[error("format version {found}, and this program reads up to {supported}")]
+    /// Another version of the format.
+    #[error("the file has format version {found}, and this program reads version {supported}")]
     Version {
         /// Version in the file.
         found: u64,
-        /// Newest version this program reads.
+        /// The version that this program reads.
         supported: u64,
     },
     /// A tensor is missing.
@@ -189,7 +189,8 @@ impl FormatError {
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Truncated { .. } | Self::Checksum => "copy the file again from where it was written",
-            Self::Version { .. } => "update eigenspace, or save the model again with this version",
+            Self::Version { found, supported } if found > supported => "update eigenspace to read this file",
+            Self::Version { .. } => "fit the model again: files of earlier versions cannot be read",
             Self::NoCheckpoint => {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }

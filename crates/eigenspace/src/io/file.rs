@@ -20,21 +20,13 @@ impl EigenspaceModel {
         AtomicFile::write(path, &self.to_bytes())
     }
 
-    /// The same with a note: any text, kept in the file for whoever reads it.
-    pub fn save_with_note(&self, path: impl AsRef<Path>, note: &str) -> Result<(), Error> {
-        AtomicFile::write(path, &self.to_bytes_with_note(note))
-    }
-
     /// Reads a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
-        Ok(Self::load_with_note(path)?.0)
-    }
-
-    /// Reads a file and the note in it, which is empty if there is none.
-    pub fn load_with_note(path: impl AsRef<Path>) -> Result<(Self, String), Error> {
         let path = path.as_ref();
-        let bytes = read(path)?;
-        parse(&bytes).map_err(|source| Error::File { path: path.into(), source })
+        match parse(&read(path)?) {
+            Ok((model, ..)) => Ok(model),
+            Err(source) => Err(Error::File { path: path.into(), source }),
+        }
     }
 }
 

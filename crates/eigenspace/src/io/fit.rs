@@ -7,7 +7,7 @@ use crate::stream::options::FitOptions;
 
 impl FitOptions {
     /// The model of all rows of a source. Reading and computing overlap; memory stays within three blocks and
-    /// the engine's own.
+    /// the engine's own. The model has the names of the columns and the shape of the images.
     ///
     /// ```
     /// use eigenspace::FitOptions;
@@ -24,7 +24,9 @@ impl FitOptions {
     pub fn fit_from(&self, source: Box<dyn RowSource>) -> Result<EigenspaceModel, Error> {
         let blocks = Prefetch::new(source);
         let columns = blocks.columns().clone();
-        let mut stream = self.stream(columns.count)?;
+        let stream = self.stream(columns.count)?;
+        let metadata = columns.metadata().with_standardize(stream.metadata().standardize());
+        let mut stream = stream.with_metadata(metadata)?;
         for block in blocks {
             let block = block?;
             stream.update(block.as_block()).map_err(|error| block.origin.locate(error, &columns))?;

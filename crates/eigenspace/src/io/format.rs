@@ -1,62 +1,30 @@
 //! The bytes of a model: safetensors, every number checked on the way in.
 //!
-//! | tensor | type | shape | |
-//! |---|---|---|---|
-//! | `basis` | F64 | r, D | orthonormal rows |
-//! | `count` | U64 | | rows ever absorbed, exact |
-//! | `feature_noise` | F64 | D | rounding, see `bound.rs` |
-//! | `feature_scatter` | F64 | D | Σ (x_j − μ_j)² |
-//! | `imputed` | U64 | | missing cells that were filled |
-//! | `lost` | F64 | D | see `bound.rs` |
-//! | `mean` | F64 | D | |
-//! | `mean_low` | F64 | D | what `mean` rounds off |
-//! | `mean_noise` | F64 | D | rounding, see `bound.rs` |
-//! | `noise` | F64 | | rounding, see `bound.rs` |
-//! | `scatter_noise` | F64 | D | rounding, see `bound.rs` |
-//! | `singular_values` | F64 | r | positive, non-increasing |
-//! | `squared_weight` | F64 | | Σ w² |
-//! | `surplus` | F64 | D | see `bound.rs` |
-//! | `weight` | F64 | | Σ w |
-//! | `weight_low` | F64 | | what `weight` rounds off |
+//! `docs/FORMAT.md` has the tables of tensors and header keys; a test compares them with a saved model. The same
+//! bytes are written for the same model, always, and any safetensors reader can read the tensors.
 //!
-//! The metadata has one key, `eigenspace`, whose value is a JSON object:
-//!
-//! ```text
-//! {"center": "mean" | "origin", "components": "all" | "number 50" | "share 0.95", "sha256": "…", "version": 2,
-//!  "weights": "frequency" | "reliability"}
-//! sha256 over:  "eigenspace 2\n" + components + "\n" + center + "\n" + weights + "\n",  then for each tensor, by name:  name + " " + shape + "\n" + bytes
-//! ```
-//!
-//! (shape as `[3, 5]` or `[]`). It may have a `note` too, any text for whoever reads it (the command keeps
-//! the names of the columns there), which then ends the sum as "note " + note. The same bytes are written for the same model, always. Any
-//! safetensors reader can read the tensors. (Version 1, never published, had no room for what rounding can have cost.)
-//!
-//! A file may hold further tensors, under the same sum, for whoever put them there: a recognizer is a model file with some more
+//! A file may hold further tensors, under the same checksum: a recognizer is a model file with some more
 //! (`faces/file.rs`), and every command that reads a model reads it too.
 
 use std::borrow::Cow;
 
 use ndarray::{Array1, Array2, ArrayView2};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use sha2::{Digest, Sha256};
+use serde_json::Value;
 
 use crate::io::error::{Error, FormatError};
+use crate::io::header::{Header, KEY};
 use crate::model::basis::Basis;
 use crate::model::bound::{Bound, largest};
 use crate::model::decompose::SMALLEST;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::moments::{Moments, WeightKind};
+use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
-use crate::model::truncation::Components;
 use crate::model::weight::Weight;
 use crate::rows::element::LARGEST;
 
-/// The version written.
-const VERSION: u64 = 2;
-/// The metadata key.
-const KEY: &str = "eigenspace";
-/// A header of ours has some hundred bytes and a note; a longer one is not ours.
-pub(crate) const HEADER_LIMIT: u64 = 1 << 24;
+/// A header has some thousand bytes and the metadata, which escaping in JSON twice makes up to four times as long.
+pub(crate) const HEADER_LIMIT: u64 = 1 << 26;
 /// A basis further from orthonormal than this was not written by us.
 const ORTHONORMAL: f64 = 1e-11;
 
@@ -79,16 +47,11 @@ fn bytes_of_rows(rows: ArrayView2<'_, f64>) -> Cow<'_, [u8]> {
 impl EigenspaceModel {
     /// The model as bytes: the content of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.to_bytes_with_note("")
+        self.to_bytes_with(None, Vec::new())
     }
 
-    /// The same with a note: any text, kept in the bytes for whoever reads it.
-    pub fn to_bytes_with_note(&self, note: &str) -> Vec<u8> {
-        self.to_bytes_with(note, Vec::new())
-    }
-
-    /// The same with further tensors, whose names are none of the model's.
-    pub(crate) fn to_bytes_with(&self, note: &str, more: Vec<Tensor<'_>>) -> Vec<u8> {
+    /// The same with what a recognizer keeps: an entry of the header, and tensors whose names are none of the model's.
+    pub(crate) fn to_bytes_with(&self, faces: Option<Value>, more: Vec<Tensor<'_>>) -> Vec<u8> {
         let (rank, features) = (self.rank(), self.features());
         let scalar = |value: f64| Cow::Owned(value.to_le_bytes().to_vec());
         let mut tensors: Vec<Tensor<'_>> = vec![
@@ -111,23 +74,19 @@ impl EigenspaceModel {
         ];
         tensors.extend(more);
         tensors.sort_by_key(|tensor| tensor.0);
-        let components = write_components(self.components);
-        let center = if self.is_centered() { "mean" } else { "origin" };
-        let weights = self.weight_kind().name();
-        let sum = checksum(
-            [&components, center, weights],
-            tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])),
-            note,
-        );
-        let mut metadata = serde_json::json!({ "center": center, "components": components, "sha256": sum, "version": VERSION, "weights": weights });
-        if !note.is_empty() {
-            metadata["note"] = note.into();
-        }
+        let header = Header {
+            about_origin: !self.is_centered(),
+            components: self.components,
+            weights: self.weight_kind(),
+            metadata: self.metadata.clone(),
+            faces,
+        };
+        let header = header.write(tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])));
         let views = tensors
             .iter()
             .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
         // One key only: the order of several would differ from run to run.
-        let metadata = [(KEY.to_owned(), metadata.to_string())].into_iter().collect();
+        let metadata = [(KEY.to_owned(), header)].into_iter().collect();
         // Shapes and lengths agree by construction, so this cannot fail.
         safetensors::serialize(views, Some(metadata)).unwrap_or_default()
     }
@@ -135,11 +94,6 @@ impl EigenspaceModel {
     /// The model that these bytes hold, after every check that can be made.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Ok(parse(bytes)?.0)
-    }
-
-    /// The model and the note, which is empty if there is none.
-    pub fn from_bytes_with_note(bytes: &[u8]) -> Result<(Self, String), Error> {
-        Ok(parse(bytes)?)
     }
 }
 
@@ -158,13 +112,8 @@ pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
     Ok(ends.max().unwrap_or(0).saturating_add(8 + header))
 }
 
-pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, String), FormatError> {
-    let (model, note, _) = parse_with(bytes)?;
-    Ok((model, note))
-}
-
-/// The model, the note, and all tensors.
-pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeTensors<'_>), FormatError> {
+/// The model, what a recognizer keeps in the header, and all tensors.
+pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, SafeTensors<'_>), FormatError> {
     let announced = announced_length(bytes)?;
     if announced != bytes.len() as u64 {
         return Err(FormatError::Truncated { expected: announced, found: bytes.len() as u64 });
@@ -174,28 +123,10 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(header)?;
     let missing = || FormatError::Metadata { key: KEY };
     let text = metadata.metadata().as_ref().and_then(|map| map.get(KEY)).ok_or_else(missing)?;
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|_| missing())?;
-    let found =
-        json.get("version").and_then(serde_json::Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
-    if found != VERSION {
-        return Err(FormatError::Version { found, supported: VERSION });
-    }
-    let text = |key: &'static str| json.get(key).and_then(|value| value.as_str()).ok_or(FormatError::Metadata { key });
-    let (center, components, sum) = (text("center")?, text("components")?, text("sha256")?);
-    let weights: WeightKind = text("weights")?.parse().map_err(|_| FormatError::Metadata { key: "weights" })?;
-    let note = if json.get("note").is_some() { text("note")? } else { "" };
-    let about_origin = match center {
-        "mean" => false,
-        "origin" => true,
-        _ => return Err(FormatError::Metadata { key: "center" }),
-    };
-
     let mut tensors = file.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
     let parts = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
-    if !cfg!(fuzzing) && checksum([components, center, weights.name()], parts, note) != sum {
-        return Err(FormatError::Checksum);
-    }
+    let Header { about_origin, components, weights, metadata, faces } = Header::read(text, parts)?;
     let features = shape_of(&file, "mean", 1)?[0];
     let rank = shape_of(&file, "singular_values", 1)?[0];
     let moments = Moments {
@@ -222,22 +153,24 @@ pub(crate) fn parse_with(bytes: &[u8]) -> Result<(EigenspaceModel, String, SafeT
         mean_noise: limits("mean_noise")?,
         scatter_noise: limits("scatter_noise")?,
     };
-    let components = read_components(components)?;
     let model = EigenspaceModel {
         moments,
         basis: Basis::trusted(basis),
         spectrum: Spectrum::sorted(Array1::from(sorted(values)?)),
         bound,
         components,
+        metadata,
     };
     check_sense(&model)?;
-    let note = note.to_owned();
-    Ok((model, note, file))
+    Ok((model, faces, file))
 }
 
 /// Numbers that must fit together in any model.
 fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     let rank = model.rank();
+    if model.metadata.check(model.features()).is_err() {
+        return Err(FormatError::Inconsistent { what: "the metadata and the number of features" });
+    }
     if rank > model.features() || rank > model.moments.rank_limit() {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
@@ -343,40 +276,4 @@ fn positive_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, Format
 
 fn scalar_of(file: &SafeTensors<'_>, name: &'static str, positive: bool) -> Result<f64, FormatError> {
     Ok(floats_of(file, name, &[], positive)?[0])
-}
-
-fn checksum<'a>(
-    words: [&str; 3],
-    tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
-    note: &str,
-) -> String {
-    let mut hash = Sha256::new();
-    let [components, center, weights] = words;
-    hash.update(format!("{KEY} {VERSION}\n{components}\n{center}\n{weights}\n"));
-    for (name, shape, data) in tensors {
-        hash.update(format!("{name} {shape:?}\n"));
-        hash.update(data);
-    }
-    if !note.is_empty() {
-        hash.update(format!("note {note}"));
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn write_components(components: Components) -> String {
-    match components {
-        Components::All => "all".into(),
-        Components::Number(number) => format!("number {number}"),
-        Components::Share(share) => format!("share {share:?}"),
-    }
-}
-
-fn read_components(text: &str) -> Result<Components, FormatError> {
-    let components = match text.split_once(' ') {
-        None if text == "all" => Some(Components::All),
-        Some(("number", number)) => number.parse().ok().map(Components::Number),
-        Some(("share", share)) => share.parse().ok().map(Components::Share),
-        _ => None,
-    };
-    components.and_then(|components| components.check().ok()).ok_or(FormatError::Metadata { key: "components" })
 }

@@ -9,6 +9,7 @@ pub(crate) mod edit;
 pub(crate) mod file;
 mod fit;
 pub(crate) mod format;
+mod header;
 pub mod sink;
 pub mod source;
 

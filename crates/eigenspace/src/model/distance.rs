@@ -20,6 +20,9 @@ use crate::rows::element::Element;
 /// Rows treated by one task.
 const TASK_ROWS: usize = 64;
 
+/// A mean row in two words.
+pub(crate) type Center<'a> = (ArrayView1<'a, f64>, ArrayView1<'a, f64>);
+
 /// The error of projecting rows and coming back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -38,16 +41,23 @@ impl EigenspaceModel {
 
     /// Hotelling's T² of each row, over the k shown components (ddof = 1).
     pub fn hotelling<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
-        Ok(self.distances_and_hotelling(rows)?.1)
+        Ok(self.distances_and_hotelling(rows, self.center(), None)?.1)
     }
 
-    /// Q and T² of each row.
+    /// μ in two words.
+    pub(crate) fn center(&self) -> Center<'_> {
+        (self.moments.mean.view(), self.moments.mean_low.view())
+    }
+
+    /// Q and T² of each row, after it is centered and its features are multiplied by scales.
     pub(crate) fn distances_and_hotelling<E: Element>(
         &self,
         rows: ArrayView2<'_, E>,
+        center: Center<'_>,
+        scales: Option<ArrayView1<'_, f64>>,
     ) -> Result<(Array1<f64>, Array1<f64>), Error> {
         let divisor = self.divisor(1.0)?;
-        let (q, coordinates) = self.distances(rows)?;
+        let (q, coordinates) = self.distances_from(rows, center, scales)?;
         let squares = |z: ArrayView1<'_, f64>| {
             z.iter().zip(self.all_singular_values()).map(|(z, s)| (z / s).powi(2)).sum::<f64>()
         };
@@ -63,6 +73,15 @@ impl EigenspaceModel {
 
     /// Q and z of each row.
     pub(crate) fn distances<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array2<f64>), Error> {
+        self.distances_from(rows, self.center(), None)
+    }
+
+    fn distances_from<E: Element>(
+        &self,
+        rows: ArrayView2<'_, E>,
+        (mean, mean_low): Center<'_>,
+        scales: Option<ArrayView1<'_, f64>>,
+    ) -> Result<(Array1<f64>, Array2<f64>), Error> {
         block::check(rows, self.features())?;
         let components = self.components();
         let mut q = Array1::zeros(rows.nrows());
@@ -72,8 +91,11 @@ impl EigenspaceModel {
             .zip(q.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
             .zip(z.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
             .for_each(|((rows, mut q), mut z)| {
-                let mut residual = block::widened(rows) - self.mean();
-                residual -= &self.moments.mean_low;
+                let mut residual = block::widened(rows) - mean;
+                residual -= &mean_low;
+                if let Some(scales) = scales {
+                    residual *= &scales;
+                }
                 linalg::multiply_add(z.view_mut(), residual.view(), components.reversed_axes());
                 linalg::multiply_add(residual.view_mut(), (-&z).view(), components);
                 for (q, row) in q.iter_mut().zip(residual.rows()) {

@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::model::basis::Basis;
 use crate::model::bound::Bound;
 use crate::model::decompose::Reduced;
+use crate::model::metadata::Metadata;
 use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::{Components, Truncation};
@@ -50,6 +51,7 @@ pub struct EigenspaceModel {
     pub(crate) spectrum: Spectrum,
     pub(crate) bound: Bound,
     pub(crate) components: Components,
+    pub(crate) metadata: Metadata,
 }
 
 impl EigenspaceModel {
@@ -61,6 +63,7 @@ impl EigenspaceModel {
             spectrum: Spectrum::empty(),
             bound: Bound::exact(features),
             components: Components::All,
+            metadata: Metadata::new(),
         }
     }
 
@@ -71,7 +74,12 @@ impl EigenspaceModel {
             rounding.whole += std::mem::take(&mut lost);
         }
         let bound = bound.losing(lost).rounded(rounding, &moments.scatter, spectrum.largest().powi(2));
-        Self { moments, basis, spectrum, bound, components }
+        Self { moments, basis, spectrum, bound, components, metadata: Metadata::new() }
+    }
+
+    /// The same model with the metadata of the one it was made from.
+    pub(crate) fn carrying(self, metadata: &Metadata) -> Self {
+        Self { metadata: metadata.clone(), ..self }
     }
 
     /// n: rows ever absorbed.
@@ -155,6 +163,17 @@ impl EigenspaceModel {
         Ok(Self { components: components.into().check()?, ..self.clone() })
     }
 
+    /// What is known of the rows beside their numbers: names, standardization, image shape, labels, values.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// The same model with other metadata, which must fit its features.
+    pub fn with_metadata(self, metadata: Metadata) -> Result<Self, Error> {
+        metadata.check(self.features())?;
+        Ok(Self { metadata, ..self })
+    }
+
     /// The same model with fewer directions; the certificate says what that can have cost.
     pub fn truncate(&self, truncation: Truncation) -> Result<Self, Error> {
         let squared = self.spectrum.squared();
@@ -197,6 +216,7 @@ impl EigenspaceModel {
         if self.features() != other.features() {
             return Err(Error::FeatureMismatch { left: self.features(), right: other.features() });
         }
+        self.metadata.check_feature_names(other.metadata.feature_names().unwrap_or_default())?;
         let empty = self.is_empty() || other.is_empty();
         if empty || self.is_centered() == other.is_centered() { Ok(()) } else { Err(Error::CenteringDiffers) }
     }

@@ -33,7 +33,8 @@ impl EigenspaceModel {
     /// The model of the rows of both.
     ///
     /// Commutative; associative as long as nothing is dropped; [`EigenspaceModel::empty`] is
-    /// neutral. The result shows as many components as `self`, or as `other` when `self` is empty.
+    /// neutral. The result shows as many components as `self`, or as `other` when `self` is empty. It keeps the
+    /// [metadata](Self::metadata) that both share.
     pub fn merge(&self, other: &Self, truncation: Truncation) -> Result<Self, Error> {
         self.same_kind(other)?;
         let truncation = truncation.check()?;
@@ -56,7 +57,8 @@ impl EigenspaceModel {
         let a = Stacked { rows, groups: &groups };
         let reduced = reduce(a, Route::Auto, truncation, &moments);
         let bound = one.bound.joined(&two.bound, (one.weight(), two.weight()), &moments.scatter, &c);
-        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+        let metadata = self.metadata.shared_with(&other.metadata);
+        Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata))
     }
 
     /// An order of models that does not depend on the side they stand on.

@@ -74,8 +74,8 @@ impl EigenspaceModel {
 
     /// T² and Q of rows, to be held against limits: a signal for outliers and for drift.
     pub fn monitor<E: Element>(&self, rows: ArrayView2<'_, E>, limits: Limits) -> Result<Readings, Error> {
-        let (squared_distance, hotelling) = self.distances_and_hotelling(rows)?;
-        Ok(Readings { hotelling, squared_distance, limits })
+        let (squared_distance, hotelling) = self.distances_and_hotelling(rows, self.center(), None)?;
+        Ok(Readings::new(hotelling, squared_distance, limits))
     }
 
     /// Jackson and Mudholkar's Q_α.
@@ -119,6 +119,10 @@ fn chi_squared(freedom: f64, confidence: f64) -> f64 {
 }
 
 impl Readings {
+    pub(crate) fn new(hotelling: Array1<f64>, squared_distance: Array1<f64>, limits: Limits) -> Self {
+        Self { hotelling, squared_distance, limits }
+    }
+
     /// The rows beyond a limit, by number.
     pub fn outliers(&self) -> Vec<usize> {
         let beyond = |i: &usize| {

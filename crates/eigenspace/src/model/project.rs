@@ -327,7 +327,7 @@ pub(crate) fn combinations<E: Element>(
 }
 
 /// Refuses results that f32 cannot hold.
-fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
+pub(crate) fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
     if size_of::<T>() == size_of::<f64>() {
         return Ok(out); // what is at most 1e140 stays finite
     }

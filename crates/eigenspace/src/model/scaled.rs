@@ -23,7 +23,7 @@ use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::project::{Projection, Rows, combinations};
-use crate::model::truncation::Truncation;
+use crate::model::truncation::{Components, Truncation};
 use crate::rows::block;
 use crate::rows::element::Element;
 use crate::rows::element::LARGEST;
@@ -90,7 +90,7 @@ impl EigenspaceModel {
             ..self.bound.clone()
         };
         let reduced = reduce(self.factor(), Route::Auto, Truncation::None, &moments);
-        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+        Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
 
     /// The model of the rows with each feature multiplied by a scale, for example a unit conversion.
@@ -115,7 +115,9 @@ impl EigenspaceModel {
         let a = self.factor() * scales;
         let reduced = reduce(a, Route::Auto, Truncation::None, &moments);
         let bound = self.scaled_bound(scales);
-        let model = Self::from_reduced(moments, reduced, bound, self.components);
+        // The model of scaled rows is a raw model of its own.
+        let metadata = self.metadata.clone().with_standardize(false);
+        let model = Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata);
         let (mean, mean_low) = (self.moments.mean.clone(), self.moments.mean_low.clone());
         Ok(Scaled { scales: scales.to_owned(), mean, mean_low, model })
     }
@@ -138,6 +140,11 @@ impl EigenspaceModel {
 }
 
 impl Scaled {
+    /// Reports another number of components.
+    pub(crate) fn set_components(&mut self, components: Components) {
+        self.model.components = components;
+    }
+
     /// The model of the scaled rows: its variances, components and certificate are in their metric.
     pub fn model(&self) -> &EigenspaceModel {
         &self.model

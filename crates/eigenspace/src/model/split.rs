@@ -89,7 +89,8 @@ impl EigenspaceModel {
             return if greatest > excess {
                 Err(Error::NotAPart { scatter: -greatest, allowed: -excess })
             } else {
-                Ok(Self { moments, components: self.components, ..Self::empty(self.features()) })
+                Ok(Self { moments, components: self.components, ..Self::empty(self.features()) }
+                    .carrying(&self.metadata))
             };
         }
         let said = rest.factor.map_axis(Axis(0), |column| column.dot(&column));
@@ -101,7 +102,7 @@ impl EigenspaceModel {
             *q = if *q <= *noise { q.max(said.min(*noise)) } else { *q };
         }
         let reduced = reduce(rest.factor, Route::Auto, Truncation::None, &moments);
-        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+        Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
 
     /// The weight of the remaining rows.

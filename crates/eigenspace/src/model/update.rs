@@ -54,7 +54,7 @@ impl EigenspaceModel {
         let bound = self.bound.absorbed(&self.moments, &absorbed);
         let a = Stacked { rows, groups: &[rank] };
         let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
-        Ok(Self::from_reduced(absorbed.moments, reduced, bound, self.components))
+        Ok(Self::from_reduced(absorbed.moments, reduced, bound, self.components).carrying(&self.metadata))
     }
 
     /// Multiplies the weight of every row so far by `factor`, before newer rows are added.
@@ -122,7 +122,7 @@ impl EigenspaceModel {
         let whole = core.rounding.whole + if grows { 0.0 } else { floor * (floor + 2.0 * self.spectrum.largest()) };
         let rounding = Rounding { whole, ..rotation(2 * rank) };
         let reduced = Decomposed { directions, rounding, ..core }.cut(truncation, &moments);
-        Ok(Self::from_reduced(moments, reduced, bound, self.components))
+        Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
 }
 

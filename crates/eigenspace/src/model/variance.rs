@@ -156,9 +156,7 @@ impl EigenspaceModel {
         identity: f64,
     ) -> Result<Array2<f64>, Error> {
         block::check(rows, self.features())?;
-        let components = self.components();
-        let inside = linalg::cross(rows, components) * &scale;
-        Ok(&rows * identity + linalg::rotate(inside.view(), components))
+        Ok(projection_and_identity(rows, self.components(), &scale, identity))
     }
 
     /// w − ddof, or w − ddof Σw²/w for reliability weights. An error if it is only rounding.
@@ -185,4 +183,15 @@ impl EigenspaceModel {
     pub fn with_weight_kind(&self, weights: WeightKind) -> Self {
         Self { moments: Moments { weights, ..self.moments.clone() }, ..self.clone() }
     }
+}
+
+/// Y (Vᵀ diag(scale) V + identity I).
+pub(crate) fn projection_and_identity(
+    rows: ArrayView2<'_, f64>,
+    components: ArrayView2<'_, f64>,
+    scale: &Array1<f64>,
+    identity: f64,
+) -> Array2<f64> {
+    let inside = linalg::cross(rows, components) * scale;
+    &rows * identity + linalg::rotate(inside.view(), components)
 }

@@ -136,7 +136,7 @@ impl<'a> Block<'a> {
                     selected.push(i);
                     continue;
                 }
-                check_row(row.iter().filter(|x| !x.to_f64().is_nan()), i, self.weight(i)).map_err(|error| with_column_among_all(error, row))?;
+                check_observed_cells(row, i, self.weight(i))?;
                 let holes = row.iter().filter(|x| x.to_f64().is_nan()).count();
                 if holes == 0 || (missing == Missing::Impute && holes < features) {
                     selected.push(i);
@@ -272,6 +272,16 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
         return Ok(());
     }
     rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i, 1.0))
+}
+
+/// Checks the values of the cells that are there.
+pub(crate) fn check_observed<E: Element>(rows: ArrayView2<'_, E>) -> Result<(), Error> {
+    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_observed_cells(row, i, 1.0))
+}
+
+fn check_observed_cells<E: Element>(cells: ArrayView1<'_, E>, row: usize, weight: f64) -> Result<(), Error> {
+    let observed = cells.iter().filter(|x| !x.to_f64().is_nan());
+    check_row(observed, row, weight).map_err(|error| with_column_among_all(error, cells))
 }
 
 /// Rejects cells that are not finite, or too large themselves or when multiplied by the root of the weight.

@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::metadata::Metadata;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::{Block, CHECK_ROWS};
@@ -55,7 +56,8 @@ pub struct EigenspaceStream {
 impl EigenspaceStream {
     pub(crate) fn new(options: FitOptions, plan: Plan, features: usize) -> Self {
         let unseen = if options.missing == Missing::Impute { vec![true; features] } else { Vec::new() };
-        let state = StreamState::empty(options.nothing(features), unseen);
+        let metadata = Metadata::new().with_standardize(options.standardize);
+        let state = StreamState { metadata, ..StreamState::empty(options.nothing(features), unseen) };
         Self { options, plan, state, cache: OnceLock::new() }
     }
 
@@ -69,17 +71,19 @@ impl EigenspaceStream {
         self.cache = OnceLock::new();
         if model.is_empty() {
             let StreamState { clock, unseen, .. } = &self.state;
-            let nothing = self.options.nothing(model.features());
-            self.state = StreamState { clock: *clock, settled: *clock, ..StreamState::empty(nothing, unseen.clone()) };
+            let empty = StreamState::empty(self.options.nothing(model.features()), unseen.clone());
+            self.state = StreamState { clock: *clock, settled: *clock, metadata: model.metadata.clone(), ..empty };
         } else {
             self.state.start_from(model, self.plan.engine);
         }
+        self.state.mark_standardized(self.options.standardize);
     }
 
     /// A stream with these options and a saved state.
     pub(crate) fn restored(options: &FitOptions, state: StreamState) -> Result<Self, Error> {
         let mut stream = options.stream(state.buffer.features())?;
         stream.state = state;
+        stream.state.mark_standardized(options.standardize);
         if let EngineState::Scatter(_) = stream.state.engine {
             // If the number of rows was known in advance, the stream may use the scatter where the options alone would not.
             stream.plan = stream.plan.with_scatter();
@@ -105,6 +109,19 @@ impl EigenspaceStream {
     /// The options of the stream.
     pub fn options(&self) -> &FitOptions {
         &self.options
+    }
+
+    /// What is known of the rows beside their numbers. Every model read from the stream has it.
+    pub fn metadata(&self) -> &Metadata {
+        &self.state.metadata
+    }
+
+    /// The same stream with other metadata, which must fit its features.
+    pub fn with_metadata(mut self, metadata: Metadata) -> Result<Self, Error> {
+        metadata.check(self.features())?;
+        self.state.metadata = metadata;
+        self.cache = OnceLock::new();
+        Ok(self)
     }
 
     /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a whole.
@@ -239,7 +256,7 @@ impl EigenspaceStream {
         let newly_observed = impute::newly_observed(self.state.buffer.raw(), weights, &self.state.unseen);
         impute::set_earlier_means(self.state.moments_mut(), &newly_observed);
         newly_observed.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
-        let (imputation, components) = (self.imputation_model()?, self.options.components);
-        impute(self.state.buffer.raw_mut(), weights, imputation, components, self.options.about_origin)
+        let (imputer, components) = (self.imputer()?, self.options.components);
+        impute(self.state.buffer.raw_mut(), weights, imputer, components, self.options.about_origin)
     }
 }

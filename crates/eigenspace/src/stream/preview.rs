@@ -7,6 +7,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use crate::error::Error;
 use crate::model::certificate::Certificate;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::metadata::Metadata;
 use crate::model::project::Rows;
 
 /// The reported components of a stream, without the other directions that a model keeps.
@@ -45,6 +46,11 @@ impl Preview {
     /// k: number of reported components.
     pub fn n_components(&self) -> usize {
         self.0.n_components()
+    }
+
+    /// What is known of the rows beside their numbers.
+    pub fn metadata(&self) -> &Metadata {
+        self.0.metadata()
     }
 
     /// The mean of the rows.

@@ -21,10 +21,10 @@ use crate::error::Error;
 use crate::linalg;
 use crate::model::decompose::{Route, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::imputer::Imputer;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::missing::Missing;
 use crate::stream::eigenspace_stream::EigenspaceStream;
-use crate::stream::impute::ImputationModel;
 use crate::stream::options::FitOptions;
 use crate::stream::preview::Preview;
 use crate::stream::state::{EngineState, StreamState};
@@ -86,8 +86,8 @@ impl EigenspaceStream {
         if enough { Ok(Arc::new(model)) } else { self.model() }
     }
 
-    /// The model for filling missing cells, from the rows before the pending ones, if there are any.
-    pub(crate) fn imputation_model(&self) -> Result<Option<ImputationModel>, Error> {
+    /// Fills missing cells from the rows before the pending ones, if there are any.
+    pub(crate) fn imputer(&self) -> Result<Option<Imputer>, Error> {
         let components = self.options.components;
         let model = match &self.state.engine {
             EngineState::Scatter(scatter) => scatter.model(Truncation::None, components, false),
@@ -97,12 +97,12 @@ impl EigenspaceStream {
                 EigenspaceModel::from_reduced(factor.moments.clone(), reduced, factor.bound.clone(), components)
             }
         };
-        Ok((model.count() > 0).then(|| ImputationModel::of(&model, components)))
+        Ok((model.count() > 0).then(|| Imputer::of(&model, components)))
     }
 
     fn read(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let FitOptions { components, forgetting, standardize, .. } = self.options;
-        let StreamState { engine, buffer, clock, settled, .. } = &self.state;
+        let StreamState { engine, buffer, metadata, clock, settled, .. } = &self.state;
         let fade = forgetting.weight(clock - settled);
         let weights = buffer.weights(forgetting, *clock);
         if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_CELLS {
@@ -123,7 +123,7 @@ impl EigenspaceStream {
                     scatter.forget(fade);
                 }
                 scatter.absorb(added, weights.as_deref())?;
-                Ok(scatter.model(truncation, components, standardize))
+                Ok(scatter.model(truncation, components, standardize).carrying(metadata))
             }
             EngineState::Factor(factor) => {
                 kept *= fade.sqrt();
@@ -132,7 +132,7 @@ impl EigenspaceStream {
                 let bound = factor.bound.clone().scaled(fade).absorbed(&before, &absorbed);
                 let a = Stacked { rows: a, groups: &[buffer.kept()] };
                 let reduced = reduce(a, Route::Auto, truncation, &absorbed.moments);
-                Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components))
+                Ok(EigenspaceModel::from_reduced(absorbed.moments, reduced, bound, components).carrying(metadata))
             }
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::bound::Bound;
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::metadata::Metadata;
 use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::stream::buffer::RowBuffer;
@@ -18,6 +19,7 @@ const MAX_CLOCK: u64 = 1 << 62;
 pub(crate) struct StreamState {
     pub(crate) engine: EngineState,
     pub(crate) buffer: RowBuffer,
+    pub(crate) metadata: Metadata,
     /// Whether each feature has had no value in any row so far. Empty unless missing cells are filled.
     pub(crate) unseen: Vec<bool>,
     /// The time for forgetting: the number of rows, or of blocks, that have arrived.
@@ -40,13 +42,14 @@ impl StreamState {
         let features = nothing.features();
         let engine = EngineState::Factor(Factor::new(nothing, Bound::exact(features)));
         let buffer = RowBuffer::starting_with(Array2::zeros((0, features)));
-        Self { engine, buffer, unseen, clock: 0, settled: 0 }
+        Self { engine, buffer, metadata: Metadata::new(), unseen, clock: 0, settled: 0 }
     }
 
     /// Continues from a model, at the current time.
     pub(crate) fn start_from(&mut self, model: &EigenspaceModel, engine: Engine) {
         self.settled = self.clock;
         self.unseen.fill(false);
+        self.metadata = model.metadata.clone();
         let (engine, factor) = if engine == Engine::Scatter {
             (EngineState::Scatter(Scatter::of(model)), Array2::zeros((0, model.features())))
         } else {
@@ -54,6 +57,12 @@ impl StreamState {
             (EngineState::Factor(factor), model.factor())
         };
         (self.engine, self.buffer) = (engine, RowBuffer::starting_with(factor));
+    }
+
+    /// A stream with the option to standardize makes models whose views are standardized.
+    pub(crate) fn mark_standardized(&mut self, standardize: bool) {
+        let standardize = standardize || self.metadata.standardize();
+        self.metadata = std::mem::take(&mut self.metadata).with_standardize(standardize);
     }
 
     /// The moments of the rows inside the engine.
@@ -88,5 +97,6 @@ impl StreamState {
             && self.clock <= MAX_CLOCK
             && (self.unseen.is_empty() || self.unseen.len() == features)
             && self.buffer.is_consistent(features, self.clock)
+            && self.metadata.check(features).is_ok()
     }
 }

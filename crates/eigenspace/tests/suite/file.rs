@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use eigenspace::io::{Error, FormatError};
-use eigenspace::{EigenspaceModel, Truncation};
+use eigenspace::{EigenspaceModel, ImageShape, Metadata, Truncation};
 use ndarray::{Array2, ArrayView2};
 use sha2::{Digest, Sha256};
 
 use crate::support::Random;
 
 fn golden_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v2.safetensors")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v3.safetensors")
 }
 
 /// The model of the golden file, computed again.
@@ -19,7 +19,15 @@ fn golden_model() -> EigenspaceModel {
     let cell = |(i, j): (usize, usize)| ((i * i * (j + 2) + 3 * i + 7 * j) % 11) as f64 - 5.0 + 0.25 * j as f64;
     let rows = Array2::from_shape_fn((12, 5), cell);
     let whole = EigenspaceModel::fit(rows.view()).unwrap();
-    whole.truncate(Truncation::Rank(3)).unwrap().with_components(2).unwrap()
+    let names = ["a", "größe", "\"c\"", "d e", "0"].map(String::from).to_vec();
+    let metadata = Metadata::new()
+        .with_feature_names(names)
+        .with_standardize(true)
+        .with_image(ImageShape::new(5, 1, 1).with_depth(8))
+        .with_component_labels(vec!["size".into(), "form".into()])
+        .with_value("unit", "mm");
+    let model = whole.truncate(Truncation::Rank(3)).unwrap().with_components(2).unwrap();
+    model.with_metadata(metadata).unwrap()
 }
 
 fn sample() -> EigenspaceModel {
@@ -41,7 +49,7 @@ fn the_golden_file_is_written() {
 }
 
 #[test]
-fn the_golden_file_of_version_2_is_read_for_ever() {
+fn the_golden_file_of_version_3_is_read_for_ever() {
     let model = EigenspaceModel::load(golden_path()).unwrap();
     let wanted = golden_model();
     assert_eq!((model.count(), model.rank(), model.n_components()), (12, 3, 2));
@@ -52,6 +60,7 @@ fn the_golden_file_of_version_2_is_read_for_ever() {
         model.all_singular_values().iter().zip(wanted.all_singular_values()).all(|(a, b)| (a / b - 1.0).abs() < 1e-12)
     );
     assert_eq!(model.mean(), wanted.mean());
+    assert_eq!(model.metadata(), wanted.metadata());
     assert!((model.certificate().lost() / wanted.certificate().lost() - 1.0).abs() < 1e-12);
     // What was read is written again byte for byte.
     assert_eq!(model.to_bytes(), fs::read(golden_path()).unwrap());
@@ -165,10 +174,14 @@ fn every_flipped_bit_is_noticed() {
     }
 }
 
+/// Metadata that says nothing.
+const METADATA: &str = r#"{"component_labels":[],"feature_names":null,"image":null,"standardize":false,"values":{}}"#;
+
 /// Bytes of a safetensors file with a right checksum, whatever the tensors say.
 struct Forgery {
     components: String,
     version: u64,
+    metadata: serde_json::Value,
     tensors: Vec<(&'static str, &'static str, Vec<usize>, Vec<u8>)>,
 }
 
@@ -197,7 +210,7 @@ impl Forgery {
             ("weight", "F64", vec![], floats(&[3.0])),
             ("weight_low", "F64", vec![], floats(&[0.0])),
         ];
-        Self { components: "all".into(), version: 2, tensors }
+        Self { components: "all".into(), version: 3, metadata: serde_json::from_str(METADATA).unwrap(), tensors }
     }
 
     fn with(mut self, name: &str, shape: &[usize], data: Vec<u8>) -> Self {
@@ -208,21 +221,24 @@ impl Forgery {
 
     fn bytes(&self) -> Vec<u8> {
         let mut hash = Sha256::new();
-        hash.update(format!("eigenspace 2\n{}\nmean\nfrequency\n", self.components));
+        let text = |sum: &str| {
+            let (components, metadata, version) = (&self.components, &self.metadata, self.version);
+            format!(
+                r#"{{"center":"mean","components":"{components}","metadata":{metadata},"sha256":"{sum}","version":{version},"weights":"frequency"}}"#
+            )
+        };
+        hash.update(text(&"0".repeat(64)));
         let (mut header, mut data) = (String::new(), Vec::new());
         for (name, dtype, shape, bytes) in &self.tensors {
-            hash.update(format!("{name} {shape:?}\n"));
+            hash.update(format!("\n{name} {shape:?}\n"));
             hash.update(bytes);
             let (from, to) = (data.len(), data.len() + bytes.len());
             header += &format!(r#","{name}":{{"dtype":"{dtype}","shape":{shape:?},"data_offsets":[{from},{to}]}}"#);
             data.extend(bytes);
         }
         let sum: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let (components, version) = (&self.components, self.version);
-        let inner = format!(
-            r#"{{\"center\":\"mean\",\"components\":\"{components}\",\"sha256\":\"{sum}\",\"version\":{version},\"weights\":\"frequency\"}}"#
-        );
-        raw(&format!(r#"{{"__metadata__":{{"eigenspace":"{inner}"}}{header}}}"#), &data)
+        let inner = serde_json::Value::from(text(&sum));
+        raw(&format!(r#"{{"__metadata__":{{"eigenspace":{inner}}}{header}}}"#), &data)
     }
 }
 
@@ -282,9 +298,13 @@ fn wrong_shapes_types_and_names_are_refused() {
         let (name, ..) = fewer.tensors.remove(missing);
         assert_eq!(refused(fewer), E::MissingTensor { name });
     }
-    let mut future = good();
-    future.version = 3;
-    assert_eq!(refused(future), E::Version { found: 3, supported: 2 });
+    for (version, hint) in [(2, "fit the model again"), (4, "update eigenspace")] {
+        let other = Forgery { version, ..good() };
+        let error = EigenspaceModel::from_bytes(&other.bytes()).unwrap_err();
+        assert_eq!(refused(other), E::Version { found: version, supported: 3 });
+        assert!(error.to_string().contains(&format!("format version {version}")), "{error}");
+        assert!(error.hint().unwrap().contains(hint), "{:?}", error.hint());
+    }
     let mut strange = good();
     strange.components = "number 0".into();
     assert!(matches!(refused(strange), E::Metadata { key: "components" }));
@@ -344,15 +364,74 @@ fn random_bytes_never_panic() {
 }
 
 #[test]
-fn a_note_goes_with_the_model_and_is_under_the_checksum() {
-    let model = sample();
-    let bytes = model.to_bytes_with_note("{\"columns\": [\"größe\"]}");
-    let (back, note) = EigenspaceModel::from_bytes_with_note(&bytes).unwrap();
-    assert_eq!((&back, note.as_str()), (&model, "{\"columns\": [\"größe\"]}"));
+fn metadata_goes_with_the_model_and_is_under_the_checksum() {
+    let names: Vec<String> = (0..6).map(|j| format!("größe {j}")).collect();
+    let model = sample().with_metadata(Metadata::new().with_feature_names(names).with_value("a", "\"b\"\n")).unwrap();
+    let bytes = model.to_bytes();
     assert_eq!(EigenspaceModel::from_bytes(&bytes).unwrap(), model);
     let at = bytes.windows(6).position(|window| window == "größ".as_bytes()).unwrap();
     let mut other = bytes.clone();
     other[at] = b'G';
-    assert!(EigenspaceModel::from_bytes(&other).is_err());
-    assert_eq!(model.to_bytes_with_note(""), model.to_bytes());
+    assert_eq!(format_error(&other), FormatError::Checksum);
+}
+
+#[test]
+fn metadata_that_does_not_fit_is_refused() {
+    use FormatError as E;
+    let with = |key: &str, value: serde_json::Value| {
+        let mut forgery = Forgery::good();
+        forgery.metadata[key] = value;
+        forgery
+    };
+    let read = |forgery: Forgery| EigenspaceModel::from_bytes(&forgery.bytes()).unwrap();
+    assert_eq!(read(with("feature_names", vec!["a", "b"].into())).metadata().feature_names().unwrap(), ["a", "b"]);
+    let image =
+        |width: u64, depth: u64| serde_json::json!({ "width": width, "height": 1, "channels": 1, "depth": depth });
+    assert_eq!(read(with("image", image(2, 16))).metadata().image(), Some(ImageShape::new(2, 1, 1).with_depth(16)));
+    let inconsistent = [
+        ("feature_names", vec!["a"].into()),
+        ("component_labels", vec!["a", "b", "c"].into()),
+        ("image", image(3, 16)),
+        ("image", image(2, 12)),
+        ("image", image(u64::MAX, 8)),
+    ];
+    for (key, value) in inconsistent {
+        let error = format_error(&with(key, value.clone()).bytes());
+        assert!(matches!(error, E::Inconsistent { .. }), "{key} {value}: {error:?}");
+    }
+    for (key, value) in [("values", 7.into()), ("feature_names", "a".into()), ("other", 1.into())] {
+        assert_eq!(format_error(&with(key, value).bytes()), E::Metadata { key: "metadata" });
+    }
+}
+
+/// The first three cells of each line of the table under a heading of `docs/FORMAT.md`.
+fn documented(heading: &str) -> Vec<[String; 3]> {
+    let text = include_str!("../../../../docs/FORMAT.md");
+    let section = text.split("\n## ").find(|section| section.lines().next() == Some(heading)).unwrap();
+    let cells = |line: &str| {
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect();
+        [cells[1].clone(), cells[2].clone(), cells[3].clone()]
+    };
+    section.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
+}
+
+#[test]
+fn the_tables_of_the_format_name_what_a_saved_model_holds() {
+    let bytes = golden_model().to_bytes();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let symbol = |size: &serde_json::Value| if size == 3 { "r" } else { "D" };
+    let mut tensors: Vec<[String; 3]> = Vec::new();
+    for (name, tensor) in header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__") {
+        let shape: Vec<&str> = tensor["shape"].as_array().unwrap().iter().map(symbol).collect();
+        tensors.push([name.clone(), tensor["dtype"].as_str().unwrap().into(), format!("[{}]", shape.join(", "))]);
+    }
+    tensors.sort();
+    assert_eq!(tensors, documented("Tensors"));
+    let names = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let first = |heading: &str| documented(heading).into_iter().map(|[name, ..]| name).collect::<Vec<_>>();
+    let ours: serde_json::Value = serde_json::from_str(header["__metadata__"]["eigenspace"].as_str().unwrap()).unwrap();
+    assert_eq!(names(&header["__metadata__"]), ["eigenspace"]);
+    assert_eq!(names(&ours), first("Header"));
+    assert_eq!(names(&ours["metadata"]), first("Metadata"));
 }

@@ -16,6 +16,7 @@ mod forgetting;
 mod fuzz;
 mod hard;
 mod laws;
+mod metadata;
 mod missing;
 mod monitor;
 mod orl;
@@ -29,5 +30,6 @@ mod stream;
 mod support;
 #[cfg(all(feature = "csv", feature = "parquet"))]
 mod tables;
+mod view;
 mod views;
 mod weights;

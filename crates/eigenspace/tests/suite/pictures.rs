@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use eigenspace::ImageShape;
 use eigenspace::io::Error;
-use eigenspace::io::source::{Columns, Notice, Picture, ReadOptions, RowBlock, SourceError, open};
+use eigenspace::io::source::{Columns, Notice, ReadOptions, RowBlock, SourceError, open};
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, LumaA, Rgb, Rgba};
 use ndarray::Array2;
 use tempfile::TempDir;
@@ -100,7 +101,7 @@ fn class_folders_come_in_natural_order_with_their_names_as_labels() {
     assert_eq!(read.names, ["s1/7.pgm", "s1/deeper/3.pgm", "s2/9.pgm", "s2/10.png", "s10/1.pgm"]);
     assert_eq!(read.labels.unwrap(), ["s1", "deeper", "s2", "s2", "s10"]);
     assert_eq!(read.rows, Some(5));
-    assert_eq!(read.columns.picture, Some(Picture { width: 3, height: 2, channels: 1, bits: Some(8) }));
+    assert_eq!(read.columns.image, Some(ImageShape::new(3, 2, 1).with_depth(8)));
     assert_eq!(read.columns.count, 6);
     let firsts = [0.0, 10.0, 20.0, 40.0, 60.0];
     assert_eq!(read.values, Array2::from_shape_fn((5, 6), |(i, j)| firsts[i] + j as f64));
@@ -139,7 +140,7 @@ fn a_picture_is_turned_upright_as_its_camera_noted() {
         let folder = Folder::new().bytes("held.jpg", &held(&picture, orientation));
         let read = plain(&folder.path("held.jpg")).unwrap();
         let (height, width) = upright.dim();
-        assert_eq!(read.columns.picture, Some(Picture { width, height, channels: 1, bits: Some(8) }), "{orientation}");
+        assert_eq!(read.columns.image, Some(ImageShape::new(width, height, 1).with_depth(8)), "{orientation}");
         assert_eq!(read.values.to_shape((height, width)).unwrap(), upright, "{orientation}");
     }
 }
@@ -208,7 +209,7 @@ fn pictures_of_all_sizes_are_brought_to_one() {
     let folder = Folder::new().picture("1.png", gray(0)).picture("2.png", waves(9, 31)).picture("3.png", plain);
     let options = ReadOptions::new().resize((3, 2));
     let read = all(folder.0.path(), &options, 10).unwrap();
-    assert_eq!(read.columns.picture, Some(Picture { width: 3, height: 2, channels: 1, bits: Some(8) }));
+    assert_eq!(read.columns.image, Some(ImageShape::new(3, 2, 1).with_depth(8)));
     let own = read.values.row(0).to_vec();
     assert_eq!(own, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "of that size already: not touched");
     assert!(read.values.row(2).iter().all(|value| (value - 200.0).abs() < 1e-12));
@@ -235,7 +236,7 @@ fn colors_are_kept_on_request_and_otherwise_weighed_to_gray() {
         .picture("5.png", image::RgbImage::from_pixel(2, 1, Rgb([77; 3])));
     let options = ReadOptions::new().color(true);
     let color = all(folder.0.path(), &options, 10).unwrap();
-    assert_eq!(color.columns.picture, Some(Picture { width: 2, height: 1, channels: 3, bits: Some(8) }));
+    assert_eq!(color.columns.image, Some(ImageShape::new(2, 1, 3).with_depth(8)));
     let (first, last) = ([10.0, 20.0, 30.0, 10.0, 20.0, 30.0], [77.0; 6]);
     let expected: Vec<f64> = [first, first, last, last, last].concat();
     assert_eq!(color.values.into_raw_vec_and_offset().0, expected);
@@ -391,7 +392,7 @@ fn the_orl_faces_are_the_bytes_in_their_files() {
     let folder = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from).expect("EIGENSPACE_ORL is not set");
     let read = all(&folder, &ReadOptions::default(), 64).unwrap();
     assert_eq!((read.rows, read.columns.count), (Some(400), 92 * 112));
-    assert_eq!(read.columns.picture, Some(Picture { width: 92, height: 112, channels: 1, bits: Some(8) }));
+    assert_eq!(read.columns.image, Some(ImageShape::new(92, 112, 1).with_depth(8)));
     let labels = read.labels.unwrap();
     let rows = read.values.outer_iter().zip(labels.iter().zip(&read.names)).enumerate();
     for (index, (row, (label, name))) in rows {

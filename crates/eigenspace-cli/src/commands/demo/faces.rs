@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use eigenspace::io::source::{self, Picture, ReadOptions};
+use eigenspace::ImageShape;
+use eigenspace::io::source::{self, ReadOptions};
 use ndarray::{Array2, Axis, concatenate};
 
 use crate::commands::demo::synthetic;
@@ -16,7 +17,7 @@ pub(crate) struct Faces {
     pub(crate) name: String,
     pub(crate) rows: Array2<f64>,
     pub(crate) people: Vec<String>,
-    pub(crate) picture: Picture,
+    pub(crate) image: ImageShape,
 }
 
 /// Reads the given directory, or fetches the ORL faces, or generates faces if they cannot be fetched.
@@ -44,7 +45,7 @@ pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> any
 
 fn read(folder: PathBuf, name: &str) -> anyhow::Result<Faces> {
     let mut source = source::open(&[&folder], &ReadOptions::default())?;
-    let picture = source.columns().picture.ok_or(Failure::NoPictures)?;
+    let image = source.columns().image.ok_or(Failure::NoPictures)?;
     let (mut blocks, mut people) = (Vec::new(), Vec::new());
     while let Some(block) = source.next_block(400)? {
         blocks.push(block.values.to_f64());
@@ -55,5 +56,5 @@ fn read(folder: PathBuf, name: &str) -> anyhow::Result<Faces> {
     if people.len() != rows.nrows() || people.first() == people.last() || rows.nrows() < 40 {
         return Err(Failure::FewFaces { folder, faces: rows.nrows() }.into());
     }
-    Ok(Faces { folder, name: name.into(), rows, people, picture })
+    Ok(Faces { folder, name: name.into(), rows, people, image })
 }

@@ -103,7 +103,7 @@ fn scatter(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
 
 /// RMSE of all faces for k = 1, 2, 4 … components, from the singular values alone.
 fn error_over_k(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
-    let all = story.whole.with_components(story.whole.raw.rank())?;
+    let all = story.whole.with_components(story.whole.raw().rank())?;
     let model = all.model();
     let total: f64 = model.feature_scatter().sum();
     let cells = faces.rows.len() as f64;

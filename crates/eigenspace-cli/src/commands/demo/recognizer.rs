@@ -82,7 +82,7 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     let options = FaceOptions::new()
         .unknown(Threshold::None)
         .not_a_face(Threshold::None)
-        .size((faces.picture.width, faces.picture.height));
+        .size((faces.image.width(), faces.image.height()));
     let start = Instant::now();
     let recognizer = Recognizer::train(learned.album(), options)?;
     let training = start.elapsed().as_secs_f64();
@@ -148,7 +148,7 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
     let found = decide(&recognizer, CLASSIFIERS[0], &held.rows)?;
     let shown = drawn(&found, &held.people);
     let chosen: Vec<Recognition> = shown.iter().map(|&i| found[i].clone()).collect();
-    let size = (faces.picture.width, faces.picture.height);
+    let size = (faces.image.width(), faces.image.height());
     let probes = pictures::matches(&recognizer, held.some(&shown).rows.view(), size, &chosen, 5)?;
     let mut findings = vec![("Recognizing", recognizing)];
     if !forgetting.is_empty() {

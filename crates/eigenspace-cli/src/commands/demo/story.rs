@@ -3,14 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use eigenspace::io::source::Columns;
-use eigenspace::{EigenspaceModel, FitOptions, Method, Truncation, principal_angles};
+use eigenspace::{EigenspaceModel, FitOptions, Metadata, Method, Truncation, principal_angles};
 use ndarray::{ArrayView2, Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
 use crate::commands::demo::recognizer;
 use crate::draw::Drawing;
-use crate::note::Note;
 use crate::opened::Opened;
 use crate::output;
 use crate::table::percent;
@@ -140,13 +138,13 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
         say(heading, text.clone())?;
     }
 
-    let mut columns = Columns::unnamed(d);
-    columns.picture = Some(faces.picture);
-    let note = Note::of(&columns, false);
+    let metadata = Metadata::new().with_image(faces.image);
+    let [whole, part, rest] = [whole, part, rest].map(|model| model.with_metadata(metadata.clone()));
+    let (whole, part, rest) = (whole?, part?, rest?);
     for (model, name) in [(&whole, "whole"), (&part, "person"), (&rest, "without")] {
-        model.save_with_note(folder.join(format!("{name}.safetensors")), &note.to_text())?;
+        model.save(folder.join(format!("{name}.safetensors")))?;
     }
-    let whole = Opened::new(&folder.join("whole.safetensors"), whole, note)?;
+    let whole = Opened::new(&folder.join("whole.safetensors"), whole)?;
     Ok(Story { batches, whole, findings, probes: recognizer.probes })
 }
 

@@ -67,8 +67,8 @@ pub(crate) fn pictures(
     let mut options = ReadOptions::new().format(Format::Images);
     options.resize = resize;
     let source = source::open(data, &options)?;
-    let picture = source.columns().picture.ok_or(Failure::NoPictures)?;
-    let size = (picture.width, picture.height);
+    let image = source.columns().image.ok_or(Failure::NoPictures)?;
+    let size = (image.width(), image.height());
     if let Some(expected) = wanted.filter(|wanted| *wanted != size) {
         let path = data.first().cloned().unwrap_or_default();
         return Err(Error::Source { path, source: SourceError::PictureSize { expected, found: size } }.into());

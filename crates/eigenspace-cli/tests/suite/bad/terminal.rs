@@ -49,7 +49,7 @@ fn names_of_columns_are_shown_escaped_and_kept_as_they_are() {
     }
     assert!(folder.done("inspect m").contains(&format!("features     3: x, y, {SHOWN}\n")));
     assert!(folder.done("inspect m --loadings").contains(&format!("{SHOWN}  ")));
-    assert_eq!(folder.json("inspect m --json")["columns"][2], EVIL);
+    assert_eq!(folder.json("inspect m --json")["feature_names"][2], EVIL);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_hint_can_be_pasted_into_a_shell() {
             bash.args(["-c", &line, env!("CARGO_BIN_EXE_eigenspace")]).current_dir(folder.path("."));
             let said = finish(&mut bash, b"");
             assert_eq!(said.code, Some(0), "{line}\n{said}");
-            assert_eq!(folder.json("inspect m --json")["columns"], serde_json::json!(["x", "y"]), "{line}");
+            assert_eq!(folder.json("inspect m --json")["feature_names"], serde_json::json!(["x", "y"]), "{line}");
         }
     }
 }
@@ -116,7 +116,7 @@ fn a_name_with_a_comma_is_chosen_in_quotes() {
     let folder = with_names(&["x,y", "b", "c"], "1");
     let mut command = folder.command("fit t.csv -o m -q --columns");
     assert_eq!(finish(command.arg("c,\"x,y\""), b"").code, Some(0));
-    assert_eq!(folder.json("inspect m --json")["columns"], serde_json::json!(["c", "x,y"]));
+    assert_eq!(folder.json("inspect m --json")["feature_names"], serde_json::json!(["c", "x,y"]));
 }
 
 #[test]

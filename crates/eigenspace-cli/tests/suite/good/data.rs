@@ -23,7 +23,7 @@ fn the_faces_become_a_model_of_pictures() {
     let folder = Folder::new();
     let found = folder.json(&format!("fit {} -k 50 -o faces.safetensors --json -q", faces()));
     assert_eq!((&found["count"], &found["features"], &found["n_components"]), (&400.into(), &10304.into(), &50.into()));
-    assert_eq!(found["picture"], serde_json::json!({ "width": 92, "height": 112, "channels": 1, "bits": 8 }));
+    assert_eq!(found["image"], serde_json::json!({ "width": 92, "height": 112, "channels": 1, "depth": 8 }));
     assert_eq!(found["certificate"]["exact"], true);
     folder.done(&format!("project faces.safetensors {} -o c.csv -q", faces()));
     let text = folder.text("c.csv");

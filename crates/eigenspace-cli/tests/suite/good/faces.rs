@@ -121,7 +121,7 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     folder.done("faces train known -k 5 -o r.safetensors -q");
     folder.done("plot gallery r.safetensors -o eigenfaces.png");
     folder.done("plot strip r.safetensors new --steps 5,10,20,50,100,200 -o strip.png");
-    assert_eq!(folder.json("inspect r.safetensors --json")["picture"]["width"], people::WIDTH);
+    assert_eq!(folder.json("inspect r.safetensors --json")["image"]["width"], people::WIDTH);
     folder.done("update r.safetensors new -o model.safetensors -q");
     assert_eq!(folder.json("inspect model.safetensors --json")["count"], 24);
     assert_snapshot!(folder.refused("update r.safetensors new"), @"

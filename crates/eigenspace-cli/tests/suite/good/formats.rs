@@ -197,7 +197,7 @@ fn a_first_line_of_numbers_is_a_row_unless_told_otherwise() {
     let count =
         |options: &str| folder.json(&format!("fit t.csv {options} -o m.safetensors --json -q"))["count"].clone();
     assert_eq!((count(""), count("--no-header"), count("--header")), (4.into(), 4.into(), 3.into()));
-    assert_eq!(folder.json("inspect m.safetensors --json")["columns"], serde_json::json!(["1", "2"]));
+    assert_eq!(folder.json("inspect m.safetensors --json")["feature_names"], serde_json::json!(["1", "2"]));
 }
 
 #[test]

@@ -174,8 +174,8 @@ fn inspect_says_the_same_in_text_and_json() {
     let singular: Vec<f64> = values.iter().map(|value| (59.0 * value).sqrt()).collect();
     near(&numbers(&found["singular_values"]), &singular, 1e-12);
     assert_eq!(found["certificate"]["exact"], true);
-    assert_eq!(found["picture"], Value::Null);
-    assert_eq!(found["columns"][11], "l");
+    assert_eq!(found["image"], Value::Null);
+    assert_eq!(found["feature_names"][11], "l");
 }
 
 #[test]

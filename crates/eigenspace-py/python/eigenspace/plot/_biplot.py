@@ -57,7 +57,7 @@ def biplot(
     """
     source, ax, n = PlotSource(model), checked(ax), at_least_one(n, "n")
     chosen = source.chosen(components, (2,))
-    called, arrows = source.names(names), _loadings(source, chosen)
+    called, arrows = source.names(names), source.native.loadings()[:, chosen]
     points = np.empty((0, 2)) if X is None else source.coordinates(X)[:, chosen].astype(np.float64)
     if X is None and labels is not None:
         raise EigenspaceError("cannot draw labels without rows: pass X as well")
@@ -104,9 +104,7 @@ def circle(
     """
     source, ax, n = PlotSource(model), checked(ax), at_least_one(n, "n")
     chosen = source.chosen(components, (2,))
-    called, arrows = source.names(names), _loadings(source, chosen)
-    deviations = np.sqrt(source.core.feature_variance(0.0))[:, None]
-    arrows = np.divide(arrows, deviations, out=np.zeros_like(arrows), where=deviations > 0)
+    called, arrows = source.names(names), source.native.correlations()[:, chosen]
 
     own = ax is None
     ax = axes(ax, (5.8, 5.8))
@@ -119,16 +117,6 @@ def circle(
     settled(ax, own=own)
     _draw(ax, arrows, called, BLUE, n, 20, np.empty((0, 2)))
     return ax
-
-
-def _loadings(source: PlotSource, chosen: list[int]) -> Floats:
-    """Return the loadings of the features on the components, one row per feature."""
-    variances = np.zeros(source.shown)
-    real = source.core.explained_variance(0.0)
-    variances[: len(real)] = real
-    directions = np.asarray(source.directions[chosen], dtype=np.float64)
-    loadings: Floats = (np.sqrt(variances[chosen])[:, None] * directions).T
-    return loadings
 
 
 def _stretch(points: Floats, arrows: Floats) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import EigenspaceError
+from .._core import View as NativeView
 from .._model import EigenspaceModel
 from .._rows import array_of
 from .._view import View
@@ -30,9 +31,11 @@ class PlotSource:
     def __init__(self, of: Drawable) -> None:
         if isinstance(of, EigenspaceModel):
             self.view, self.core, self.shown = None, of._core, of._core.n_components
+            self.native = NativeView(self.core, standardize=False)
         elif is_estimator(of):
             self.view = of._view()
             self.core, self.shown = self.view.whole, int(of.n_components_)
+            self.native = self.view.native
         else:
             what = of.__name__ if isinstance(of, type) else type(of).__name__
             raise EigenspaceError(f"cannot draw {what}: expected a fitted eigenspace estimator or a model")

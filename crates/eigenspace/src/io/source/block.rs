@@ -7,6 +7,7 @@ use ndarray::{Array2, ArrayView2};
 
 use crate::io::error::Error;
 use crate::io::source::{Notice, Place, SourceError};
+use crate::model::metadata::{ImageShape, Metadata};
 use crate::rows::block::Block;
 
 /// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64.
@@ -132,8 +133,8 @@ pub struct Columns {
     pub numbered: bool,
     /// The numbers of the columns in their table, from 0; empty where they are those of the features.
     pub numbers: Vec<usize>,
-    /// The picture that a row is, where it is one.
-    pub picture: Option<Picture>,
+    /// The shape of the image that a row holds, where it holds one.
+    pub image: Option<ImageShape>,
     /// What the reader left out, for whoever should be told.
     pub notices: Vec<Notice>,
 }
@@ -149,6 +150,29 @@ impl Columns {
         Self { count: names.len(), names: Some(names), ..Self::default() }
     }
 
+    /// What a model fitted on these columns knows of them.
+    pub fn metadata(&self) -> Metadata {
+        let names = self.names.clone().filter(|names| names.len() == self.count);
+        let image = self.image.filter(|image| image.features() == Some(self.count));
+        Metadata::new().with_feature_names(names).with_image(image)
+    }
+
+    /// Refuses images whose numbers do not mean what those of the expected ones mean.
+    pub fn check_image(&self, expected: ImageShape) -> Result<(), SourceError> {
+        let Some(found) = self.image else { return Ok(()) };
+        let size = |image: ImageShape| (image.width(), image.height());
+        if size(expected) != size(found) {
+            return Err(SourceError::PictureSize { expected: size(expected), found: size(found) });
+        }
+        if expected.channels() != found.channels() {
+            return Err(SourceError::PictureColor { expected: expected.channels(), found: found.channels() });
+        }
+        match (expected.depth(), found.depth()) {
+            (Some(expected), Some(found)) if expected != found => Err(SourceError::PictureDepth { expected, found }),
+            _ => Ok(()),
+        }
+    }
+
     /// How a message calls a column: by its name in quotation marks, or by its number if it has no name of its own.
     pub fn name(&self, column: usize) -> String {
         let number = self.numbers.get(column).copied().unwrap_or(column);
@@ -162,34 +186,4 @@ pub(super) fn own_name(names: Option<&[String]>, column: usize) -> Option<String
     let name = names.get(column).filter(|name| !name.is_empty())?;
     let columns = names.iter().filter(|other| *other == name).count();
     (columns == 1).then(|| format!("`{name}`"))
-}
-
-/// The picture that a row of pixels stands for: rows of pixels from the top, channels together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Picture {
-    /// Pixels across.
-    pub width: usize,
-    /// Pixels down.
-    pub height: usize,
-    /// 1 for gray, 3 for red, green, blue.
-    pub channels: usize,
-    /// Bits of a value in the image files, 8 or 16; `None` for an array, whose values may mean anything.
-    pub bits: Option<u8>,
-}
-
-impl Picture {
-    /// Refuses a picture whose numbers do not mean what those of this one mean.
-    pub fn check(&self, other: &Self) -> Result<(), SourceError> {
-        let size = |picture: &Self| (picture.width, picture.height);
-        if size(self) != size(other) {
-            return Err(SourceError::PictureSize { expected: size(self), found: size(other) });
-        }
-        if self.channels != other.channels {
-            return Err(SourceError::PictureColor { expected: self.channels, found: other.channels });
-        }
-        match (self.bits, other.bits) {
-            (Some(expected), Some(found)) if expected != found => Err(SourceError::PictureDepth { expected, found }),
-            _ => Ok(()),
-        }
-    }
 }

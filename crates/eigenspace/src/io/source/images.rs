@@ -17,7 +17,8 @@ use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::folder::Images;
 use crate::io::source::picture::{Shape, check_size, header};
-use crate::io::source::{Columns, Notice, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::io::source::{Columns, Notice, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::model::metadata::ImageShape;
 
 /// Images in order, and how many of them have been read.
 struct Pictures {
@@ -49,7 +50,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     }
     let shape = Shape { header: header(first)?, resize: options.resize, channels: if options.color { 3 } else { 1 } };
     let (width, height) = shape.size();
-    let picture = Picture { width, height, channels: shape.channels, bits: Some(shape.header.bits) };
+    let image = ImageShape::new(width, height, shape.channels).with_depth(shape.header.bits);
     let left_out = Notice::OtherImages { count: others.values().sum(), formats };
     let notices = if others.is_empty() { Vec::new() } else { vec![left_out] };
     Ok(Box::new(Pictures {
@@ -58,7 +59,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
         labels: labels(path, &inside),
         files,
         shape,
-        columns: Columns { picture: Some(picture), notices, ..Columns::unnamed(width * height * shape.channels) },
+        columns: Columns { image: Some(image), notices, ..Columns::unnamed(width * height * shape.channels) },
         next: 0,
     }))
 }

@@ -66,7 +66,7 @@ mod weighted;
 mod window;
 
 pub use crate::io::source_error::{Place, SourceError};
-pub use block::{Columns, Origin, Picture, RowBlock, Values};
+pub use block::{Columns, Origin, RowBlock, Values};
 pub use notice::Notice;
 pub use open::open;
 pub use options::{Format, ReadOptions};

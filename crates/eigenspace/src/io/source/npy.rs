@@ -20,7 +20,8 @@ use crate::io::error::at;
 use crate::io::source::elements::Elements;
 use crate::io::source::header::Header;
 use crate::io::source::window::{read_exact_at, window};
-use crate::io::source::{Columns, Origin, Picture, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::io::source::{Columns, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
+use crate::model::metadata::ImageShape;
 
 /// Largest number of columns, so that a header alone cannot make us reserve more than a gigabyte.
 const WIDEST: usize = 1 << 27;
@@ -42,20 +43,18 @@ impl Layout {
         let by_column = by_column && shape.len() > 1;
         let refused = || at(path)(SourceError::Shape { shape: shape.clone() });
         let sizes = shape.iter().map(|&size| usize::try_from(size)).collect::<Result<Vec<_>, _>>();
-        let picture = match sizes.map_err(|_| refused())?[..] {
+        let image = match sizes.map_err(|_| refused())?[..] {
             [_, _] => None,
             [_] if vector => None,
-            [_, height, width] if !by_column => Some(Picture { width, height, channels: 1, bits: None }),
-            [_, height, width, channels @ (1 | 3)] if !by_column => {
-                Some(Picture { width, height, channels, bits: None })
-            }
+            [_, height, width] if !by_column => Some(ImageShape::new(width, height, 1)),
+            [_, height, width, channels @ (1 | 3)] if !by_column => Some(ImageShape::new(width, height, channels)),
             _ => return Err(refused()),
         };
         let count = shape[1..].iter().try_fold(1_u64, |count, &size| count.checked_mul(size));
         let bytes = count.and_then(|count| count.checked_mul(shape[0].max(1))?.checked_mul(elements.size() as u64));
         let count = count.and_then(|count| usize::try_from(count).ok()).filter(|_| bytes.is_some());
         let count = count.filter(|count| *count <= WIDEST);
-        let columns = Columns { picture, ..Columns::unnamed(count.ok_or_else(refused)?) };
+        let columns = Columns { image, ..Columns::unnamed(count.ok_or_else(refused)?) };
         Ok(Self { rows: shape[0], columns, elements, by_column })
     }
 

@@ -84,8 +84,8 @@ impl RowSource for Sequence {
 /// Rejects a file whose columns differ from those of the files before.
 fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Error> {
     let refused = |source| Err(at(path)(source));
-    if let (Some(before), Some(here)) = (before.picture, here.picture) {
-        before.check(&here).or_else(refused)?;
+    if let Some(before) = before.image {
+        here.check_image(before).or_else(refused)?;
     }
     if before.count != here.count {
         return refused(SourceError::ColumnCount { expected: before.count, found: here.count });

@@ -1,9 +1,9 @@
 //! The file of a recognizer: round trips, hostile bytes, and that it is a model file.
 
-use eigenspace::EigenspaceModel;
 use eigenspace::faces::Error;
 use eigenspace::faces::{FaceOptions, Recognizer, Threshold};
 use eigenspace::io::{self, FormatError};
+use eigenspace::{EigenspaceModel, ImageShape, Metadata};
 use sha2::{Digest, Sha256};
 
 use crate::faces::Album;
@@ -57,7 +57,8 @@ fn a_model_is_no_recognizer() {
     let album = Album::new(1, 3, 2, 12);
     let model = EigenspaceModel::fit(album.rows.view()).unwrap();
     assert_eq!(format_error(&model.to_bytes()), FormatError::NoRecognizer);
-    assert_eq!(format_error(&model.to_bytes_with_note("{\"picture\": null}")), FormatError::NoRecognizer);
+    let image = model.clone().with_metadata(Metadata::new().with_image(ImageShape::new(4, 3, 1))).unwrap();
+    assert_eq!(format_error(&image.to_bytes()), FormatError::NoRecognizer);
     let error = Recognizer::from_bytes(&model.to_bytes()).unwrap_err();
     assert_eq!(error.to_string(), "not a valid model: a model, but not a recognizer: it has no people in it");
     assert!(error.hint().unwrap().contains("train one"));
@@ -82,41 +83,35 @@ fn every_turned_bit_is_refused() {
     }
 }
 
-/// The bytes with another text in their note, and a checksum that is right again.
+/// The bytes with another text in their header, and a checksum that is right again.
 fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let data = &bytes[8 + length..];
-    let mut ours: serde_json::Value =
-        serde_json::from_str(header["__metadata__"]["eigenspace"].as_str().unwrap()).unwrap();
-    let note = ours["note"].as_str().unwrap().to_owned();
-    assert!(note.contains(from), "{note}");
-    let note = note.replace(from, to);
+    let ours = header["__metadata__"]["eigenspace"].as_str().unwrap();
+    assert!(ours.contains(from), "{ours}");
+    let sum = serde_json::from_str::<serde_json::Value>(ours).unwrap()["sha256"].as_str().unwrap().to_owned();
+    let ours = ours.replace(from, to).replace(&sum, &"0".repeat(64));
     let mut hash = Sha256::new();
-    let (components, center) = (ours["components"].as_str().unwrap(), ours["center"].as_str().unwrap());
-    let weights = ours["weights"].as_str().unwrap();
-    hash.update(format!("eigenspace 2\n{components}\n{center}\n{weights}\n"));
+    hash.update(&ours);
     let mut tensors: Vec<(&String, &serde_json::Value)> =
         header.as_object().unwrap().iter().filter(|(name, _)| *name != "__metadata__").collect();
     tensors.sort_by(|a, b| a.0.cmp(b.0));
     for (name, tensor) in tensors {
         let shape: Vec<u64> = tensor["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
         let at = |i: usize| tensor["data_offsets"][i].as_u64().unwrap() as usize;
-        hash.update(format!("{name} {shape:?}\n"));
+        hash.update(format!("\n{name} {shape:?}\n"));
         hash.update(&data[at(0)..at(1)]);
     }
-    hash.update(format!("note {note}"));
     let sum: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    ours["note"] = note.into();
-    ours["sha256"] = sum.into();
-    header["__metadata__"]["eigenspace"] = ours.to_string().into();
+    header["__metadata__"]["eigenspace"] = ours.replace(&"0".repeat(64), &sum).into();
     let mut text = header.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(8), b' ');
     [&(text.len() as u64).to_le_bytes()[..], &text, data].concat()
 }
 
 #[test]
-fn a_forged_note_is_refused_where_it_contradicts_the_rest() {
+fn a_forged_header_is_refused_where_it_contradicts_the_rest() {
     let bytes = sample().to_bytes();
     assert_eq!(Recognizer::from_bytes(&forged(&bytes, "\"seed\":9", "\"seed\":10")).unwrap().options().seed, 10);
     for (from, to) in [
@@ -131,18 +126,19 @@ fn a_forged_note_is_refused_where_it_contradicts_the_rest() {
         ("\"1.pgm\"]", "\"\"]"),
         ("svm-rbf:2,0.5", "svm-rbf:2,-0.5"),
         ("mahalanobis-cosine", "taxicab"),
-        ("\"accept\":0.95", "\"accept\":1e999"),
         ("\"accept\":0.95", "\"accept\":0"),
         ("\"max_rank\":5", "\"max_rank\":0"),
         ("\"unknown\":\"0.25\"", "\"unknown\":\"-1\""),
     ] {
         let forged = forged(&bytes, from, to);
         assert!(Recognizer::from_bytes(&forged).is_err(), "{from} -> {to}");
-        // The model in it is still what it was, unless the note is not even JSON.
+        // The model in it is still what it was, unless the header is not even JSON.
         assert!(EigenspaceModel::from_bytes(&forged).is_ok(), "{from} -> {to}");
     }
-    let size = forged(&bytes, "\"width\":4", "\"width\":5");
-    assert_eq!(Recognizer::from_bytes(&size).unwrap().options().size, None, "a size that fits nothing is none");
-    let depth = forged(&bytes, "\"depth\":16", "\"depth\":17");
-    assert_eq!(Recognizer::from_bytes(&depth).unwrap().options().depth, None, "nor is a depth that there is not");
+    assert!(Recognizer::from_bytes(&forged(&bytes, "\"accept\":0.95", "\"accept\":1e999")).is_err());
+    // A size that fits nothing, and a depth that there is not: such a file was not written by us.
+    for (from, to) in [("\"width\":4", "\"width\":5"), ("\"depth\":16", "\"depth\":17")] {
+        let refused = FormatError::Inconsistent { what: "the metadata and the number of features" };
+        assert_eq!(format_error(&forged(&bytes, from, to)), refused, "{from} -> {to}");
+    }
 }

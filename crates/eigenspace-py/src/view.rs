@@ -1,0 +1,189 @@
+//! A view of a model: raw or standardized, with a number of components.
+
+use eigenspace::Missing;
+use numpy::{IntoPyArray, PyArray1, PyArray2, ToPyArray};
+use pyo3::prelude::*;
+
+use crate::compute::compute;
+use crate::errors::refusal;
+use crate::memory::{self, affordable};
+use crate::model::Model;
+use crate::rows::{Rows, View as RowView, checked, counted_from, matrix};
+
+/// A view of a model, which computes everything that estimators report. Errors count rows from `first`.
+#[pyclass(frozen, module = "eigenspace._core")]
+pub(crate) struct View(eigenspace::View);
+
+#[pymethods]
+impl View {
+    /// Create a view in the units of the rows, or standardized.
+    #[new]
+    fn new(py: Python<'_>, model: &Model, standardize: bool) -> PyResult<Self> {
+        let cells = if standardize { memory::model(&model.inner).saturating_mul(5) } else { 0 };
+        let raw = eigenspace::View::raw(std::sync::Arc::clone(&model.inner));
+        Ok(Self(compute(py, cells, || raw.standardized(standardize))?))
+    }
+
+    /// Return the view with at least this many components; those beyond the model's have no variance.
+    fn at_least(&self, components: usize) -> Self {
+        Self(self.0.clone().at_least(components))
+    }
+
+    /// Return the model in the units of the view.
+    fn model(&self, py: Python<'_>) -> PyResult<Model> {
+        affordable(py, memory::model(self.0.model()))?;
+        Ok(self.0.model().clone().into())
+    }
+
+    /// Return the factor of each feature, or None if the view is raw.
+    fn scales<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.0.scales().map(|scales| scales.to_pyarray(py))
+    }
+
+    /// The number of components.
+    #[getter]
+    fn n_components(&self) -> usize {
+        self.0.n_components()
+    }
+
+    /// Return the components, one per row.
+    fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let components = || Ok::<_, eigenspace::Error>(self.0.component_rows());
+        Ok(compute(py, self.cells_of_components(), components)?.into_pyarray(py))
+    }
+
+    /// Return the singular values along the components.
+    fn singular_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.singular_values().into_pyarray(py)
+    }
+
+    /// Return the sample variance along each component.
+    fn explained_variance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(checked(py, self.0.explained_variance())?.into_pyarray(py))
+    }
+
+    /// Return the share of the total variance along each component.
+    fn explained_variance_ratio<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.explained_variance_ratio().into_pyarray(py)
+    }
+
+    /// Return the average variance along the directions that are not components.
+    fn noise_variance(&self, py: Python<'_>) -> PyResult<f64> {
+        checked(py, self.0.noise_variance())
+    }
+
+    /// Return the scores of rows, in their precision.
+    #[pyo3(signature = (rows, whiten=false, missing="refuse", first=0))]
+    fn project<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        whiten: bool,
+        missing: &str,
+        first: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let view = self.0.clone().whiten(whiten).missing(policy(py, missing)?);
+        let rows = Rows::of(rows)?;
+        let moved = |error| counted_from(first, error);
+        let rows = checked(py, rows.view())?;
+        let cells = self.cells_of_rows(rows.block(None).nrows());
+        Ok(match rows {
+            RowView::F64(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
+            RowView::F32(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
+            RowView::Sparse(rows) => {
+                compute(py, cells, || view.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
+        })
+    }
+
+    /// Reconstruct rows, in their original units, from their scores.
+    #[pyo3(signature = (scores, whiten=false))]
+    fn reconstruct<'py>(
+        &self,
+        py: Python<'py>,
+        scores: &Bound<'py, PyAny>,
+        whiten: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let view = self.0.clone().whiten(whiten);
+        let scores = Rows::of(scores)?;
+        let scores = checked(py, scores.view())?;
+        let cells = self.cells_of_rows(scores.block(None).nrows().saturating_add(8));
+        Ok(match scores {
+            RowView::F64(scores) => compute(py, cells, || view.reconstruct(scores))?.into_pyarray(py).into_any(),
+            RowView::F32(scores) => compute(py, cells, || view.reconstruct(scores))?.into_pyarray(py).into_any(),
+            RowView::Sparse(_) => {
+                return Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"));
+            }
+        })
+    }
+
+    /// Return T² and Q of each row.
+    #[pyo3(signature = (rows, missing="refuse"))]
+    fn readings<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyArray2<f64>>,
+        missing: &str,
+    ) -> PyResult<[Bound<'py, PyArray1<f64>>; 2]> {
+        let view = self.0.clone().missing(policy(py, missing)?);
+        let rows = matrix(rows)?;
+        let rows = rows.as_array();
+        let (hotelling, squared_distance) = compute(py, self.cells_of_rows(rows.nrows()), || view.readings(rows))?;
+        Ok([hotelling.into_pyarray(py), squared_distance.into_pyarray(py)])
+    }
+
+    /// Return the log-likelihood of each row under probabilistic PCA.
+    #[pyo3(signature = (rows, missing="refuse"))]
+    fn log_likelihood<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyArray2<f64>>,
+        missing: &str,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let view = self.0.clone().missing(policy(py, missing)?);
+        let rows = matrix(rows)?;
+        let rows = rows.as_array();
+        Ok(compute(py, self.cells_of_rows(rows.nrows()), || view.log_likelihood(rows))?.into_pyarray(py))
+    }
+
+    /// Return the covariance of the features.
+    fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(compute(py, self.cells_of_covariance(), || self.0.covariance())?.into_pyarray(py))
+    }
+
+    /// Return the inverse of the covariance.
+    fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(compute(py, self.cells_of_covariance(), || self.0.precision())?.into_pyarray(py))
+    }
+
+    /// Return the loadings of the features on the components, one row per feature.
+    fn loadings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(compute(py, self.cells_of_components(), || self.0.loadings())?.into_pyarray(py))
+    }
+
+    /// Return the correlations of the features with the components, one row per feature.
+    fn correlations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(compute(py, self.cells_of_components(), || self.0.correlations())?.into_pyarray(py))
+    }
+}
+
+impl View {
+    /// The components, and copies of them in other units and in another precision.
+    fn cells_of_components(&self) -> usize {
+        memory::matrix(self.0.n_components(), self.0.features()).saturating_mul(4)
+    }
+
+    /// A copy of rows, and their scores.
+    fn cells_of_rows(&self, rows: usize) -> usize {
+        let columns = self.0.features().saturating_add(self.0.n_components().saturating_mul(2));
+        memory::matrix(rows, columns).saturating_mul(2).saturating_add(self.cells_of_components())
+    }
+
+    fn cells_of_covariance(&self) -> usize {
+        memory::covariance(self.0.model()).saturating_add(self.cells_of_components())
+    }
+}
+
+fn policy(py: Python<'_>, missing: &str) -> PyResult<Missing> {
+    checked(py, missing.parse())
+}

@@ -1,0 +1,112 @@
+//! The header of a model file: a JSON object with the version, the settings, the metadata and the checksum.
+//!
+//! ```text
+//! {"center": …, "components": …, "faces": …, "metadata": …, "sha256": …, "version": 3, "weights": …}
+//! ```
+//!
+//! `docs/FORMAT.md` has the table of its keys. The checksum is the SHA-256 of this text, in which the digits of
+//! the checksum itself are zeros, and of every tensor. So a reader needs no rule for how JSON is spelled.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::io::error::FormatError;
+use crate::model::metadata::Metadata;
+use crate::model::moments::WeightKind;
+use crate::model::truncation::Components;
+
+/// The version that is written, and the only one that is read.
+const VERSION: u64 = 3;
+/// The key in the metadata of the safetensors file.
+pub(crate) const KEY: &str = "eigenspace";
+/// What stands in the place of the checksum while it is computed.
+const NO_SUM: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Everything in a model file that is not a tensor.
+pub(crate) struct Header {
+    pub(crate) about_origin: bool,
+    pub(crate) components: Components,
+    pub(crate) weights: WeightKind,
+    pub(crate) metadata: Metadata,
+    /// What a recognizer keeps beside its tensors.
+    pub(crate) faces: Option<Value>,
+}
+
+/// A tensor as the checksum sees it: name, shape and bytes.
+pub(crate) type Summed<'a> = (&'a str, &'a [usize], &'a [u8]);
+
+impl Header {
+    /// The text of the header of a file with these tensors, which are sorted by name.
+    pub(crate) fn write<'a>(&self, tensors: impl Iterator<Item = Summed<'a>>) -> String {
+        let mut header = serde_json::json!({
+            "center": if self.about_origin { "origin" } else { "mean" },
+            "components": write_components(self.components),
+            "metadata": self.metadata,
+            "sha256": NO_SUM,
+            "version": VERSION,
+            "weights": self.weights.name(),
+        });
+        if let Some(faces) = &self.faces {
+            header["faces"] = faces.clone();
+        }
+        let sum = checksum(&header.to_string(), tensors);
+        header["sha256"] = sum.into();
+        header.to_string()
+    }
+
+    /// Reads the text of a header, and compares its checksum with these tensors, which are sorted by name.
+    pub(crate) fn read<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> Result<Self, FormatError> {
+        let json: Value = serde_json::from_str(text).map_err(|_| FormatError::Metadata { key: KEY })?;
+        let found = json.get("version").and_then(Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
+        if found != VERSION {
+            return Err(FormatError::Version { found, supported: VERSION });
+        }
+        let word = |key: &'static str| json.get(key).and_then(Value::as_str).ok_or(FormatError::Metadata { key });
+        let sum = word("sha256")?;
+        let spelled = sum.len() == NO_SUM.len() && text.contains(sum);
+        if !cfg!(fuzzing) && (!spelled || checksum(&text.replace(sum, NO_SUM), tensors) != sum) {
+            return Err(FormatError::Checksum);
+        }
+        let about_origin = match word("center")? {
+            "mean" => false,
+            "origin" => true,
+            _ => return Err(FormatError::Metadata { key: "center" }),
+        };
+        let metadata = json.get("metadata").cloned().unwrap_or_default();
+        Ok(Self {
+            about_origin,
+            components: read_components(word("components")?)?,
+            weights: word("weights")?.parse().map_err(|_| FormatError::Metadata { key: "weights" })?,
+            metadata: serde_json::from_value(metadata).map_err(|_| FormatError::Metadata { key: "metadata" })?,
+            faces: json.get("faces").cloned(),
+        })
+    }
+}
+
+fn checksum<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(text);
+    for (name, shape, data) in tensors {
+        hash.update(format!("\n{name} {shape:?}\n"));
+        hash.update(data);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write_components(components: Components) -> String {
+    match components {
+        Components::All => "all".into(),
+        Components::Number(number) => format!("number {number}"),
+        Components::Share(share) => format!("share {share:?}"),
+    }
+}
+
+fn read_components(text: &str) -> Result<Components, FormatError> {
+    let components = match text.split_once(' ') {
+        None if text == "all" => Some(Components::All),
+        Some(("number", number)) => number.parse().ok().map(Components::Number),
+        Some(("share", share)) => share.parse().ok().map(Components::Share),
+        _ => None,
+    };
+    components.and_then(|components| components.check().ok()).ok_or(FormatError::Metadata { key: "components" })
+}

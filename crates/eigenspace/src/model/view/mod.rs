@@ -1,0 +1,174 @@
+//! A view of a model: in which units, how many components, whitened or not, and what happens to missing cells.
+//!
+//! ```text
+//! z = diag(σ) (x − μ) projected on k components          σ = 1 (raw), 1 / standard deviation (standardized), or given
+//! ```
+//!
+//! A model is stored in the units of its rows. The command, the Python package and programs look at it through a
+//! view, which does everything that they show: scores, reconstructed rows, distances, limits, covariance and
+//! likelihood. So they agree with each other.
+//!
+//! Missing cells of rows are an error, make the results of their row NaN (`Missing::Skip`), or are filled with the
+//! model's estimates (`Missing::Impute`).
+
+mod completion;
+mod measures;
+mod project;
+
+use std::sync::{Arc, OnceLock};
+
+use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
+
+use crate::error::Error;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::scaled::Scaled;
+use crate::model::truncation::Components;
+use crate::rows::missing::Missing;
+
+/// A view of a model: raw, standardized or scaled, with a number of components, whitening, and a policy for missing
+/// cells.
+///
+/// ```
+/// use eigenspace::{EigenspaceModel, Missing, View};
+/// use ndarray::array;
+///
+/// let rows = array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]];
+/// let model = EigenspaceModel::fit(rows.view())?;
+/// let view = View::new(model)?.standardized(true)?.components(1)?.whiten(true).missing(Missing::Skip);
+/// let scores = view.project(array![[4.0, 900.0], [7.0, f64::NAN]].view())?;
+/// assert!(scores[[0, 0]] < 0.0 && scores[[1, 0]].is_nan());
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct View {
+    raw: Arc<EigenspaceModel>,
+    /// The model in the units of the view, if they are not those of the rows.
+    scaled: Option<Arc<Scaled>>,
+    whiten: bool,
+    missing: Missing,
+    /// How many components without variance there are beside the model's.
+    extra: usize,
+    /// Their directions, computed when they are needed.
+    completion: Arc<OnceLock<Array2<f64>>>,
+}
+
+impl View {
+    /// The view that the [metadata](EigenspaceModel::metadata) of the model asks for: raw or standardized. It is not
+    /// whitened, and missing cells are an error.
+    pub fn new(model: impl Into<Arc<EigenspaceModel>>) -> Result<Self, Error> {
+        let raw = Self::raw(model);
+        let standardize = raw.raw.metadata().standardize() && !raw.raw.is_empty();
+        raw.standardized(standardize)
+    }
+
+    /// The view in the units of the rows, whatever the metadata says.
+    pub fn raw(model: impl Into<Arc<EigenspaceModel>>) -> Self {
+        let raw: Arc<EigenspaceModel> = model.into();
+        Self { raw, scaled: None, whiten: false, missing: Missing::Refuse, extra: 0, completion: Arc::default() }
+    }
+
+    /// The same view with each feature divided by its standard deviation, or in the units of the rows.
+    pub fn standardized(self, standardize: bool) -> Result<Self, Error> {
+        let scaled = if standardize { Some(Arc::new(self.raw.standardize()?)) } else { None };
+        Ok(Self { scaled, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing))
+    }
+
+    /// The same view with each feature multiplied by a scale.
+    pub fn scaled_by(self, scales: ArrayView1<'_, f64>) -> Result<Self, Error> {
+        let scaled = Some(Arc::new(self.raw.scale_by(scales)?));
+        Ok(Self { scaled, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing))
+    }
+
+    /// The same view with another number of components: a number, a share of the variance such as 0.95, or
+    /// [`Components::All`].
+    pub fn components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
+        let components = components.into().check()?;
+        Arc::make_mut(&mut self.raw).components = components;
+        if let Some(scaled) = &mut self.scaled {
+            Arc::make_mut(scaled).set_components(components);
+        }
+        Ok(Self { extra: 0, completion: Arc::default(), ..self })
+    }
+
+    /// The same view with at least this many components, at most one for each feature. Where the rows vary in fewer
+    /// directions, the others are orthogonal to them and have no variance: their whitened scores are 0.
+    pub fn at_least(self, components: usize) -> Self {
+        let extra = components.min(self.features()).saturating_sub(self.model().n_components());
+        Self { extra, completion: Arc::default(), ..self }
+    }
+
+    /// The same view with scores divided by their standard deviation (ddof = 1), or not.
+    pub fn whiten(self, whiten: bool) -> Self {
+        Self { whiten, ..self }
+    }
+
+    /// The same view with another policy for missing cells of rows.
+    pub fn missing(self, missing: Missing) -> Self {
+        Self { missing, ..self }
+    }
+
+    /// The model in the units of its rows.
+    pub fn raw_model(&self) -> &EigenspaceModel {
+        &self.raw
+    }
+
+    /// The model in the units of the view: its variances, components and certificate are those that the view reports.
+    pub fn model(&self) -> &EigenspaceModel {
+        self.scaled.as_ref().map_or(&self.raw, |scaled| scaled.model())
+    }
+
+    /// What each feature is multiplied by; nothing in a raw view.
+    pub fn scales(&self) -> Option<ArrayView1<'_, f64>> {
+        self.scaled.as_ref().map(|scaled| scaled.scales())
+    }
+
+    /// D: columns of the rows.
+    pub fn features(&self) -> usize {
+        self.raw.features()
+    }
+
+    /// k: the number of components, those without variance included.
+    pub fn n_components(&self) -> usize {
+        self.model().n_components() + self.extra
+    }
+
+    /// The components, one per row.
+    pub fn component_rows(&self) -> Array2<f64> {
+        let components = self.model().components();
+        let extra = self.completion.get_or_init(|| completion::completion(components, self.extra));
+        concatenate![Axis(0), components, extra.view()]
+    }
+
+    /// The singular values along the components.
+    pub fn singular_values(&self) -> Array1<f64> {
+        self.with_zeros(self.model().singular_values().to_owned())
+    }
+
+    /// The sample variance along each component; 0 if there is only one row.
+    pub fn explained_variance(&self) -> Result<Array1<f64>, Error> {
+        let model = self.model();
+        let variances =
+            if model.count() > 1 { model.explained_variance(1.0)? } else { Array1::zeros(model.n_components()) };
+        Ok(self.with_zeros(variances))
+    }
+
+    /// The share of the total variance along each component.
+    pub fn explained_variance_ratio(&self) -> Array1<f64> {
+        self.with_zeros(self.model().explained_variance_ratio())
+    }
+
+    /// The average variance along the directions that are not components; 0 if all are, or if there is only one row.
+    pub fn noise_variance(&self) -> Result<f64, Error> {
+        let (model, features) = (self.model(), self.features());
+        if self.n_components() == features || model.count() <= 1 {
+            return Ok(0.0);
+        }
+        let beyond = (features - model.n_components()) as f64 / (features - self.n_components()) as f64;
+        Ok(model.noise_variance()? * beyond)
+    }
+
+    /// One value for each component, zeros for those without variance.
+    fn with_zeros(&self, values: Array1<f64>) -> Array1<f64> {
+        concatenate![Axis(0), values, Array1::zeros(self.extra)]
+    }
+}

@@ -1,0 +1,198 @@
+//! Views of a model: raw, standardized or scaled, whitened or not, with and without missing cells.
+
+use std::f64::consts::PI;
+
+use eigenspace::{EigenspaceModel, Error, Metadata, Missing, SparseRows, View};
+use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, array};
+
+use crate::support::Random;
+
+/// Rows in four features of very different scales.
+fn rows() -> Array2<f64> {
+    let scales = array![1.0, 100.0, 0.01, 5.0];
+    let mut rows = Random::new(3).matrix(40, 4);
+    rows.rows_mut().into_iter().for_each(|mut row| row[3] += row[0]);
+    rows * scales + array![3.0, -2000.0, 0.0, 7.0]
+}
+
+fn model() -> EigenspaceModel {
+    EigenspaceModel::fit(rows().view()).unwrap().with_components(2).unwrap()
+}
+
+/// The same model after its rows were standardized by hand.
+fn standardized_rows() -> Array2<f64> {
+    let rows = rows();
+    let mean = rows.mean_axis(Axis(0)).unwrap();
+    let deviation = rows.std_axis(Axis(0), 0.0);
+    (rows - mean) / deviation
+}
+
+fn assert_close(a: &Array2<f64>, b: &Array2<f64>, tolerance: f64) {
+    assert_eq!(a.dim(), b.dim());
+    let scale = b.iter().fold(1.0_f64, |largest, x| largest.max(x.abs()));
+    assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance * scale), "{a}\n{b}");
+}
+
+#[test]
+fn a_raw_view_agrees_with_the_model() {
+    let (model, rows) = (model(), rows());
+    let view = View::raw(model.clone());
+    assert_eq!(view.project(rows.view()).unwrap(), model.project(rows.view()).unwrap());
+    let scores = model.project(rows.view()).unwrap();
+    assert_eq!(view.reconstruct(scores.view()).unwrap(), model.reconstruct(scores.view()).unwrap());
+    assert_eq!(view.hotelling(rows.view()).unwrap(), model.hotelling(rows.view()).unwrap());
+    assert_eq!(view.squared_distance(rows.view()).unwrap(), model.squared_distance(rows.view()).unwrap());
+    let white = view.clone().whiten(true);
+    assert_eq!(white.project(rows.view()).unwrap(), model.whiten(rows.view()).unwrap());
+    let back = white.reconstruct(white.project(rows.view()).unwrap().view()).unwrap();
+    assert_close(&back, &model.reconstruct(scores.view()).unwrap(), 1e-12);
+    let limits = model.limits(0.95).unwrap();
+    assert_eq!(view.limits(0.95).unwrap(), limits);
+    assert_eq!(view.monitor(rows.view(), limits).unwrap(), model.monitor(rows.view(), limits).unwrap());
+    assert_close(&view.covariance().unwrap(), &model.covariance().unwrap(), 1e-14);
+    assert_eq!(view.precision().unwrap(), model.precision().unwrap());
+}
+
+#[test]
+fn a_standardized_view_is_the_model_of_standardized_rows() {
+    let (rows, by_hand) = (rows(), standardized_rows());
+    let wanted = EigenspaceModel::fit(by_hand.view()).unwrap().with_components(2).unwrap();
+    let view = View::raw(model()).standardized(true).unwrap();
+    let close = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| {
+        assert_close(&a.insert_axis(Axis(0)).to_owned(), &b.insert_axis(Axis(0)).to_owned(), 1e-9);
+    };
+    assert_close(&view.project(rows.view()).unwrap(), &wanted.project(by_hand.view()).unwrap(), 1e-9);
+    close(view.hotelling(rows.view()).unwrap().view(), wanted.hotelling(by_hand.view()).unwrap().view());
+    close(view.squared_distance(rows.view()).unwrap().view(), wanted.squared_distance(by_hand.view()).unwrap().view());
+    assert_close(&view.covariance().unwrap(), &wanted.covariance().unwrap(), 1e-9);
+    let all = view.components(4).unwrap();
+    assert_close(&all.reconstruct(all.project(rows.view()).unwrap().view()).unwrap(), &rows, 1e-12);
+    let correlations = all.correlations().unwrap();
+    let lengths = correlations.map_axis(Axis(1), |row| row.dot(&row));
+    assert!(lengths.iter().all(|length| (length - 1.0).abs() < 1e-12), "{lengths}");
+}
+
+#[test]
+fn a_scaled_view_has_other_units() {
+    let scales = array![1.0, 0.01, 100.0, 2.0];
+    let view = View::raw(model()).scaled_by(scales.view()).unwrap();
+    let wanted = EigenspaceModel::fit((rows() * &scales).view()).unwrap().with_components(2).unwrap();
+    assert_close(&view.project(rows().view()).unwrap(), &wanted.project((rows() * &scales).view()).unwrap(), 1e-11);
+    assert_eq!(view.scales().unwrap(), scales);
+    assert!(View::raw(model()).scaled_by(array![1.0].view()).is_err());
+}
+
+#[test]
+fn the_metadata_chooses_the_view() {
+    let model = model().with_metadata(Metadata::new().with_standardize(true)).unwrap();
+    assert!(View::new(model.clone()).unwrap().scales().is_some());
+    assert!(View::raw(model).scales().is_none());
+    let empty = EigenspaceModel::empty(4).with_metadata(Metadata::new().with_standardize(true)).unwrap();
+    assert!(View::new(empty).unwrap().scales().is_none(), "no rows have no deviations");
+}
+
+#[test]
+fn missing_cells_are_refused_skipped_or_filled() {
+    let mut holes = rows();
+    (holes[[1, 2]], holes[[5, 0]], holes[[5, 1]]) = (f64::NAN, f64::NAN, f64::NAN);
+    let view = View::raw(model()).standardized(true).unwrap().whiten(true);
+    let refused = view.project(holes.view()).unwrap_err();
+    assert!(matches!(refused, Error::NonFinite { row: 1, column: 2, .. }), "{refused:?}");
+    let whole = view.project(rows().view()).unwrap();
+
+    let skipping = view.clone().missing(Missing::Skip);
+    let skipped = skipping.project(holes.view()).unwrap();
+    for (i, row) in skipped.rows().into_iter().enumerate() {
+        let missing = i == 1 || i == 5;
+        let same = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+        let right = if missing { row.iter().all(|z| z.is_nan()) } else { row.iter().zip(whole.row(i)).all(same) };
+        assert!(right, "{i}: {row}");
+    }
+    let t2 = skipping.hotelling(holes.view()).unwrap();
+    assert!(t2[1].is_nan() && t2[5].is_nan() && (t2[0] - view.hotelling(rows().view()).unwrap()[0]).abs() < 1e-12);
+
+    let filling = view.clone().missing(Missing::Impute);
+    let mut filled = holes.clone();
+    model().fill_missing(filled.view_mut()).unwrap();
+    assert_close(&filling.project(holes.view()).unwrap(), &view.project(filled.view()).unwrap(), 1e-12);
+    let q = filling.squared_distance(holes.view()).unwrap();
+    assert!((q - view.squared_distance(filled.view()).unwrap()).iter().all(|x| x.abs() < 1e-12));
+    let narrow = filling.project(holes.mapv(|x| x as f32).view()).unwrap();
+    assert!(narrow.iter().zip(&view.project(filled.view()).unwrap()).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-3));
+
+    // Another bad cell is named by its place among all rows, missing ones included.
+    holes[[7, 3]] = f64::INFINITY;
+    for view in [skipping, filling] {
+        let error = view.project(holes.view()).unwrap_err();
+        assert!(matches!(error, Error::NonFinite { row: 7, column: 3, .. }), "{error:?}");
+        assert!(view.hotelling(holes.view()).is_err());
+        assert!(view.project(holes.slice_axis(Axis(1), Slice::from(..3))).is_err());
+    }
+}
+
+#[test]
+fn components_without_variance_complete_a_view() {
+    let flat = array![[1.0, 2.0, 0.0, 5.0], [2.0, 4.0, 0.0, 5.0], [3.0, 6.0, 0.0, 5.0]];
+    let model = EigenspaceModel::fit(flat.view()).unwrap();
+    let view = View::raw(model.clone()).at_least(3);
+    assert_eq!((model.n_components(), view.n_components()), (1, 3));
+    let components = view.component_rows();
+    assert_close(&components.dot(&components.t()), &Array2::eye(3), 1e-14);
+    assert_eq!(view.singular_values().to_vec()[1..], [0.0, 0.0]);
+    assert_eq!(view.explained_variance().unwrap().to_vec()[1..], [0.0, 0.0]);
+    let other = array![[2.0, 3.0, 7.0, 5.0]];
+    let scores = view.project(other.view()).unwrap();
+    let mean = model.mean().insert_axis(Axis(0)).to_owned();
+    assert_close(&scores, &(&other - &mean).dot(&components.t()), 1e-13);
+    assert_close(&view.reconstruct(scores.view()).unwrap(), &(scores.dot(&components) + &mean), 1e-13);
+    let white = view.clone().whiten(true).project(other.view()).unwrap();
+    assert_eq!(white.row(0).to_vec()[1..], [0.0, 0.0]);
+    assert!(view.reconstruct(Array2::<f64>::zeros((1, 4)).view()).is_err());
+    assert_eq!(view.clone().at_least(9).n_components(), 4, "at most one for each feature");
+    assert_eq!(view.components(1).unwrap().n_components(), 1);
+    let single = View::raw(EigenspaceModel::fit(other.view()).unwrap()).at_least(2).whiten(true);
+    assert_eq!(single.project(other.view()).unwrap(), Array2::<f64>::zeros((1, 2)));
+    assert_eq!(single.noise_variance().unwrap(), 0.0);
+}
+
+#[test]
+fn sparse_rows_have_the_scores_of_dense_ones() {
+    let dense = array![[0.0, 2.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0], [0.0, 0.0, 4.0, 0.0], [1.0, 1.0, 0.0, 0.0]];
+    let (offsets, columns, values) = ([0, 2, 3, 4, 6], [1, 3, 0, 2, 0, 1], [2.0, 1.0, 3.0, 4.0, 1.0, 1.0]);
+    let sparse = SparseRows::new(4, &offsets, &columns, &values).unwrap();
+    let model = EigenspaceModel::fit(dense.view()).unwrap().with_components(2).unwrap();
+    let standardized = View::raw(model.clone()).standardized(true).unwrap();
+    for view in [View::raw(model.clone()), View::raw(model).whiten(true), standardized.whiten(true)] {
+        assert_close(&view.project_sparse(sparse).unwrap(), &view.project(dense.view()).unwrap(), 1e-13);
+    }
+}
+
+#[test]
+fn the_likelihood_is_that_of_the_normal_distribution() {
+    let rows = rows();
+    for view in [View::raw(model()), View::raw(model()).standardized(true).unwrap()] {
+        let precision = view.precision().unwrap();
+        let eigen = EigenspaceModel::clone(view.model());
+        let variances = eigen.explained_variance(1.0).unwrap();
+        let log_determinant = variances.mapv(f64::ln).sum() + 2.0 * view.noise_variance().unwrap().ln();
+        let scales = view.scales().map_or_else(|| Array1::ones(4), |scales| scales.to_owned());
+        let found = view.log_likelihood(rows.view()).unwrap();
+        for (row, found) in rows.rows().into_iter().zip(found) {
+            let x = (&row - &model().mean()) * &scales;
+            let wanted = -0.5 * (4.0 * (2.0 * PI).ln() + log_determinant + x.dot(&precision.dot(&x)));
+            assert!((found - wanted).abs() < 1e-8 * wanted.abs(), "{found} {wanted}");
+        }
+    }
+    let all = View::raw(EigenspaceModel::fit(rows.slice_axis(Axis(0), Slice::from(..3))).unwrap());
+    assert!(matches!(all.log_likelihood(rows.view()), Err(Error::Singular { rank: 2, features: 4 })));
+}
+
+#[test]
+fn loadings_are_covariances_with_unit_scores() {
+    let view = View::raw(model());
+    let scores = view.project(rows().view()).unwrap();
+    let deviations = model().explained_variance(0.0).unwrap().mapv(f64::sqrt);
+    let centered = rows() - model().mean();
+    let wanted = centered.t().dot(&(scores / deviations)) / 40.0;
+    assert_close(&view.loadings().unwrap(), &wanted, 1e-12);
+}
