@@ -1,11 +1,11 @@
-//! What can go wrong, grouped by whose move it is.
+//! Errors of the library, grouped by their cause.
 //!
-//! Every variant carries numbers, not prose, so that a front can act on it; [`Error::hint`] says
-//! what to do next. Rows and columns are counted from 0, within the block that was passed.
+//! Every variant contains numbers and names instead of prose, so that callers can use them; [`Error::hint`] returns advice.
+//! Rows and columns are counted from 0, within the block that was passed.
 
 use crate::printable::printable;
 
-/// Everything this library refuses, and why.
+/// Why a computation is impossible.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,7 +18,7 @@ pub enum Error {
         /// Features of the argument.
         right: usize,
     },
-    /// Rows, or a direction, are not as wide as the model.
+    /// The rows, or a direction, have another number of columns than the model has features.
     #[error("the rows have {found} columns, the model has {expected} features")]
     WidthMismatch {
         /// Features of the model.
@@ -26,16 +26,16 @@ pub enum Error {
         /// Columns of the rows.
         found: usize,
     },
-    /// Coordinates have more columns than the model has directions.
+    /// The scores have more columns than the model has directions.
     #[error("the scores have {found} columns, the model keeps {available} directions")]
     TooManyScores {
         /// Directions the model keeps.
         available: usize,
-        /// Columns of the coordinates.
+        /// Columns of the scores.
         found: usize,
     },
-    /// A part has more rows, or more weight, than the whole it should be taken out of.
-    #[error("cannot split {part} rows (weight {part_weight}) out of a model of {whole} (weight {whole_weight})")]
+    /// The part has more rows, or more weight, than the whole.
+    #[error("cannot split {part} rows (weight {part_weight}) off a model of {whole} rows (weight {whole_weight})")]
     SplitTooLarge {
         /// Rows in the whole.
         whole: u64,
@@ -46,9 +46,9 @@ pub enum Error {
         /// Weight of the part.
         part_weight: f64,
     },
-    /// Taking the part out would leave a negative scatter, so its rows were never in the whole.
+    /// Removing the part would leave a negative scatter, so its rows were never in the whole.
     #[error(
-        "cannot split: the part was never in the whole. Without it the scatter along some direction would be {scatter:.3e}, and rounding and truncation explain no less than {allowed:.3e}"
+        "cannot split: the part was never in the whole. Removing it would leave a scatter of {scatter:.3e} along some direction, but rounding and truncation explain only values down to {allowed:.3e}"
     )]
     NotAPart {
         /// The most negative scatter found.
@@ -56,8 +56,10 @@ pub enum Error {
         /// The lower limit that rounding and the two error bounds allow.
         allowed: f64,
     },
-    /// The model weighs too little for the question.
-    #[error("the model has a weight of {weight:.3}, and this needs more than {needed}")]
+    /// The total weight of the rows is too small for this result.
+    #[error(
+        "cannot compute this result: it needs rows with a total weight above {needed}, and the model has {weight:.3}"
+    )]
     TooLittleWeight {
         /// Weight needed.
         needed: f64,
@@ -67,14 +69,14 @@ pub enum Error {
     /// The divisor `weight - ddof` of a variance is not positive, or is rounding.
     #[error("cannot compute variances with ddof = {ddof}: the total weight of the {count} rows is only {weight}")]
     Divisor {
-        /// Degrees of freedom taken off.
+        /// Degrees of freedom to subtract from the weight.
         ddof: f64,
         /// Weight of the model.
         weight: f64,
         /// Rows of the model.
         count: u64,
     },
-    /// A feature that has no value in any row, where missing cells are to be filled.
+    /// A feature has no value in any row, so its missing cells cannot be filled.
     #[error("cannot fill column {column}: it has no value in any of {rows} rows")]
     NeverObserved {
         /// The column, from 0.
@@ -85,9 +87,9 @@ pub enum Error {
     /// Too many features for a D x D scatter.
     #[error("cannot keep a scatter matrix of {features} x {features}: the limit is {limit} features")]
     ScatterTooLarge {
-        /// Features asked for.
+        /// Number of features.
         features: usize,
-        /// Features allowed.
+        /// Largest number of features.
         limit: usize,
     },
     /// Two models, or rows and a model, name their features differently.
@@ -140,7 +142,7 @@ pub enum Error {
         limit: usize,
     },
     /// One model is centered and the other is not.
-    #[error("one model is centered on the mean, the other on the origin")]
+    #[error("cannot combine the models: one is centered on the mean, the other on the origin")]
     CenteringDiffers,
     /// An empty list of models.
     #[error("cannot merge an empty list of models")]
@@ -160,31 +162,31 @@ pub enum Error {
         /// What was given.
         value: f64,
     },
-    /// A word that is none of a setting's.
+    /// A setting that cannot be parsed.
     #[error("invalid {what} `{text}`: expected {expected}", text = printable(text))]
     UnknownWord {
-        /// Which setting.
+        /// The name of the setting.
         what: &'static str,
-        /// What was given.
+        /// The given text.
         text: String,
-        /// The words it has.
+        /// The valid values.
         expected: &'static str,
     },
-    /// A number of components, a rank or a block length of zero.
-    #[error("{what} must be at least 1")]
+    /// A number of components, a rank or a block size of zero.
+    #[error("invalid {what} 0: expected at least 1")]
     Zero {
         /// Which setting.
         what: &'static str,
     },
     /// The covariance has no inverse.
-    #[error("the covariance has no inverse: {rank} directions of {features} carry all the variance")]
+    #[error("cannot invert the covariance: {rank} of {features} directions have all the variance")]
     Singular {
         /// Directions with variance.
         rank: usize,
         /// Features of the model.
         features: usize,
     },
-    /// A scale that is not positive, or takes the values out of range.
+    /// A scale that is not positive, or that makes values too large.
     #[error("column {column}: the scale is {value:e}, expected a positive number that keeps the values below 1e140")]
     InvalidScale {
         /// Column, from 0.
@@ -226,7 +228,7 @@ pub enum Error {
         /// Column, from 0.
         column: usize,
     },
-    /// Another number of weights than of rows.
+    /// The number of weights is not the number of rows.
     #[error("there are {weights} weights for {rows} rows")]
     WeightCount {
         /// Rows of the block.
@@ -243,7 +245,9 @@ pub enum Error {
         value: f64,
     },
     /// A forgetting factor outside (0, 1], or a half-life that is not positive.
-    #[error("invalid forgetting {value}: expected a factor above 0 and at most 1, or a half-life above 0")]
+    #[error(
+        "invalid forgetting factor or half-life {value}: expected a factor above 0 and at most 1, or a half-life above 0"
+    )]
     InvalidForgetting {
         /// What was given.
         value: f64,
@@ -288,7 +292,7 @@ pub enum Error {
         /// Largest magnitude accepted.
         limit: f64,
     },
-    /// A result that is beyond f32, in which such rows are worked on.
+    /// A result that is too large for f32, the precision in which such rows are projected.
     #[error("row {row}, column {column} of the result is too large for 32-bit floats")]
     BeyondF32 {
         /// Row of the result, from 0.
@@ -299,7 +303,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A word that is none of a setting's.
+    /// The error for a setting that cannot be parsed.
     pub(crate) fn unknown_word(what: &'static str, text: &str, expected: &'static str) -> Self {
         Self::UnknownWord { what, text: text.into(), expected }
     }
@@ -323,13 +327,13 @@ impl Error {
             Self::NeverObserved { .. } => "leave out the column, or add rows that have it before you read the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
             Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
-            Self::InvalidConfidence { .. } => "with 0.99 one good row in a hundred exceeds the limit".into(),
-            Self::SparseSlices { .. } => "offsets start with 0, never fall, and end with the number of values; there is one index for each value".into(),
-            Self::SparseColumn { features, .. } => format!("columns are counted from 0 to {}", features.saturating_sub(1)),
-            Self::SparseMissing { .. } => "pass the rows dense to have missing cells skipped or filled".into(),
+            Self::InvalidConfidence { .. } => "use for example 0.99, for a limit that one in a hundred normal rows exceeds".into(),
+            Self::SparseSlices { .. } => "pass one index for each value, and offsets that start with 0, never decrease, and end with the number of values".into(),
+            Self::SparseColumn { features, .. } => format!("use column indices from 0 to {}", features.saturating_sub(1)),
+            Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
-            Self::InvalidWeight { .. } => "a weight of 0 leaves the row out".into(),
-            Self::InvalidForgetting { .. } => "0.99 per row remembers about the last 100 rows; 1 forgets nothing".into(),
+            Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
+            Self::InvalidForgetting { .. } => "use for example 0.99 per row, which remembers about the last 100 rows; 1 forgets nothing".into(),
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
             Self::NameCount { features, .. } => format!("pass {features} names, or none"),
             Self::LabelCount { .. } => "pass at most one label for each component".into(),
@@ -340,14 +344,14 @@ impl Error {
             Self::CenteringDiffers => "fit both with the same `centered` option".into(),
             Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
-            Self::InvalidShare { .. } => "0.95 keeps 95 % of the variance; use a whole number for a count of components".into(),
-            Self::InvalidTolerance { .. } => "1e-6 drops directions whose spread is below a millionth of the largest".into(),
+            Self::InvalidShare { .. } => "use a share between 0 and 1, for example 0.95; for a number of components, use a whole number".into(),
+            Self::InvalidTolerance { .. } => "use for example 1e-6, which drops directions whose spread is below a millionth of the largest".into(),
             Self::Singular { rank, .. } => format!("report fewer than {rank} components, so that some noise variance remains, or use more rows"),
             Self::NonFinite { row, column, value } if value.is_nan() => format!("drop row {row}, or leave out or fill column {column}; a fit can also skip rows with missing cells, or impute them"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}"),
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
-            Self::Zero { .. } => "leave the setting out for the default".into(),
+            Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
             Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
             Self::ZeroDirection | Self::CountOverflow => return None,

@@ -1,129 +1,129 @@
-//! What a recognizer refuses.
+//! Errors of recognizers.
 
 use crate::printable::{first_names, printable};
 
-/// Why faces cannot be trained on, enrolled, forgotten or evaluated.
+/// Why a recognizer cannot be trained, changed, evaluated, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The model refuses the pictures.
+    /// The model cannot be computed from the images.
     #[error(transparent)]
     Model(#[from] crate::Error),
-    /// A recognizer cannot be read or written.
+    /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] crate::io::Error),
-    /// No pictures at all.
+    /// No images were given.
     #[error("no images were given")]
     NoPictures,
-    /// Another number of names than of pictures.
-    #[error("there are {names} names of {what} for {pictures} pictures")]
+    /// The number of names is not the number of images.
+    #[error("there are {names} names of {what} for {pictures} images")]
     NameCount {
-        /// Pictures given.
+        /// Number of images.
         pictures: usize,
-        /// Names given.
+        /// Number of names.
         names: usize,
-        /// Whose names: `people` or `pictures`.
+        /// Which names: `people` or `images`.
         what: &'static str,
     },
-    /// A person or a picture without a name.
-    #[error("picture {picture} has an empty name, or that of nobody")]
+    /// The name of a person or of an image is empty.
+    #[error("image {picture}: the name of the person or of the image is empty")]
     NoName {
-        /// Picture, from 0.
+        /// Index of the image, from 0.
         picture: usize,
     },
-    /// The same pixels a second time.
+    /// An image with the same pixels is already enrolled.
     #[error(
-        "the picture `{picture}` of `{person}` is enrolled already, as `{as_picture}` of `{as_person}`",
+        "the image `{picture}` of `{person}` is already enrolled, as `{as_picture}` of `{as_person}`",
         person = printable(person), picture = printable(picture), as_person = printable(as_person), as_picture = printable(as_picture)
     )]
     AlreadyEnrolled {
-        /// Whose it is said to be.
+        /// The given person.
         person: String,
-        /// The picture that was given.
+        /// The given image.
         picture: String,
-        /// Who has it.
+        /// The person it is enrolled for.
         as_person: String,
-        /// Under this name.
+        /// The name it is enrolled under.
         as_picture: String,
     },
-    /// Another picture under a name that is taken.
-    #[error("`{person}` has another picture `{picture}` already", person = printable(person), picture = printable(picture))]
+    /// The person already has another image with this name.
+    #[error("`{person}` already has another image named `{picture}`", person = printable(person), picture = printable(picture))]
     NameTaken {
         /// The person.
         person: String,
         /// The name.
         picture: String,
     },
-    /// Nobody of that name.
+    /// Nobody with this name is enrolled.
     #[error("unknown person `{person}`", person = printable(person))]
     UnknownPerson {
-        /// Who was asked for.
+        /// The given name.
         person: String,
-        /// Who is there.
+        /// The people who are enrolled.
         people: Vec<String>,
     },
-    /// No picture of that name.
-    #[error("`{person}` has no picture `{picture}`", person = printable(person), picture = printable(picture))]
+    /// The person has no image with this name.
+    #[error("`{person}` has no image named `{picture}`", person = printable(person), picture = printable(picture))]
     UnknownPicture {
         /// The person.
         person: String,
-        /// What was asked for.
+        /// The given name.
         picture: String,
-        /// What is there.
+        /// The person's images.
         pictures: Vec<String>,
     },
-    /// Nobody would be left.
+    /// The last person cannot be forgotten.
     #[error("cannot forget the last person")]
     NobodyLeft,
-    /// A picture with a part that nobody knows any more.
-    #[error("cannot forget the picture `{picture}` of `{person}`: directions that it contributed to were dropped", person = printable(person), picture = printable(picture))]
+    /// The image contributed to directions that were dropped.
+    #[error("cannot forget the image `{picture}` of `{person}`: directions that it contributed to were dropped", person = printable(person), picture = printable(picture))]
     Dropped {
         /// The person.
         person: String,
-        /// The first such picture.
+        /// The first such image.
         picture: String,
     },
-    /// A name that would not be one line of text.
-    #[error("the name {name:?} has control characters in it")]
+    /// A name with control characters.
+    #[error("invalid name {name:?}: it contains control characters")]
     ControlName {
         /// The name.
         name: String,
     },
-    /// A person called as pictures of nobody are.
-    #[error("invalid name of a person `{person}`: pictures of strangers are reported under it", person = printable(person))]
+    /// A name that is reserved for strangers and for images that are not faces.
+    #[error("invalid name `{person}` of a person: it is reserved for images that are not recognized", person = printable(person))]
     ReservedName {
         /// The name.
         person: String,
     },
-    /// A width and height that do not make the pixels.
-    #[error("pictures of {}x{} do not have {features} pixels", size.0, size.1)]
+    /// A width and height that do not match the number of pixels.
+    #[error("invalid image size {}x{}: the images have {features} pixels", size.0, size.1)]
     PictureSize {
         /// Width and height.
         size: (usize, usize),
         /// Columns of the rows.
         features: usize,
     },
-    /// A setting whose text says nothing.
+    /// A setting that cannot be parsed.
     #[error("invalid {what} `{text}`", text = printable(text))]
     Setting {
-        /// What it should have been.
+        /// The name of the setting.
         what: &'static str,
-        /// What it is.
+        /// The given text.
         text: String,
     },
-    /// A protocol that needs more pictures of somebody.
-    #[error("`{person}` has {}, and the protocol {protocol} needs {needed}", pictures(*found), person = printable(person))]
+    /// A person has too few images for a protocol.
+    #[error("cannot use the protocol {protocol}: it needs {needed} images of each person, and `{person}` has {found}", person = printable(person))]
     TooFewPictures {
         /// The protocol.
         protocol: String,
-        /// The first person with too few.
+        /// The first person with too few images.
         person: String,
-        /// Pictures there.
+        /// Number of images.
         found: usize,
-        /// Pictures needed.
+        /// Number of images needed.
         needed: usize,
     },
-    /// A protocol that needs somebody to take a person for.
+    /// A protocol needs at least two people.
     #[error("cannot evaluate with images of only one person")]
     OnePerson,
 }
@@ -134,46 +134,52 @@ impl Error {
         let text = match self {
             Self::Model(error) => return error.hint(),
             Self::File(error) => return error.hint(),
-            Self::NoPictures => "pass at least one picture of one person".into(),
-            Self::NameCount { .. } | Self::NoName { .. } => "name the person and the picture of every row".into(),
-            Self::AlreadyEnrolled { .. } => "every picture counts once: leave it out, or forget the other first".into(),
-            Self::NameTaken { .. } => "give it another name, or forget the other first".into(),
+            Self::NoPictures => "pass at least one image".into(),
+            Self::NameCount { .. } | Self::NoName { .. } => {
+                "pass a name of the person and a name of the image for every row".into()
+            }
+            Self::AlreadyEnrolled { .. } => {
+                "leave it out: every image can be enrolled only once; or forget the other one first".into()
+            }
+            Self::NameTaken { .. } => "give it another name, or forget the other one first".into(),
             Self::UnknownPerson { people: names, .. } | Self::UnknownPicture { pictures: names, .. } => {
                 format!("there are: {}", first_names(names))
             }
-            Self::NobodyLeft => "a recognizer knows at least one person; remove its file instead".into(),
+            Self::NobodyLeft => "remove the file instead: a recognizer has at least one person".into(),
             Self::Dropped { .. } => {
-                "train again on the pictures that stay; without max_rank nothing is dropped, and everybody can be forgotten".into()
+                "train again on the remaining images; without max_rank nothing is dropped, and anybody can be forgotten"
+                    .into()
             }
-            Self::ControlName { .. } => "names of people and pictures are one line of text; rename the folder or the file".into(),
-            Self::ReservedName { .. } => "choose another name for the person: rename the folder".into(),
-            Self::PictureSize { .. } => "width times height, times 3 for colors, must be the number of pixels".into(),
+            Self::ControlName { .. } => "rename the directory or the file: a name must be one line of text".into(),
+            Self::ReservedName { .. } => {
+                "choose another name for the person, for example by renaming the directory".into()
+            }
+            Self::PictureSize { .. } => {
+                "choose a width and height whose product (times 3 for color) is the number of pixels".into()
+            }
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
-            Self::TooFewPictures { .. } => "add pictures of them, leave them out, or train on fewer".into(),
-            Self::OnePerson => "evaluate with pictures of two people or more".into(),
+            Self::TooFewPictures { .. } => {
+                "add images of this person, leave the person out, or train on fewer images".into()
+            }
+            Self::OnePerson => "add images of at least one other person".into(),
         };
         Some(text)
     }
 }
 
-/// The texts that a setting may have.
+/// The hint for a setting that cannot be parsed.
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
         "classifier" => {
-            "one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbors and 10000 epochs"
+            "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs) or subspace, with at most 1000 neighbors and 10000 epochs"
         }
-        "metric" => "one of euclidean, cosine, mahalanobis, mahalanobis-cosine",
-        "way to take pixels" => "one of raw, standardized",
-        "threshold" => "a positive number, `learned`, or `none`",
-        "share of faces to accept" => "above 0 and at most 1, for example 0.95",
+        "metric" => "use euclidean, cosine, mahalanobis or mahalanobis-cosine",
+        "treatment of pixels" => "use raw or standardized",
+        "threshold" => "use a number of 0 or more, `learned` or `none`",
+        "share of faces to accept" => "use a share above 0 and at most 1, for example 0.95",
         "protocol" => {
-            "one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures"
+            "use first-5, random-5, random-9, leave-one-out or incremental; the number is that of training images"
         }
         _ => return None,
     })
-}
-
-/// So many pictures.
-fn pictures(count: usize) -> String {
-    if count == 1 { "1 picture".into() } else { format!("{count} pictures") }
 }

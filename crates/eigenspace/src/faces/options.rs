@@ -245,7 +245,7 @@ impl FaceOptions {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.components.check()?;
         if self.max_rank == Some(0) {
-            return Err(crate::Error::Zero { what: "the rank to keep" }.into());
+            return Err(crate::Error::Zero { what: "rank" }.into());
         }
         if !(self.accept > 0.0 && self.accept <= 1.0) {
             return Err(invalid("share of faces to accept", &self.accept.to_string()));
@@ -352,7 +352,7 @@ macro_rules! words {
 
 words!(Metric, "metric", "euclidean" => Metric::Euclidean, "cosine" => Metric::Cosine,
     "mahalanobis" => Metric::Mahalanobis, "mahalanobis-cosine" => Metric::MahalanobisCosine);
-words!(Pixels, "way to take pixels", "raw" => Pixels::Raw, "standardized" => Pixels::Standardized);
+words!(Pixels, "treatment of pixels", "raw" => Pixels::Raw, "standardized" => Pixels::Standardized);
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -150,7 +150,7 @@ impl Recognizer {
         options.check()?;
         if options.pixels != self.options.pixels {
             let text = options.pixels.to_string();
-            return Err(Error::Setting { what: "way to take pixels of this recognizer", text });
+            return Err(Error::Setting { what: "treatment of pixels for this recognizer", text });
         }
         let model = described(self.model.with_components(options.components)?, &options)?;
         Ok(Self { model, options, ..self.clone() })
@@ -221,7 +221,7 @@ const RESERVED_NAMES: [&str; 2] = ["unknown", "not a face"];
 /// Checks new images against each other and against the enrolled ones. Returns them sorted, with their original indices.
 pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
     let pictures = faces.rows.nrows();
-    for (what, names) in [("people", faces.people.len()), ("pictures", faces.pictures.len())] {
+    for (what, names) in [("people", faces.people.len()), ("images", faces.pictures.len())] {
         if names != pictures {
             return Err(Error::NameCount { pictures, names, what });
         }

@@ -1,21 +1,24 @@
-//! What can go wrong with files and bytes. Errors of the model are wrapped, never the other way round.
+//! Errors of reading and writing. They wrap the errors of the library, never the other way round.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error;
 use crate::io::source_error::SourceError;
 use crate::printable::{printable, printable_path};
 
-/// Everything that reading and writing refuses, and why.
+/// The path that stands for standard input and standard output.
+const STANDARD: &str = "-";
+
+/// Why something cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The model refuses the rows, or the options.
+    /// The model cannot be computed from the rows or with the options.
     #[error(transparent)]
     Model(#[from] error::Error),
 
-    // ---- the model's bytes are unusable ----
-    /// The bytes are not an acceptable model.
+    // ---- invalid bytes ----
+    /// The bytes are not a valid model.
     #[error("not a valid model: {0}")]
     Format(#[from] FormatError),
 
@@ -23,35 +26,35 @@ pub enum Error {
     #[error("the checkpoint was made with other options")]
     OptionsDiffer,
 
-    // ---- the world failed ----
+    // ---- files ----
     /// A file could not be read or written.
-    #[error("cannot {action} `{path}`", path = printable_path(path))]
+    #[error("cannot {action} {}", file_or_standard(path, action))]
     Io {
         /// What was attempted: `read` or `write`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// A file was changed between reading it and writing it back, by a program that did not wait for us.
+    /// A program that does not use our locks changed the file between reading it and writing it back.
     #[error("cannot write `{path}`: another program changed it after it was read", path = path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
     /// A source cannot be read as rows of numbers.
-    #[error("cannot read rows from `{path}`", path = printable_path(path))]
+    #[error("cannot read rows from {}", file_or_standard(path, "read"))]
     Source {
-        /// The file, the folder, or `-` for standard input.
+        /// The file, the directory, or `-` for standard input.
         path: PathBuf,
         /// What is wrong with it.
         #[source]
         source: SourceError,
     },
-    /// Rows cannot be written in the format that the name of the file tells.
-    #[error("cannot write rows to `{path}`", path = printable_path(path))]
+    /// Rows cannot be written in the format that the name of the file suggests.
+    #[error("cannot write rows to {}", file_or_standard(path, "write"))]
     Sink {
         /// The file.
         path: PathBuf,
@@ -59,7 +62,7 @@ pub enum Error {
         #[source]
         source: SourceError,
     },
-    /// A file was read, but holds no acceptable model.
+    /// The file does not contain a valid model.
     #[error("cannot read `{path}` as a model", path = printable_path(path))]
     File {
         /// The file.
@@ -70,19 +73,19 @@ pub enum Error {
     },
 }
 
-/// Why bytes are not an acceptable model.
+/// Why bytes are not a valid model.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// Fewer bytes, or more, than the header announces.
-    #[error("{found} bytes, but the header announces {expected}")]
+    /// The number of bytes is not the one that the header announces.
+    #[error("{}", wrong_length(*expected, *found))]
     Truncated {
         /// Bytes announced.
         expected: u64,
         /// Bytes present.
         found: u64,
     },
-    /// Not a safetensors file at all, or a broken header.
+    /// Not a safetensors file, or a broken header.
     #[error("the safetensors header is broken: {}", printable(.0))]
     Header(String),
     /// A safetensors file without our metadata.
@@ -92,7 +95,7 @@ pub enum FormatError {
         key: &'static str,
     },
     /// Another version of the format.
-    #[error("the file has format version {found}, and this program reads version {supported}")]
+    #[error("its format version is {found}, but this program reads version {supported}")]
     Version {
         /// Version in the file.
         found: u64,
@@ -106,7 +109,7 @@ pub enum FormatError {
         name: &'static str,
     },
     /// A tensor of another element type.
-    #[error("the tensor `{name}` has another element type than {expected}")]
+    #[error("the elements of the tensor `{name}` are not {expected}")]
     Dtype {
         /// Its name.
         name: &'static str,
@@ -123,8 +126,8 @@ pub enum FormatError {
         /// The shape found.
         found: Vec<usize>,
     },
-    /// The checksum does not match: some byte was changed.
-    #[error("the checksum does not match: some byte was changed after writing")]
+    /// The checksum does not match.
+    #[error("the checksum does not match: the file was changed after it was written")]
     Checksum,
     /// A number that is not finite, or negative where it cannot be.
     #[error("the tensor `{name}` holds {value} at position {index}")]
@@ -143,7 +146,7 @@ pub enum FormatError {
         index: usize,
     },
     /// The basis is not orthonormal.
-    #[error("the basis is not orthonormal: it is off by {loss:e}")]
+    #[error("the basis is not orthonormal: its error is {loss:e}")]
     NotOrthonormal {
         /// Largest entry of |V V' - I|.
         loss: f64,
@@ -154,11 +157,11 @@ pub enum FormatError {
         /// Which numbers.
         what: &'static str,
     },
-    /// A model of anything, but no recognizer.
-    #[error("a model, but not a recognizer: it has no people in it")]
+    /// A model that is not a recognizer.
+    #[error("expected a recognizer, found a model without people")]
     NoRecognizer,
     /// Not a checkpoint, or a broken one.
-    #[error("these bytes are not a checkpoint of this version")]
+    #[error("it is not a checkpoint of this version of eigenspace")]
     NoCheckpoint,
     /// The model does not fit in memory.
     #[error("{bytes} bytes do not fit in memory")]
@@ -175,8 +178,8 @@ impl Error {
             Self::Model(error) => error.hint(),
             Self::Format(source) | Self::File { source, .. } => source.hint(),
             Self::Source { source, .. } => source.hint(),
-            Self::Sink { .. } => Some("rows are written to files that end in .npy, .csv, .tsv or .parquet".into()),
-            Self::Changed { .. } => Some("nothing was written; try again with the file as it is now".into()),
+            Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
+            Self::Changed { .. } => Some("try again with the file as it is now; nothing was written".into()),
             Self::OptionsDiffer => {
                 Some("pass the options of the interrupted fit, or start again without the checkpoint".into())
             }
@@ -188,13 +191,13 @@ impl Error {
 impl FormatError {
     fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Truncated { .. } | Self::Checksum => "copy the file again from where it was written",
+            Self::Truncated { .. } | Self::Checksum => "copy the file again from its source",
             Self::Version { found, supported } if found > supported => "update eigenspace to read this file",
             Self::Version { .. } => "fit the model again: files of earlier versions cannot be read",
             Self::NoCheckpoint => {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
-            Self::NoRecognizer => "train one on pictures of people, in a folder for each",
+            Self::NoRecognizer => "train one on images of people, with one directory for each person",
             Self::Header(_) | Self::Metadata { .. } => "check that this is a file that eigenspace wrote",
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
         };
@@ -202,7 +205,7 @@ impl FormatError {
     }
 }
 
-/// Places the problem of a source in its path.
+/// Adds the path of a source to its error.
 pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(SourceError) -> Error {
     let path = path.into();
     move |source| Error::Source { path, source }
@@ -222,4 +225,21 @@ pub fn system_hint(error: &std::io::Error) -> Option<&'static str> {
         ErrorKind::NotADirectory => "write to an existing directory: a part of this path is a file",
         _ => return None,
     })
+}
+
+/// The name of a file in a message; `-` is standard input, or standard output if it is written.
+fn file_or_standard(path: &Path, action: &str) -> String {
+    match action {
+        _ if path != Path::new(STANDARD) => format!("`{}`", printable_path(path)),
+        "write" => "standard output".into(),
+        _ => "standard input".into(),
+    }
+}
+
+/// Describes a file whose length differs from the one in its header.
+fn wrong_length(expected: u64, found: u64) -> String {
+    match found {
+        0 => "it is empty".into(),
+        found => format!("it has {found} bytes, expected {expected}"),
+    }
 }

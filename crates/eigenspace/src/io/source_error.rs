@@ -1,21 +1,21 @@
-//! What can be wrong with a source of rows.
+//! Errors of row sources.
 //!
-//! Messages about text name the line, counted from 1 as editors do. All others name the row, counted from 0 as NumPy, the
-//! columns of `--columns` and the rest of this library do.
+//! Messages about text files name the line, counted from 1 as in editors. All others name the row, counted from 0 as in
+//! NumPy and in the rest of this library.
 
 use std::fmt;
 
 use crate::printable::{first_names, printable};
 
-/// Where a row stands in its source.
+/// The position of a row in its source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Place {
-    /// The row, from 0; a header is none.
+    /// The row, from 0, not counting a header.
     pub row: u64,
-    /// The line, from 1, where the source is text.
+    /// The line, from 1, if the source is text.
     pub line: Option<u64>,
-    /// The file of the row, where rows are files.
+    /// The file of the row, if every row is a file.
     pub file: Option<String>,
 }
 
@@ -33,27 +33,27 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The name does not tell the format.
+    /// The format cannot be inferred from the name.
     #[error("cannot infer the format from the name")]
     UnknownFormat,
-    /// This build of the library does not have the format's feature.
+    /// The library was built without the feature for this format.
     #[error("this program was built without support for {format}")]
     NotBuilt {
         /// The format.
         format: &'static str,
     },
-    /// No row at all.
+    /// There are no rows.
     #[error("it has no rows")]
     Empty,
-    /// No file matches a pattern, or a folder holds nothing that can be read.
+    /// No file matches a pattern, or a directory contains nothing that can be read.
     #[error("no files found that can be read")]
     NoFiles,
-    /// The bytes are not in the format that they should be in.
+    /// The file does not have the expected format.
     #[error("not a valid {format}: {problem}", problem = printable(problem))]
     Malformed {
         /// The format.
         format: &'static str,
-        /// What is wrong, in the words of the reader.
+        /// The problem, as described by the reader.
         problem: String,
     },
     /// Fewer bytes than the header announces.
@@ -85,10 +85,10 @@ pub enum SourceError {
         expected: usize,
         /// Columns of this row.
         found: usize,
-        /// What seems to stand between the cells, where the first line of text was not cut into several.
+        /// The probable delimiter, if the chosen one does not occur in the first line of text.
         delimiter: Option<char>,
     },
-    /// Other columns than in the files before, or than the model has.
+    /// The number of columns differs from the files before, or from the model.
     #[error("it has {}, expected {expected}", counted(*found))]
     ColumnCount {
         /// Columns of the files before, or of the model.
@@ -96,20 +96,20 @@ pub enum SourceError {
         /// Columns of this file.
         found: usize,
     },
-    /// One character that would both separate cells and mark decimals.
-    #[error("`{mark}` cannot both separate cells and mark decimals")]
+    /// The delimiter and the decimal mark are the same character.
+    #[error("`{mark}` cannot be both the delimiter and the decimal mark")]
     DecimalMark {
         /// The character.
         mark: char,
     },
-    /// Images in a format that is not read.
+    /// Images in a format that is not supported.
     #[error("{format} images are not supported", format = printable(format))]
     ImageFormat {
         /// The format.
         format: String,
     },
-    /// Other column names than in the files before.
-    #[error("column {column} is called `{found}`, and `{expected}` in the files before", found = printable(found), expected = printable(expected))]
+    /// A column has another name than in the files before.
+    #[error("column {column} is named `{found}`, but `{expected}` in the files before", found = printable(found), expected = printable(expected))]
     ColumnName {
         /// Column, from 0.
         column: usize,
@@ -118,27 +118,27 @@ pub enum SourceError {
         /// The name here.
         found: String,
     },
-    /// A column that was asked for and is not there.
+    /// A requested column does not exist.
     #[error("there is no column `{column}`", column = printable(column))]
     NoColumn {
-        /// What was asked for.
+        /// The requested column.
         column: String,
-        /// What there is.
+        /// The existing columns.
         available: Vec<String>,
     },
-    /// All columns were left out, or serve as label and weight.
+    /// All columns were excluded, or are used as label and weight.
     #[error("no column is left to read")]
     NothingLeft {
-        /// What there is.
+        /// The existing columns.
         available: Vec<String>,
     },
-    /// A column was asked for twice.
+    /// A column was requested twice.
     #[error("the column `{column}` is requested twice", column = printable(column))]
     ColumnTwice {
         /// The column.
         column: String,
     },
-    /// A column was asked for by a name that several columns have.
+    /// A requested name belongs to several columns.
     #[error("{} columns have the name `{column}`: {}", places.len(), listed(places), column = printable(column))]
     DuplicateColumn {
         /// The name.
@@ -146,16 +146,16 @@ pub enum SourceError {
         /// The numbers of the columns that have it, from 0.
         places: Vec<usize>,
     },
-    /// An array that was asked for, or must be chosen.
+    /// A requested array does not exist.
     #[error("there is no array `{key}`", key = printable(key))]
     NoArray {
-        /// What was asked for.
+        /// The requested array.
         key: String,
-        /// What there is.
+        /// The existing arrays.
         available: Vec<String>,
     },
-    /// Several arrays, of which none was chosen.
-    #[error("it holds {} arrays", available.len())]
+    /// There are several arrays, and none was chosen.
+    #[error("it has {} arrays, and none was chosen", available.len())]
     ManyArrays {
         /// Their names.
         available: Vec<String>,
@@ -167,7 +167,7 @@ pub enum SourceError {
         line: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// The text.
         text: String,
     },
     /// A column whose type is not a number.
@@ -204,7 +204,7 @@ pub enum SourceError {
         /// The weight.
         value: f64,
     },
-    /// A picture of another size than the first.
+    /// An image of another size than the first.
     #[error("the image is {}x{}, expected {}x{}", found.0, found.1, expected.0, expected.1)]
     PictureSize {
         /// Width and height of the first.
@@ -212,7 +212,7 @@ pub enum SourceError {
         /// Width and height of this one.
         found: (usize, usize),
     },
-    /// Pictures read in color where the first was read as gray, or the other way round.
+    /// Images read in color although the first was read as gray, or the other way round.
     #[error("the image is read {}, expected {}", if *found == 3 { "in color" } else { "as gray" }, if *expected == 3 { "color" } else { "gray" })]
     PictureColor {
         /// Values of a pixel of the first: 1 for gray, 3 for color.
@@ -220,7 +220,7 @@ pub enum SourceError {
         /// Values of a pixel of this one.
         found: usize,
     },
-    /// A picture with other bits per value than the first, so that its numbers mean something else.
+    /// An image with another number of bits per value than the first, so that its values have another scale.
     #[error("the image has {found} bits per value, expected {expected}")]
     PictureDepth {
         /// Bits of the first.
@@ -228,18 +228,18 @@ pub enum SourceError {
         /// Bits of this one.
         found: u8,
     },
-    /// A width and height of no pixels, or of more than can be read.
+    /// An image without pixels, or with more than can be read.
     #[error("the image is {}x{}, expected 1 to {limit} pixels", size.0, size.1)]
     PictureLimit {
         /// Width and height.
         size: (usize, usize),
-        /// Pixels allowed.
+        /// Largest number of pixels.
         limit: usize,
     },
-    /// A PGM or PPM file whose pixels are not width x height.
-    #[error("it announces {expected} bytes of pixels but has {found}")]
+    /// A PGM or PPM file whose number of pixels is not width x height.
+    #[error("its header announces {expected} bytes of pixels, but it has {found}")]
     PictureBytes {
-        /// Bytes that width, height and depth ask for.
+        /// Bytes according to width, height and depth.
         expected: u64,
         /// Bytes after the header.
         found: u64,
@@ -247,15 +247,15 @@ pub enum SourceError {
     /// A format that must be a file.
     #[error("only text and .npy arrays can be read from standard input")]
     StandardInput,
-    /// Standard input cannot be read twice, or skipped in.
+    /// Standard input would have to be read twice.
     #[error("standard input can be read only once")]
     OnlyOnce,
 }
 
-/// What a cell without a value is called in a text and elsewhere.
+/// Describes a missing cell, in text or elsewhere.
 fn missing(place: &Place) -> &'static str {
     match place.line {
-        Some(_) => "the cell is empty, or holds a word for a missing value",
+        Some(_) => "the cell is empty or contains a word for a missing value",
         None => "the value is missing (NaN or null)",
     }
 }
@@ -264,15 +264,15 @@ impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::UnknownFormat => "files end in .npy, .npz, .csv, .tsv, .parquet, .arrow or .feather, text also in .gz, images in .pgm, .png or .jpg; otherwise name the format".into(),
+            Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
-            Self::Truncated { .. } => "the file was cut short, or is still being written; copy it again".into(),
+            Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
-            Self::Width { delimiter: Some(mark), .. } => format!("the cells seem to be separated by {}; set the delimiter", quoted(*mark)),
+            Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
             Self::Width { expected, .. } => format!("all rows must have {}, like the first", counted(*expected)),
             Self::ColumnCount { expected, .. } => format!("pass rows with {}", counted(*expected)),
-            Self::DecimalMark { .. } => "separate the cells by something else, for example a semicolon".into(),
+            Self::DecimalMark { .. } => "choose another delimiter, for example a semicolon".into(),
             Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
@@ -281,13 +281,13 @@ impl SourceError {
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
             Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
-            Self::Weight { .. } => "a weight of 0 leaves the row out".into(),
+            Self::Weight { .. } => "use a weight of 0 to leave the row out".into(),
             Self::PictureSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
             Self::PictureColor { expected: 3, .. } => "read the images in color".into(),
             Self::PictureColor { .. } => "read the images as gray".into(),
             Self::PictureDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
-            Self::PictureBytes { found, expected } if found > expected => "its newlines were probably converted, or something was appended; use the original file".into(),
-            Self::PictureBytes { .. } => "it was cut short, or its newlines were converted; use the original file".into(),
+            Self::PictureBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
+            Self::PictureBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
             Self::ColumnTwice { .. } => "name each column once".into(),
             Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,
@@ -310,10 +310,10 @@ fn counted(columns: usize) -> String {
     if columns == 1 { "1 column".into() } else { format!("{columns} columns") }
 }
 
-/// The formats of images that are read.
+/// The supported image formats.
 pub(super) const IMAGE_FORMATS: &str = "PNG, JPEG, PGM, PPM or PBM";
 
-/// A character as a message shows it.
+/// A character for a message.
 fn quoted(mark: char) -> String {
     if mark == '\t' { "tabs".into() } else { format!("`{mark}`") }
 }

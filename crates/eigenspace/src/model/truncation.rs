@@ -74,7 +74,7 @@ impl Truncation {
     /// Rejects invalid rules.
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self {
-            Self::Rank(0) | Self::FrequentDirections(0) => Err(Error::Zero { what: "the rank to keep" }),
+            Self::Rank(0) | Self::FrequentDirections(0) => Err(Error::Zero { what: "rank" }),
             Self::Energy(value) => check_share(value).map(|()| self),
             Self::Tolerance(value) if !(0.0..1.0).contains(&value) => Err(Error::InvalidTolerance { value }),
             _ => Ok(self),
@@ -205,7 +205,7 @@ impl FromStr for Components {
 impl Components {
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self {
-            Self::Number(0) => Err(Error::Zero { what: "the number of components" }),
+            Self::Number(0) => Err(Error::Zero { what: "number of components" }),
             Self::Share(value) => check_share(value).map(|()| self),
             _ => Ok(self),
         }

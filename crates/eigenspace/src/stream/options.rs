@@ -125,10 +125,10 @@ impl FitOptions {
             return Err(Error::NoFeatures);
         }
         if self.max_rank == Some(Rank::AtMost(0)) {
-            return Err(Error::Zero { what: "the rank to keep" });
+            return Err(Error::Zero { what: "rank" });
         }
         if self.block_rows == Some(0) {
-            return Err(Error::Zero { what: "the number of rows in a block" });
+            return Err(Error::Zero { what: "number of rows per block" });
         }
         plan::plan(features, self.components, self.max_rank, self.truncation, self.engine, self.block_rows)
     }

@@ -90,12 +90,12 @@ fn settings_that_mean_nothing_are_refused() {
     for tolerance in [-0.1, 1.0, f64::NAN] {
         assert!(matches!(m.truncate(Truncation::Tolerance(tolerance)), Err(Error::InvalidTolerance { .. })));
     }
-    assert_eq!(words(m.with_components(0)).0, "the number of components must be at least 1");
+    assert_eq!(words(m.with_components(0)).0, "invalid number of components 0: expected at least 1");
     for truncation in [Truncation::Rank(0), Truncation::FrequentDirections(0)] {
-        assert_eq!(words(m.merge(&m, truncation)).0, "the rank to keep must be at least 1");
+        assert_eq!(words(m.merge(&m, truncation)).0, "invalid rank 0: expected at least 1");
         assert_eq!(
             words(m.update(array![[0.0, 0.0, 0.0]].view(), truncation)).0,
-            "the rank to keep must be at least 1"
+            "invalid rank 0: expected at least 1"
         );
     }
     assert!(FitOptions::new().max_rank(0).stream(3).is_err());

@@ -20,15 +20,15 @@ fn an_array_that_is_cut_short() {
     error: cannot read rows from `t.npy`
       cause: it has 603 bytes, but its header announces 608
 
-    hint: the file was cut short, or is still being written; copy it again
+    hint: copy the file again: it is incomplete, or still being written
     ");
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &bytes[..bytes.len() - 5]), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `-`
+    error: cannot read rows from standard input
       cause: it has 475 bytes, but its header announces 480
 
-    hint: the file was cut short, or is still being written; copy it again
+    hint: copy the file again: it is incomplete, or still being written
     ");
     folder.write("t.npy", &bytes[..40]);
     assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
@@ -43,10 +43,10 @@ fn an_array_that_is_cut_short() {
     assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `-`
+    error: cannot read rows from standard input
       cause: it has 475 bytes, but its header announces 480
 
-    hint: the file was cut short, or is still being written; copy it again
+    hint: copy the file again: it is incomplete, or still being written
     ");
 }
 
@@ -121,7 +121,7 @@ fn one_of_two_arrays_must_be_named() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npz`
-      cause: it holds 2 arrays
+      cause: it has 2 arrays, and none was chosen
 
     hint: name one of them: `a`, `b`, with --key
     ");

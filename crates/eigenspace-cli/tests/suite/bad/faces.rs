@@ -61,9 +61,9 @@ fn damaged_pictures() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `new/ada/9.pgm`
-      cause: it announces 72 bytes of pixels but has 67
+      cause: its header announces 72 bytes of pixels, but it has 67
 
-    hint: it was cut short, or its newlines were converted; use the original file
+    hint: use the original file: this one is incomplete, or its newlines were converted
     ");
     folder.write("new/ada/9.pgm", b"no picture at all");
     assert_snapshot!(folder.refused("faces recognize r.safetensors new/ada/9.pgm"), @"
@@ -128,7 +128,7 @@ fn people_who_are_not_there_or_there_already() {
     exit: 2
     ----- stderr -----
     error: cannot forget `ada` in `r.safetensors`
-      cause: `ada` has no picture `7.pgm`
+      cause: `ada` has no image named `7.pgm`
 
     hint: there are: `1.pgm`, `2.pgm`, `3.pgm`
     ");
@@ -138,23 +138,23 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot forget `cleo` in `r.safetensors`
       cause: cannot forget the last person
 
-    hint: a recognizer knows at least one person; remove its file instead
+    hint: remove the file instead: a recognizer has at least one person
     ");
     assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben"), @"
     exit: 2
     ----- stderr -----
     error: cannot enroll `known/ben` in `r.safetensors`
-      cause: the picture `1.pgm` of `ben` is enrolled already, as `1.pgm` of `ben`
+      cause: the image `1.pgm` of `ben` is already enrolled, as `1.pgm` of `ben`
 
-    hint: every picture counts once: leave it out, or forget the other first
+    hint: leave it out: every image can be enrolled only once; or forget the other one first
     ");
     assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
     exit: 2
     ----- stderr -----
     error: cannot enroll `known/ben/1.pgm` in `r.safetensors`
-      cause: the picture `1.pgm` of `zoe` is enrolled already, as `1.pgm` of `ben`
+      cause: the image `1.pgm` of `zoe` is already enrolled, as `1.pgm` of `ben`
 
-    hint: every picture counts once: leave it out, or forget the other first
+    hint: leave it out: every image can be enrolled only once; or forget the other one first
     ");
     folder.write("loose.pgm", people::picture(4, 1));
     assert_snapshot!(folder.refused("faces enroll r.safetensors loose.pgm"), @"
@@ -186,9 +186,9 @@ fn one_picture_of_each_and_one_person_only() {
     exit: 2
     ----- stderr -----
     error: cannot run the protocol first-1 on `single`
-      cause: `ada` has 1 picture, and the protocol first-1 needs 2
+      cause: cannot use the protocol first-1: it needs 2 images of each person, and `ada` has 1
 
-    hint: add pictures of them, leave them out, or train on fewer
+    hint: add images of this person, leave the person out, or train on fewer images
     ");
     people::write(&folder, "lonely", 1, 1..=4);
     folder.done("faces train lonely -o one.safetensors -q");
@@ -198,7 +198,7 @@ fn one_picture_of_each_and_one_person_only() {
     error: cannot run the protocol first-2 on `lonely`
       cause: cannot evaluate with images of only one person
 
-    hint: evaluate with pictures of two people or more
+    hint: add images of at least one other person
     ");
 }
 
@@ -210,21 +210,21 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: invalid classifier `forest`
 
-    hint: one of knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), subspace; at most 1000 neighbors and 10000 epochs
+    hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs) or subspace, with at most 1000 neighbors and 10000 epochs
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2
     ----- stderr -----
     error: invalid metric `taxicab`
 
-    hint: one of euclidean, cosine, mahalanobis, mahalanobis-cosine
+    hint: use euclidean, cosine, mahalanobis or mahalanobis-cosine
     ");
     assert_snapshot!(folder.refused("faces recognize r.safetensors known --unknown -3"), @"
     exit: 2
     ----- stderr -----
     error: invalid threshold `-3`
 
-    hint: a positive number, `learned`, or `none`
+    hint: use a number of 0 or more, `learned` or `none`
     ");
     assert_snapshot!(folder.refused("faces train known --accept 2 -o s.safetensors"), @"
     exit: 2
@@ -232,14 +232,14 @@ fn settings_that_mean_nothing() {
     error: cannot learn the faces in `known`
       cause: invalid share of faces to accept `2`
 
-    hint: above 0 and at most 1, for example 0.95
+    hint: use a share above 0 and at most 1, for example 0.95
     ");
     assert_snapshot!(folder.refused("faces evaluate known --protocol sixth"), @"
     exit: 2
     ----- stderr -----
     error: invalid protocol `sixth`
 
-    hint: one of first-5, random-5, random-9, leave-one-out, incremental; the number is that of training pictures
+    hint: use first-5, random-5, random-9, leave-one-out or incremental; the number is that of training images
     ");
     assert_snapshot!(folder.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2
@@ -268,9 +268,9 @@ fn files_that_are_no_recognizers() {
     exit: 2
     ----- stderr -----
     error: cannot read `turned.safetensors` as a model
-      cause: the checksum does not match: some byte was changed after writing
+      cause: the checksum does not match: the file was changed after it was written
 
-    hint: copy the file again from where it was written
+    hint: copy the file again from its source
     ");
     folder.write("short.safetensors", &bytes[..bytes.len() / 2]);
     let said = folder.refused("faces recognize short.safetensors known");
@@ -383,7 +383,7 @@ fn names_that_are_no_text() {
     let said = folder.run("faces train known -o r.safetensors");
     assert!(said.code == Some(2) && said.err.contains("is not UTF-8"), "{said}");
     folder.write("two/a\nb/1.pgm", people::picture(4, 1));
-    assert!(folder.run("faces train two -o r.safetensors").err.contains("has control characters in it"));
+    assert!(folder.run("faces train two -o r.safetensors").err.contains("contains control characters"));
 }
 
 /// The same picture in 16 bits.

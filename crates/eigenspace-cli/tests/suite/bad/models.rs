@@ -48,9 +48,9 @@ fn bytes_that_are_no_model() {
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
-      cause: 0 bytes, but the header announces 8
+      cause: it is empty
 
-    hint: copy the file again from where it was written
+    hint: copy the file again from its source
     ");
     let header = r#"{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
     let other = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 8]].concat();
@@ -78,8 +78,8 @@ fn a_model_cut_short_at_any_place() {
     assert_eq!(
         folder.refused("inspect broken.safetensors").to_string(),
         format!(
-            "exit: 2\n----- stderr -----\nerror: cannot read `broken.safetensors` as a model\n  cause: {found} bytes, but \
-             the header announces {}\n\nhint: copy the file again from where it was written\n",
+            "exit: 2\n----- stderr -----\nerror: cannot read `broken.safetensors` as a model\n  cause: it has {found} bytes, \
+             expected {}\n\nhint: copy the file again from its source\n",
             whole.len()
         )
     );
@@ -102,9 +102,9 @@ fn a_model_with_any_bit_turned() {
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
-      cause: the checksum does not match: some byte was changed after writing
+      cause: the checksum does not match: the file was changed after it was written
 
-    hint: copy the file again from where it was written
+    hint: copy the file again from its source
     ");
 }
 
@@ -182,7 +182,7 @@ fn models_about_the_mean_and_about_the_origin() {
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors`, `b.safetensors`
-      cause: one model is centered on the mean, the other on the origin
+      cause: cannot combine the models: one is centered on the mean, the other on the origin
 
     hint: fit both models with --uncentered, or both without
     ");
@@ -192,13 +192,13 @@ fn models_about_the_mean_and_about_the_origin() {
 fn a_part_that_was_never_in_the_whole() {
     let folder = models();
     let said = folder.refused("split a.safetensors b.safetensors -o m.safetensors").to_string();
-    // The two amounts of scatter hang on rounding; what is said of them does not.
-    let lines: Vec<&str> = said.lines().map(|line| line.split(" would be").next().unwrap()).collect();
+    // The two amounts of scatter depend on rounding, so they are left out.
+    let lines: Vec<&str> = said.lines().map(|line| line.split(" of -").next().unwrap()).collect();
     assert_snapshot!(lines.join("\n"), @"
     exit: 2
     ----- stderr -----
     error: cannot split `b.safetensors` from `a.safetensors`
-      cause: cannot split: the part was never in the whole. Without it the scatter along some direction
+      cause: cannot split: the part was never in the whole. Removing it would leave a scatter
 
     hint: split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank
     ");
@@ -211,7 +211,7 @@ fn a_part_larger_than_the_whole() {
     exit: 2
     ----- stderr -----
     error: cannot split `a.safetensors` from `b.safetensors`
-      cause: cannot split 30 rows (weight 30) out of a model of 20 (weight 20)
+      cause: cannot split 30 rows (weight 30) off a model of 20 rows (weight 20)
 
     hint: check the order: the whole comes first, the part second
     ");

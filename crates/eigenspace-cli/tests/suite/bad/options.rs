@@ -28,16 +28,16 @@ fn numbers_of_components() {
     assert_snapshot!(folder.refused("fit t.csv -k 0 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: the number of components must be at least 1
+    error: invalid number of components 0: expected at least 1
 
-    hint: leave the setting out for the default
+    hint: use 1 or more, or leave out the setting to use its default
     ");
     assert_snapshot!(folder.refused("fit t.csv -k 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid share of variance 1.5: expected a number above 0 and at most 1
 
-    hint: 0.95 keeps 95 % of the variance; use a whole number for a count of components
+    hint: use a share between 0 and 1, for example 0.95; for a number of components, use a whole number
     ");
     assert_snapshot!(folder.refused("project m.safetensors t.csv -k x"), @"
     exit: 2
@@ -49,9 +49,9 @@ fn numbers_of_components() {
     assert_snapshot!(folder.refused("fit t.csv --max-rank 0 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: the rank to keep must be at least 1
+    error: invalid rank 0: expected at least 1
 
-    hint: leave the setting out for the default
+    hint: use 1 or more, or leave out the setting to use its default
     ");
 }
 
@@ -70,14 +70,14 @@ fn rules_of_truncation() {
     ----- stderr -----
     error: invalid share of variance 2: expected a number above 0 and at most 1
 
-    hint: 0.95 keeps 95 % of the variance; use a whole number for a count of components
+    hint: use a share between 0 and 1, for example 0.95; for a number of components, use a whole number
     ");
     assert_snapshot!(folder.refused("fit t.csv --truncation tolerance:-1 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid tolerance -1: expected a number of at least 0 and below 1
 
-    hint: 1e-6 drops directions whose spread is below a millionth of the largest
+    hint: use for example 1e-6, which drops directions whose spread is below a millionth of the largest
     ");
     for rule in ["rank:", "rank:x", "rank:0", "fd:0", "energy:nan", "none:1", ":", "rank:-3", "tolerance:1"] {
         folder.refused(&format!("fit t.csv --truncation {rule} -o m.safetensors"));
@@ -112,9 +112,9 @@ fn forgetting() {
     assert_snapshot!(folder.refused("fit t.csv --forgetting 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: invalid forgetting 1.5: expected a factor above 0 and at most 1, or a half-life above 0
+    error: invalid forgetting factor or half-life 1.5: expected a factor above 0 and at most 1, or a half-life above 0
 
-    hint: 0.99 per row remembers about the last 100 rows; 1 forgets nothing
+    hint: use for example 0.99 per row, which remembers about the last 100 rows; 1 forgets nothing
     ");
     for option in ["--half-life=0", "--half-life=-1", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
         folder.refused(&format!("fit t.csv {option} -o m.safetensors"));
@@ -199,7 +199,7 @@ fn a_negative_number_reaches_its_option() {
     for (line, about) in [
         ("fit t.csv -o n -k -1", "invalid number of components `-1`"),
         ("fit t.csv -o n --max-rank -3", "invalid rank `-3`"),
-        ("fit t.csv -o n --forgetting -0.5", "invalid forgetting -0.5"),
+        ("fit t.csv -o n --forgetting -0.5", "invalid forgetting factor or half-life -0.5"),
         ("compare m m --within -1", "'-1' for '--within"),
         ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),
         ("inspect m --threads -2", "'-2' for '--threads"),

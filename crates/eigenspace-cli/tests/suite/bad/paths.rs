@@ -98,7 +98,7 @@ fn a_folder_where_a_file_is_meant() {
     error: cannot write rows to `folder`
       cause: cannot infer the format from the name
 
-    hint: rows are written to files that end in .npy, .csv, .tsv or .parquet
+    hint: use a file name that ends in .npy, .csv, .tsv or .parquet
     ");
     assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint folder"), @"
     exit: 2
@@ -158,7 +158,7 @@ fn a_name_that_tells_no_format() {
     error: cannot write rows to `c.xlsx`
       cause: cannot infer the format from the name
 
-    hint: rows are written to files that end in .npy, .csv, .tsv or .parquet
+    hint: use a file name that ends in .npy, .csv, .tsv or .parquet
     ");
 }
 

@@ -19,18 +19,18 @@ fn a_picture_that_was_converted_as_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
-      cause: it announces 12 bytes of pixels but has 15
+      cause: its header announces 12 bytes of pixels, but it has 15
 
-    hint: its newlines were probably converted, or something was appended; use the original file
+    hint: use the original file: the newlines of this one were probably converted, or something was appended
     ");
     folder.write("faces/2.pgm", &picture[..picture.len() - 3]);
     assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
-      cause: it announces 12 bytes of pixels but has 9
+      cause: its header announces 12 bytes of pixels, but it has 9
 
-    hint: it was cut short, or its newlines were converted; use the original file
+    hint: use the original file: this one is incomplete, or its newlines were converted
     ");
 }
 

@@ -57,7 +57,7 @@ fn no_rows() {
     assert_snapshot!(Folder::new().refused_with("fit - -o m.safetensors", b""), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `-`
+    error: cannot read rows from standard input
       cause: it has no rows
 
     hint: check that this is the right file and that it is complete
@@ -131,7 +131,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
-      cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
+      cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -139,7 +139,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
-      cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
+      cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -147,7 +147,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
-      cause: line 4, column `b`: the cell is empty, or holds a word for a missing value
+      cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -207,7 +207,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `marks.csv`
-      cause: line 2, column `b`: the cell is empty, or holds a word for a missing value
+      cause: line 2, column `b`: the cell is empty or contains a word for a missing value
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
@@ -267,7 +267,7 @@ fn files_with_other_columns_than_the_first() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `other.csv`
-      cause: column 1 is called `c`, and `b` in the files before
+      cause: column 1 is named `c`, but `b` in the files before
 
     hint: choose columns by name with --columns; their order then does not matter
     ");
@@ -342,7 +342,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     error: cannot read rows from `w.csv`
       cause: line 5: the weight is -1, expected a number from 0 to 1e140
 
-    hint: a weight of 0 leaves the row out
+    hint: use a weight of 0 to leave the row out
     ");
     folder.write("w.csv", "1,2\n".repeat(20));
     assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
@@ -360,7 +360,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     error: cannot read rows from `negative.csv`
       cause: line 3: the weight is -3, expected a number from 0 to 1e140
 
-    hint: a weight of 0 leaves the row out
+    hint: use a weight of 0 to leave the row out
     ");
 }
 

@@ -135,9 +135,9 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     exit: 2
     ----- stderr -----
     error: cannot read `model.safetensors` as a model
-      cause: a model, but not a recognizer: it has no people in it
+      cause: expected a recognizer, found a model without people
 
-    hint: train one on pictures of people, in a folder for each
+    hint: train one on images of people, with one directory for each person
     ");
 }
 

@@ -156,7 +156,7 @@ fn bytes_that_are_no_checkpoint() {
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
-      cause: these bytes are not a checkpoint of this version
+      cause: it is not a checkpoint of this version of eigenspace
 
     hint: remove it to start over; only the version that wrote a checkpoint can resume from it
     ");
@@ -190,7 +190,7 @@ fn a_checkpoint_that_is_cut_short_or_has_a_bit_turned() {
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
-      cause: the checksum does not match: some byte was changed after writing
+      cause: the checksum does not match: the file was changed after it was written
 
     hint: remove it to start over; only the version that wrote a checkpoint can resume from it
     ");

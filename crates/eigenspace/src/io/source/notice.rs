@@ -26,9 +26,9 @@ pub enum Notice {
         /// All cells.
         cells: usize,
     },
-    /// Images in formats that are not read, beside others that are.
+    /// Images in unsupported formats, next to others that are read.
     OtherImages {
-        /// How many.
+        /// Their number.
         count: usize,
         /// Their formats.
         formats: Vec<&'static str>,

@@ -35,7 +35,7 @@ fn names_that_are_missing() {
     let album = album();
     let faces = Faces::new(album.all().rows, &album.people[..5], album.all().pictures);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
-    assert_eq!(found.to_string(), "there are 5 names of people for 6 pictures");
+    assert_eq!(found.to_string(), "there are 5 names of people for 6 images");
     let mut people = album.people.clone();
     people[3].clear();
     let faces = Faces::new(album.all().rows, &people, album.all().pictures);
@@ -64,19 +64,19 @@ fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let recognizer = trained();
     let again = album.some(&[2]);
     let found = error(recognizer.enroll(again.all()));
-    assert_eq!(found.to_string(), "the picture `0.pgm` of `p1` is enrolled already, as `0.pgm` of `p1`");
+    assert_eq!(found.to_string(), "the image `0.pgm` of `p1` is already enrolled, as `0.pgm` of `p1`");
     let (people, pictures) = (["q".to_owned()], ["other.pgm".to_owned()]);
     let faces = Faces::new(again.rows.view(), &people, &pictures);
     let found = error(recognizer.enroll(faces));
-    assert_eq!(found.to_string(), "the picture `other.pgm` of `q` is enrolled already, as `0.pgm` of `p1`");
-    assert!(found.hint().unwrap().contains("forget the other first"));
+    assert_eq!(found.to_string(), "the image `other.pgm` of `q` is already enrolled, as `0.pgm` of `p1`");
+    assert!(found.hint().unwrap().contains("forget the other one first"));
     // The same in a single call.
     let twice = album.some(&[0, 1, 4, 0]);
     let people = ["p0", "p0", "p2", "p2"].map(String::from);
     let pictures = ["a", "b", "c", "d"].map(String::from);
     let faces = Faces::new(twice.rows.view(), &people, &pictures);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
-    assert_eq!(found.to_string(), "the picture `d` of `p2` is enrolled already, as `a` of `p0`");
+    assert_eq!(found.to_string(), "the image `d` of `p2` is already enrolled, as `a` of `p0`");
     // After it was forgotten, it can be enrolled again.
     let back = recognizer.forget("p1").unwrap().enroll(album.some(&[2, 3]).all()).unwrap();
     assert_eq!(back.people(), recognizer.people());
@@ -88,7 +88,7 @@ fn another_picture_of_the_same_name() {
     let (people, pictures) = (["p1".to_owned()], ["1.pgm".to_owned()]);
     let faces = Faces::new(other.rows.view(), &people, &pictures);
     let found = error(trained().enroll(faces));
-    assert_eq!(found.to_string(), "`p1` has another picture `1.pgm` already");
+    assert_eq!(found.to_string(), "`p1` already has another image named `1.pgm`");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn people_and_pictures_that_are_not_there() {
     assert_eq!(found.to_string(), "unknown person `nobody`");
     assert_eq!(found.hint().unwrap(), "there are: `p0`, `p1`, `p2`");
     let found = error(trained().forget_picture("p0", "7.pgm"));
-    assert_eq!(found.to_string(), "`p0` has no picture `7.pgm`");
+    assert_eq!(found.to_string(), "`p0` has no image named `7.pgm`");
     assert_eq!(found.hint().unwrap(), "there are: `0.pgm`, `1.pgm`");
     assert!(trained().picture("p9", "0.pgm").is_err());
 }

@@ -231,7 +231,10 @@ fn a_row_knows_its_line_whatever_stands_between() {
     assert_eq!(block.origin.lines, Some(vec![2, 4, 6]));
     let missing = eigenspace::Error::NonFinite { row: 2, column: 1, value: NAN };
     let told = told(&block.origin.locate(missing, source.columns()));
-    assert!(told.starts_with("line 6, column `y`: the cell is empty, or holds a word for a missing value\n"), "{told}");
+    assert!(
+        told.starts_with("line 6, column `y`: the cell is empty or contains a word for a missing value\n"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -243,10 +246,13 @@ fn decimal_commas_are_read_where_they_are_told() {
     let tabs = written(folder.path(), "europe.tsv", "x\ty\n1,5\t2\n");
     assert_eq!(read(&tabs, &comma).rows, rows_of(&[&[1.5, 2.0]]));
     let both = comma.delimiter(b',');
-    assert!(refusal(&path, &both).starts_with("`,` cannot both separate cells and mark decimals\n"));
+    assert!(refusal(&path, &both).starts_with("`,` cannot be both the delimiter and the decimal mark\n"));
     // Without being told, the line is cut at its commas, and the message says what may be wrong.
     let told = refusal(&path, &plain());
-    assert!(told.starts_with("line 2 has 2 columns, expected 1\nthe cells seem to be separated by `;`"), "{told}");
+    assert!(
+        told.starts_with("line 2 has 2 columns, expected 1\nset the delimiter: the cells seem to be separated by `;`"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -305,7 +311,7 @@ fn files_with_other_columns_than_the_first_are_refused_by_name() {
     );
     assert_eq!(
         told(&error),
-        "column 0 is called `y`, and `x` in the files before\nchoose columns by name, so that their order does not matter"
+        "column 0 is named `y`, but `x` in the files before\nchoose columns by name, so that their order does not matter"
     );
     let by_name = plain().columns(list(&["x", "y"]));
     let all = read_after(&[&first, &swapped], &by_name, 0, 10).unwrap();
