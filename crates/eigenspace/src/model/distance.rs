@@ -1,4 +1,4 @@
-//! How far rows are from the model.
+//! Distances of rows to a model.
 //!
 //! ```text
 //! Q  = ‖ x − μ − V_kᵀ z ‖²                 distance to the subspace, squared (SPE)
@@ -6,7 +6,7 @@
 //! ‖X − X̂‖_F = √ΣQ        RMSE = ‖X − X̂‖_F / √(n D)
 //! ```
 //!
-//! Q is taken from the residual itself, not as ‖x − μ‖² − ‖z‖², which cancels.
+//! Q is computed from the residual itself, because ‖x − μ‖² − ‖z‖² would lose digits by cancellation.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
@@ -17,7 +17,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::rows::block;
 use crate::rows::element::Element;
 
-/// Rows treated by one task.
+/// Number of rows per task.
 const TASK_ROWS: usize = 64;
 
 /// A mean row in two words.
@@ -34,12 +34,12 @@ pub struct ReconstructionError {
 }
 
 impl EigenspaceModel {
-    /// Q of each row: its squared distance to the subspace of the k shown components.
+    /// Q of each row: its squared distance to the subspace of the k components.
     pub fn squared_distance<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
         Ok(self.distances(rows)?.0)
     }
 
-    /// Hotelling's T² of each row, over the k shown components (ddof = 1).
+    /// Hotelling's T² of each row, over the k components (ddof = 1).
     pub fn hotelling<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
         Ok(self.distances_and_hotelling(rows, self.center(), None)?.1)
     }
@@ -64,7 +64,7 @@ impl EigenspaceModel {
         Ok((q, coordinates.rows().into_iter().map(|z| squares(z) * divisor).collect()))
     }
 
-    /// What is lost when these rows are projected on the k shown components and reconstructed.
+    /// The error when these rows are projected on the k components and reconstructed.
     pub fn reconstruction_error<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<ReconstructionError, Error> {
         let squared = self.squared_distance(rows)?.sum();
         let cells = (rows.len() as f64).max(1.0);

@@ -1,22 +1,21 @@
-//! The eigenspace model: everything that is remembered of a set of rows.
+//! The eigenspace model: what is remembered of a set of rows.
 //!
 //! | symbol | name | meaning |
 //! |---|---|---|
-//! | n | [`count`](EigenspaceModel::count) | rows ever absorbed |
+//! | n | [`count`](EigenspaceModel::count) | number of rows absorbed |
 //! | w | [`weight`](EigenspaceModel::weight) | effective number of rows |
 //! | μ | [`mean`](EigenspaceModel::mean) | D |
 //! | V | [`basis`](EigenspaceModel::basis) | r × D, orthonormal rows |
 //! | s | [`all_singular_values`](EigenspaceModel::all_singular_values) | r, of the centered rows |
 //! | q | [`feature_scatter`](EigenspaceModel::feature_scatter) | D, exact |
-//! | e | [`certificate`](EigenspaceModel::certificate) | what truncation can have cost |
+//! | e | [`certificate`](EigenspaceModel::certificate) | bounds on the error caused by dropping and rounding |
 //!
 //! ```text
 //! M = Σ (x − μ)(x − μ)ᵀ = Vᵀ diag(s²) V + E,     −surplus ≤ E ≤ lost
 //! ```
 //!
-//! A model is a value: its operations take references and return a new model. It keeps r
-//! directions and shows k of them ([`Components`]); projections and pictures use k, merging and
-//! splitting use all r.
+//! A model is a value: its operations take references and return a new model. It keeps r directions and reports k of them
+//! ([`Components`]); projections and plots use k, merging and splitting use all r.
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
@@ -30,7 +29,7 @@ use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
 use crate::model::truncation::{Components, Truncation};
 
-/// A PCA model that can absorb rows, merge, split, and say how exact it is.
+/// A PCA model that can absorb rows, be merged and split, and bound its own error.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, Truncation};
@@ -55,7 +54,7 @@ pub struct EigenspaceModel {
 }
 
 impl EigenspaceModel {
-    /// The model of no rows: the neutral element of [`merge`](Self::merge).
+    /// The model of zero rows, the neutral element of [`merge`](Self::merge).
     pub fn empty(features: usize) -> Self {
         Self {
             moments: Moments::empty(features),
@@ -69,7 +68,7 @@ impl EigenspaceModel {
 
     pub(crate) fn from_reduced(moments: Moments, reduced: Reduced, bound: Bound, components: Components) -> Self {
         let Reduced { basis, spectrum, mut lost, beyond_rows, mut rounding } = reduced;
-        // What truncated parts have left when they were split off counts as lost; what rounding has left does not.
+        // What remains of truncated parts after a split counts as lost; what remains of rounding does not.
         if beyond_rows && !bound.is_truncated() {
             rounding.whole += std::mem::take(&mut lost);
         }
@@ -82,37 +81,37 @@ impl EigenspaceModel {
         Self { metadata: metadata.clone(), ..self }
     }
 
-    /// n: rows ever absorbed.
+    /// n: number of rows absorbed.
     pub fn count(&self) -> u64 {
         self.moments.count
     }
 
-    /// w: the effective number of rows, equal to the count unless rows were weighted or forgotten.
+    /// w: the effective number of rows, equal to the count unless rows have weights or were forgotten.
     pub fn weight(&self) -> f64 {
         self.moments.weight.value()
     }
 
-    /// D: columns of the rows.
+    /// D: number of features.
     pub fn features(&self) -> usize {
         self.moments.features()
     }
 
-    /// r: directions kept.
+    /// r: number of directions kept.
     pub fn rank(&self) -> usize {
         self.basis.rank()
     }
 
-    /// True for a model of no rows.
+    /// Whether the model has no rows.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }
 
-    /// μ, the mean row.
+    /// μ: the mean row.
     pub fn mean(&self) -> ArrayView1<'_, f64> {
         self.moments.mean.view()
     }
 
-    /// V, all r directions, one per row. In each the entry of largest magnitude is positive.
+    /// V: all r directions, one per row. In each, the entry of largest magnitude is positive.
     pub fn basis(&self) -> ArrayView2<'_, f64> {
         self.basis.view()
     }
@@ -122,22 +121,22 @@ impl EigenspaceModel {
         self.all_singular_values().split_at(Axis(0), self.n_components()).0
     }
 
-    /// s, all r singular values of the centered rows.
+    /// s: all r singular values of the centered rows.
     pub fn all_singular_values(&self) -> ArrayView1<'_, f64> {
         self.spectrum.view()
     }
 
-    /// q, the exact sum of (x_j − μ_j)² of each feature, whatever was truncated.
+    /// q: the exact sum of (x_j − μ_j)² of each feature, whatever was truncated.
     pub fn feature_scatter(&self) -> ArrayView1<'_, f64> {
         self.moments.scatter.view()
     }
 
-    /// False for a model about the origin, whose mean is zero and whose scatter is Σ x xᵀ.
+    /// Whether the rows are centered. If not, the mean is zero and the scatter is Σ x xᵀ.
     pub fn is_centered(&self) -> bool {
         !self.moments.about_origin
     }
 
-    /// Missing cells of those rows that were filled by estimates.
+    /// Number of missing cells that were filled with estimates.
     pub fn imputed(&self) -> u64 {
         self.moments.imputed
     }
@@ -147,18 +146,18 @@ impl EigenspaceModel {
         self.components
     }
 
-    /// k: the number of components shown.
+    /// k: number of reported components.
     pub fn n_components(&self) -> usize {
         self.components.resolve(&self.spectrum.squared(), self.moments.total())
     }
 
-    /// The k directions shown, one per row.
+    /// The k reported components, one per row.
     pub fn components(&self) -> ArrayView2<'_, f64> {
         self.basis.first(self.n_components())
     }
 
-    /// The same model showing another number of components: a number, a share such as 0.95, or
-    /// [`Components::All`]. Nothing is lost: it can be changed back at any time.
+    /// The same model reporting another number of components: a number, a share such as 0.95, or [`Components::All`].
+    /// Nothing is dropped, so this can be changed back at any time.
     pub fn with_components(&self, components: impl Into<Components>) -> Result<Self, Error> {
         Ok(Self { components: components.into().check()?, ..self.clone() })
     }
@@ -191,19 +190,19 @@ impl EigenspaceModel {
         })
     }
 
-    /// The largest entry of |V Vᵀ − I|: how far rounding has taken the basis from orthonormal.
+    /// The largest entry of |V Vᵀ − I|, the loss of orthonormality by rounding.
     pub fn orthogonality_loss(&self) -> f64 {
         self.basis.orthogonality_loss()
     }
 
-    /// The rows s V, the factor of what the model says of the scatter.
+    /// The rows s V, a factor of the model's scatter.
     pub(crate) fn factor(&self) -> Array2<f64> {
         let mut rows = Array2::zeros(self.basis.view().raw_dim());
         self.write_factor(rows.view_mut());
         rows
     }
 
-    /// Writes that factor into as many rows.
+    /// Writes that factor to a matrix with r rows.
     pub(crate) fn write_factor(&self, mut rows: ArrayViewMut2<'_, f64>) {
         let directions = self.basis.view();
         let each = rows.axis_iter_mut(Axis(0)).into_par_iter().zip(directions.axis_iter(Axis(0)).into_par_iter());

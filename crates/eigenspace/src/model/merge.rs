@@ -1,4 +1,4 @@
-//! Merge: the eigenspace of two sets of rows, from their two eigenspaces alone.
+//! Merge: computes the eigenspace of two sets of rows from their two eigenspaces alone.
 //!
 //! | symbol | in the code | shape |
 //! |---|---|---|
@@ -7,18 +7,17 @@
 //! | s₁V₁, s₂V₂ | `self.factor()`, `other.factor()` | r₁ × D, r₂ × D |
 //! | c | `c` | D |
 //!
-//! Scatters add, with one rank-one term for the distance between the means:
+//! The scatters are added, with one rank-one term for the difference between the means:
 //!
 //! ```text
 //! M₃ = M₁ + M₂ + c cᵀ,   c = √(w₁ w₂ / w₃) (μ₁ − μ₂)       so   M₃ = AᵀA,   A = [ s₁V₁ ; s₂V₂ ; c ]
 //! ```
 //!
 //! The row space of A is Hall, Marshall and Martin's sufficient spanning set (*Merging and
-//! splitting eigenspace models*, IEEE TPAMI 22(9), 2000). Normalized by 1/N as the first source
-//! document does, the last factor is N₁N₂/N₃², not N₁N₂/N₃ as printed there.
+//! splitting eigenspace models*, IEEE TPAMI 22(9), 2000). If covariances are normalized by 1/N, as in the first source
+//! document, the last factor is N₁N₂/N₃², not N₁N₂/N₃ as printed there.
 //!
-//! Cost: O(D (r₁ + r₂ + 1)²). Exact when nothing is truncated; lost₃ = lost₁ + lost₂ + what this
-//! step drops.
+//! Cost: O(D (r₁ + r₂ + 1)²). Exact if nothing is truncated; lost₃ = lost₁ + lost₂ + what this step drops.
 
 use std::cmp::Ordering;
 
@@ -44,7 +43,7 @@ impl EigenspaceModel {
         if self.is_empty() {
             return other.truncate(truncation);
         }
-        // The heavier model first, whichever side it stands on, so that merging commutes to the bit.
+        // The model with the larger weight comes first, so that merging commutes to the last bit.
         let (one, two) = if self.comes_first(other) { (self, other) } else { (other, self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
         let groups = [one.rank(), two.rank()];
@@ -61,7 +60,7 @@ impl EigenspaceModel {
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata))
     }
 
-    /// An order of models that does not depend on the side they stand on.
+    /// An order of models that does not depend on which one is `self`.
     fn comes_first(&self, other: &Self) -> bool {
         let compare = |a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>| {
             a.iter().zip(b).map(|(a, b)| b.total_cmp(a)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
@@ -77,8 +76,8 @@ impl EigenspaceModel {
         by_weight.then_with(by_mean).then_with(by_spectrum).then_with(by_scatter).then_with(by_basis).is_le()
     }
 
-    /// The model of the rows of all, merged as a balanced tree: neighbors in pairs, then pairs of
-    /// pairs. The truncation rule is applied at every node.
+    /// The model of the rows of all models, merged as a balanced tree: neighbors in pairs, then pairs of pairs. The
+    /// truncation rule is applied at every node.
     pub fn merge_all<'a>(models: impl IntoIterator<Item = &'a Self>, truncation: Truncation) -> Result<Self, Error> {
         let mut level: Vec<Self> = models.into_iter().cloned().collect();
         while level.len() > 1 {

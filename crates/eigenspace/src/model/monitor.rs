@@ -1,4 +1,4 @@
-//! Limits for T² and Q: is this row like those before?
+//! Limits for T² and Q, to detect rows that differ from those of the model.
 //!
 //! ```text
 //! T²_α = k (n − 1)(n + 1) / (n (n − k)) · F_α(k, n − k)
@@ -7,11 +7,11 @@
 //! ```
 //!
 //! T² is Hotelling's for a new row; Q_α is Jackson and Mudholkar's (*Control procedures for residuals
-//! associated with principal component analysis*, Technometrics 21(3), 1979). θ₁ is exact, from the
-//! feature scatter; eigenvalues beyond the kept ones are taken as equal, which is where their sum
-//! gives the least θ₂ and θ₃. Where h is not clearly positive (one hidden direction far above many)
-//! Box's approximation is taken instead, θ₂/θ₁ times the quantile of χ² with θ₁²/θ₂ degrees of freedom. n is the weight, so a stream that forgets has the limits of what it
-//! remembers. Both assume rows that are roughly normal.
+//! associated with principal component analysis*, Technometrics 21(3), 1979). θ₁ is exact, because it is computed from the
+//! feature scatter. The eigenvalues of dropped directions are assumed to be equal, which gives the smallest θ₂ and θ₃ for
+//! their sum. If h is not clearly positive (one unreported direction far above many others), Box's approximation is used
+//! instead: θ₂/θ₁ times the quantile of χ² with θ₁²/θ₂ degrees of freedom. n is the weight, so a stream that forgets has
+//! limits for the rows that it remembers. Both limits assume that the rows are roughly normally distributed.
 
 use ndarray::{Array1, ArrayView2};
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal};
@@ -20,25 +20,25 @@ use crate::error::Error;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::rows::element::Element;
 
-/// From this many degrees of freedom on the F distribution is taken by its expansion.
-const MANY: f64 = 1e5;
-/// Below this power Jackson and Mudholkar's approximation is not used.
-const LEAST_POWER: f64 = 0.05;
+/// From this number of degrees of freedom on, the quantile of the F distribution is computed by its expansion.
+const EXPANSION_DEGREES: f64 = 1e5;
+/// Below this power h, the approximation of Jackson and Mudholkar is not used.
+const MIN_POWER: f64 = 0.05;
 
-/// Confidences with limits: beyond them the quantiles are lost in rounding.
+/// Accepted confidences; beyond them, rounding would dominate the quantiles.
 const CONFIDENCES: std::ops::RangeInclusive<f64> = 1e-3..=1.0 - 1e-9;
 
-/// Values of T² and Q that a share of good rows stays below.
+/// Values that T² and Q of a given share of normal rows stay below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Limit of T²: unusual inside the subspace.
+    /// Limit of T², the distance inside the subspace.
     pub hotelling: f64,
-    /// Limit of Q: unusual outside of it.
+    /// Limit of Q, the squared distance to the subspace.
     pub squared_distance: f64,
 }
 
-/// T² and Q of the rows of a block, against limits.
+/// T² and Q of rows, and their limits.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Readings {
@@ -50,7 +50,7 @@ pub struct Readings {
 }
 
 impl EigenspaceModel {
-    /// The limits that this share of good rows stays below, for example 0.99; from 0.001 to 0.999999999. Needs a weight
+    /// The limits that this share of normal rows stays below, for example 0.99; from 0.001 to 0.999999999. Needs a weight
     /// above k + 1.
     pub fn limits(&self, confidence: f64) -> Result<Limits, Error> {
         if !CONFIDENCES.contains(&confidence) {
@@ -66,13 +66,13 @@ impl EigenspaceModel {
         Ok(Limits { hotelling, squared_distance })
     }
 
-    /// What rounding alone makes of Q: where every direction is shown, nothing else is left.
+    /// Q caused by rounding alone. If all directions are reported, this is all that is left.
     fn residual_rounding(&self) -> Result<f64, Error> {
         let length = self.mean().dot(&self.mean()) + self.total_variance(0.0)?;
         Ok((64.0 * f64::EPSILON).powi(2) * length)
     }
 
-    /// T² and Q of rows, to be held against limits: a signal for outliers and for drift.
+    /// T² and Q of rows, to compare with limits, for detecting outliers and drift.
     pub fn monitor<E: Element>(&self, rows: ArrayView2<'_, E>, limits: Limits) -> Result<Readings, Error> {
         let (squared_distance, hotelling) = self.distances_and_hotelling(rows, self.center(), None)?;
         Ok(Readings::new(hotelling, squared_distance, limits))
@@ -85,13 +85,13 @@ impl EigenspaceModel {
         let squared = self.spectrum.squared();
         let rest = (self.moments.total() - squared.iter().sum::<f64>()).max(0.0);
         let beyond = (self.features() - self.rank()) as f64;
-        // Beyond the kept directions only the sum is known, and only if something is there at all.
+        // Of the dropped directions only the sum is known, if there are any.
         let equal = if self.certificate().is_exact() || beyond == 0.0 { 0.0 } else { rest / beyond };
         let one = squared.iter().skip(k).sum::<f64>() + beyond * equal;
         if one <= 0.0 {
             return Ok(0.0);
         }
-        // In units of θ₁, so that no power leaves the range of numbers.
+        // In units of θ₁, so that no power overflows.
         let theta = |p: i32| {
             squared.iter().skip(k).map(|value| (value / one).powi(p)).sum::<f64>() + beyond * (equal / one).powi(p)
         };
@@ -100,14 +100,14 @@ impl EigenspaceModel {
         let z = Normal::standard().inverse_cdf(confidence);
         let inner = 1.0 + z * h * (2.0 * two).sqrt() + two * h * (h - 1.0);
         let quantile =
-            if h > LEAST_POWER && inner > 0.0 { inner.powf(1.0 / h) } else { two * chi_squared(1.0 / two, confidence) };
+            if h > MIN_POWER && inner > 0.0 { inner.powf(1.0 / h) } else { two * chi_squared(1.0 / two, confidence) };
         Ok(quantile * one / divisor)
     }
 }
 
 /// The quantile of F(k, ν); for large ν by its expansion about χ²_k / k.
 fn fisher(k: f64, nu: f64, confidence: f64) -> f64 {
-    if nu > MANY {
+    if nu > EXPANSION_DEGREES {
         let x = chi_squared(k, confidence);
         return x / k * (1.0 + (x - k + 2.0) / (2.0 * nu));
     }
@@ -131,7 +131,7 @@ impl Readings {
         (0..self.hotelling.len()).filter(beyond).collect()
     }
 
-    /// The share of rows beyond a limit: far above 2 (1 − confidence) it says that the rows have changed.
+    /// The share of rows above a limit. If it is far above 2 (1 − confidence), the rows have changed.
     pub fn share_beyond(&self) -> f64 {
         if self.hotelling.is_empty() { 0.0 } else { self.outliers().len() as f64 / self.hotelling.len() as f64 }
     }

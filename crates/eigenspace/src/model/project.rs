@@ -1,13 +1,13 @@
-//! Coordinates in the eigenspace, and back.
+//! Projects rows to scores, and reconstructs rows from scores.
 //!
 //! ```text
 //! Z = (X − 1μᵀ) V_kᵀ        X̂ = 1μᵀ + Z V_k        whitened: Z diag(√(w − 1) / s)
 //! ```
 //!
-//! Rows are multiplied in the precision they came in: f32 rows give f32 coordinates, faster, off by about 1e-7
-//! of their length. The mean is taken off afterwards, Z = X V_kᵀ − 1 (V_k μ)ᵀ, where that costs no digits
-//! because it is not far from the origin, `near_origin`; otherwise rows are centered in f64, panel by panel,
-//! before they are multiplied.
+//! Rows are multiplied in their own precision: f32 rows give f32 scores, which is faster and has an error of about 1e-7 of
+//! their length. If the mean is not far from the origin (`near_origin`), it is subtracted after the product,
+//! Z = X V_kᵀ − 1 (V_k μ)ᵀ, which then costs no digits. Otherwise rows are centered in f64, panel by panel, before they are
+//! multiplied.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,11 +23,11 @@ use crate::rows::block::{self, Block};
 use crate::rows::element::Element;
 use crate::rows::sparse::SparseRows;
 
-/// Rows projected by one task.
+/// Number of rows projected by one task.
 const TASK_ROWS: usize = 64;
-/// A squared mean of so many times the variance adds two bits, at most, to the rounding of coordinates.
+/// A squared mean of up to this many times the variance adds at most two bits to the rounding of scores.
 const NEAR: f64 = 16.0;
-/// A squared mean of so many times the variance would cost three digits of the scores of sparse rows.
+/// A squared mean of this many times the variance would cost three digits of the scores of sparse rows.
 const FAR: f64 = 1e6;
 
 mod sealed {
@@ -131,7 +131,7 @@ impl EigenspaceModel {
         })
     }
 
-    /// Whether the mean is as small as the rows are wide: ‖μ‖² ≤ NEAR tr(M) / w.
+    /// Whether the mean is small compared with the spread of the rows: ‖μ‖² ≤ NEAR tr(M) / w.
     pub(crate) fn near_origin(&self) -> bool {
         self.mean().dot(&self.mean()) * self.weight() <= NEAR * self.moments.total()
     }
@@ -147,8 +147,8 @@ impl EigenspaceModel {
         fitting(coordinates)
     }
 
-    /// The rows that have these coordinates. Fewer columns than the model keeps are taken as the
-    /// first ones.
+    /// The rows with these scores. If there are fewer columns than directions, they are the scores of the first
+    /// directions.
     pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let found = coordinates.ncols();
         if found > self.rank() {
@@ -160,7 +160,7 @@ impl EigenspaceModel {
         combinations(coordinates, self.mean(), self.basis.first(found))
     }
 
-    /// The rows that have these whitened coordinates.
+    /// The rows with these whitened scores.
     pub fn reconstruct_whitened<E: Element>(&self, whitened: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let deviations = self.deviations()?;
         let found = whitened.ncols();
@@ -177,7 +177,7 @@ impl EigenspaceModel {
         fitting(self.reconstruct(coordinates.view())?.mapv(E::Work::narrow))
     }
 
-    /// Standard deviations of the k coordinates over the model's rows.
+    /// The standard deviations of the k scores over the model's rows.
     fn deviations(&self) -> Result<Vec<f64>, Error> {
         Ok(self.explained_variance(1.0)?.iter().map(|v| v.sqrt()).collect())
     }
@@ -218,9 +218,9 @@ pub(crate) fn sparse_products(
     Ok(out.reversed_axes())
 }
 
-/// (X − 1μᵀ) Bᵀ in the precision of the rows, centered in f64 before the product or, if told, after it.
+/// (X − 1μᵀ) Bᵀ in the precision of the rows, centered in f64 before the product or, if `near_origin`, after it.
 ///
-/// Rows are checked while they are in the cache for the product, so that they come through memory once.
+/// Rows are checked while they are in the cache for the product, so that they are read from memory only once.
 pub(crate) fn products<E: Element>(
     rows: ArrayView2<'_, E>,
     (mean, mean_low): (ArrayView1<'_, f64>, ArrayView1<'_, f64>),
@@ -233,7 +233,7 @@ pub(crate) fn products<E: Element>(
     let near_origin = near_origin && E::as_work(rows).is_some();
     let mean = if near_origin { Cow::Owned(vec![0.0; mean.len()]) } else { linalg::contiguous(mean) };
     let mean_low = if near_origin { Cow::Owned(vec![0.0; mean_low.len()]) } else { linalg::contiguous(mean_low) };
-    // Rows that lie one by one in memory are multiplied where they are; others are copied first, to the same end.
+    // Contiguous rows are multiplied in place; others are copied first, with the same result.
     let direct = E::as_work(rows).filter(|rows| near_origin && rows.strides()[1] == 1);
     let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
     let bad = AtomicBool::new(false);
@@ -329,7 +329,7 @@ pub(crate) fn combinations<E: Element>(
 /// Refuses results that f32 cannot hold.
 pub(crate) fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
     if size_of::<T>() == size_of::<f64>() {
-        return Ok(out); // what is at most 1e140 stays finite
+        return Ok(out); // values of at most 1e140 stay finite
     }
     let finite = |row: ArrayView1<'_, T>| row.iter().fold(true, |finite, x| finite & x.widen().is_finite());
     match out.axis_iter(Axis(0)).into_par_iter().with_min_len(TASK_ROWS).position_first(|row| !finite(row)) {

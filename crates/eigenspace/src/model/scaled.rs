@@ -1,19 +1,20 @@
-//! Standardized (correlation) PCA, and features in other units: a view of a raw model.
+//! Standardized (correlation) PCA, and features in other units: a view of a model.
 //!
 //! ```text
 //! M_σ = diag(σ) M diag(σ)         σ_j = 1 / √(q_j / w), or given;      A = s V diag(σ)
 //! ```
 //!
-//! The scales come from the exact feature scatter, at any time, so nothing has to be fixed in advance and
-//! the model itself stays raw: it merges and splits as before, and the view is taken afterwards. A
-//! constant feature keeps scale 1.
+//! The scales are computed from the exact feature scatter, which is known at any time. So nothing has to be fixed in
+//! advance, and the model itself keeps the units of the rows: it can be merged and split as before, and standardized
+//! afterwards. A constant feature keeps scale 1.
 //!
-//! In the new metric E_σ = diag(σ) E diag(σ), so a limit of E feature by feature (`bound.rs`) is one of E_σ. While no
-//! split has left a surplus, what truncations dropped is positive semi-definite with a known diagonal,
-//! (q_j − Σ_i s_i² V_ij²) σ_j² up to rounding, and its trace bounds the norm too.
+//! In the new units, E_σ = diag(σ) E diag(σ), so a bound on E for each feature (`bound.rs`) gives a bound on E_σ. As long
+//! as the surplus is zero, the dropped part is positive semi-definite with a known diagonal, (q_j − Σ_i s_i² V_ij²) σ_j²
+//! up to rounding, and its trace also bounds its norm.
 //!
-//! A feature that varies less than the rounding of its scatter, after a split for example, may be constant or not;
-//! standardized, it would weigh as much as any other. It is left alone, and the bound says what that can cost.
+//! If a feature varies less than the rounding of its scatter, for example after a split, it cannot be distinguished from a
+//! constant. Standardized, it would count as much as any other feature. So it is not scaled, and the bound includes the
+//! possible error.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -28,7 +29,7 @@ use crate::rows::block;
 use crate::rows::element::Element;
 use crate::rows::element::LARGEST;
 
-/// A model seen with its features multiplied by scales.
+/// A view of a model with its features multiplied by scales.
 ///
 /// ```
 /// use eigenspace::EigenspaceModel;
@@ -43,15 +44,15 @@ use crate::rows::element::LARGEST;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaled {
     scales: Array1<f64>,
-    /// The mean in the units of the rows, in two words, exactly as the raw model has it.
+    /// The mean in the units of the rows, as the sum of two numbers, exactly as in the raw model.
     mean: Array1<f64>,
     mean_low: Array1<f64>,
     model: EigenspaceModel,
 }
 
 impl EigenspaceModel {
-    /// The model of the standardized rows: every feature divided by its standard deviation (ddof =
-    /// 0), constant features left alone.
+    /// The model of the standardized rows: every feature is divided by its standard deviation (ddof = 0); constant
+    /// features are not scaled.
     pub fn standardize(&self) -> Result<Scaled, Error> {
         let divisor = self.divisor(0.0)?;
         let known = |(q, noise): (&f64, &f64)| q > noise;
@@ -65,7 +66,7 @@ impl EigenspaceModel {
             return self.scale_by(scales.view());
         }
         let mut view = self.without(&varying)?.scale_by(scales.view())?;
-        // Each may have variance 1, and be correlated with all others.
+        // Each of them could have variance 1 and be correlated with all others.
         let missing = unknown as f64 * divisor;
         let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
         view.model.bound.lost += missing + beside;
@@ -76,7 +77,7 @@ impl EigenspaceModel {
         Ok(view)
     }
 
-    /// The model of these features alone, the others taken to be constant.
+    /// The model with only these features varying; the others count as constant.
     fn without(&self, varying: &[bool]) -> Result<Self, Error> {
         let only = |values: &Array1<f64>| {
             values.iter().zip(varying).map(|(x, varies)| if *varies { *x } else { 0.0 }).collect()
@@ -124,7 +125,7 @@ impl EigenspaceModel {
 
     fn scaled_bound(&self, scales: ArrayView1<'_, f64>) -> Bound {
         let mut bound = self.bound.rescaled(scales, &self.moments.scatter);
-        // Scales and their products round.
+        // The rounding of scales and of products with them.
         let q = &self.feature_scatter() * &scales * scales;
         bound = bound.summed(8.0 * UNIT, &q);
         if bound.surplus.iter().all(|surplus| *surplus == 0.0) && bound.is_truncated() {
@@ -150,7 +151,7 @@ impl Scaled {
         &self.model
     }
 
-    /// What each feature is multiplied by.
+    /// The factor of each feature.
     pub fn scales(&self) -> ArrayView1<'_, f64> {
         self.scales.view()
     }
