@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eigenspace::{EigenspaceModel, Error};
+use eigenspace::{EigenspaceModel, Error, WeightKind};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -196,6 +196,21 @@ impl Model {
     fn with_components(&self, py: Python<'_>, components: Option<Shown>) -> PyResult<Self> {
         let components = options::components(components);
         Ok(compute(py, memory::model(&self.inner), || self.inner.with_components(components))?.into())
+    }
+
+    /// The meaning of the weights: "frequency" or "reliability".
+    #[getter]
+    fn weight_kind(&self) -> &'static str {
+        match self.inner.weight_kind() {
+            WeightKind::Reliability => "reliability",
+            _ => "frequency",
+        }
+    }
+
+    /// The share of variance that the kept directions explain, if it is below the share requested as `n_components`.
+    #[getter]
+    fn share_below_request(&self) -> Option<f64> {
+        self.inner.share_below_request()
     }
 
     /// Change the meaning of the weights.

@@ -1,10 +1,10 @@
 //! Settings from Python: numbers, strings, or `None` for the default.
 
-use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation};
+use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Truncation, WeightKind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::errors::refusal;
+use crate::errors::{refusal, with_hint};
 use crate::rows::checked;
 
 /// An integer of any size from Python. A negative one is an error, a very large one becomes
@@ -21,7 +21,8 @@ pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
         }
         Err(_) => {
             let kind = number.get_type();
-            Err(PyTypeError::new_err(format!("invalid {name}: expected an integer, found {kind}")))
+            let error = PyTypeError::new_err(format!("invalid {name}: expected an integer, found {kind}"));
+            Err(with_hint(number.py(), error, Some("pass a non-negative integer")))
         }
     }
 }
@@ -83,6 +84,11 @@ impl Settings {
     /// The `n_components` setting.
     pub(crate) fn components(&self) -> Components {
         components(self.components)
+    }
+
+    /// The `weight_kind` setting.
+    pub(crate) fn weight_kind(&self, py: Python<'_>) -> PyResult<WeightKind> {
+        checked(py, self.weight_kind.parse())
     }
 
     pub(crate) fn options(self, py: Python<'_>) -> PyResult<FitOptions> {

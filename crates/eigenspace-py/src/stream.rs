@@ -38,12 +38,14 @@ impl Stream {
     /// Create a stream that continues from a model.
     #[staticmethod]
     fn resume(py: Python<'_>, model: &Model, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let options = Settings::of(settings)?.options(py)?;
+        let settings = Settings::of(settings)?;
+        let kind = settings.weight_kind(py)?;
+        let options = settings.options(py)?;
         let features = model.inner.features();
         let scatter = checked(py, options.plan(features))?.engine == Engine::Scatter;
         let scatter = if scatter { memory::matrix(features, features).saturating_mul(3) } else { 0 };
         let cells = memory::model(&model.inner).saturating_mul(3).saturating_add(scatter);
-        Ok(Self::from(compute(py, cells, || options.resume(&model.inner))?))
+        Ok(Self::from(compute(py, cells, || options.resume(&model.inner.with_weight_kind(kind)))?))
     }
 
     /// Restore a stream from a checkpoint, which must have been made with these settings.
@@ -65,14 +67,14 @@ impl Stream {
     /// Return a stream of the same rows with other settings from now on.
     fn with_settings(&self, py: Python<'_>, settings: &Bound<'_, PyAny>) -> PyResult<Self> {
         let settings = Settings::of(settings)?;
-        let components = settings.components();
+        let (components, kind) = (settings.components(), settings.weight_kind(py)?);
         let options = settings.options(py)?;
         let held = |stream: &EigenspaceStream| stream.cells_to_read().saturating_add(memory::stream(stream));
         let changed = self.with(py, held, |stream| {
             // A new number of components keeps the stream; any other change starts a new one from
             // the model.
             if stream.options().clone().components(components) != options {
-                return options.resume(&*stream.model()?);
+                return options.resume(&stream.model()?.with_weight_kind(kind));
             }
             let mut changed = stream.clone();
             changed.set_components(components)?;

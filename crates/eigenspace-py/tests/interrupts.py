@@ -86,9 +86,11 @@ def run(name):
         work(subject)
     except KeyboardInterrupt as error:
         waited = any(frame.filename.endswith("_interrupt.py") for frame in traceback.extract_tb(error.__traceback__))
+        said = any("is as it was before the call" in note for note in getattr(error, "__notes__", []))
         changed = state(subject) != before
-        print("changed" if changed else "interrupted" if waited else "interrupted too late", end="", flush=True)
-        return int(changed or not waited)
+        problems = {"changed": changed, "interrupted too late": not waited, "interrupted without a note": not said}
+        print(next((problem for problem, found in problems.items() if found), "interrupted"), end="", flush=True)
+        return int(any(problems.values()))
     except BaseException:
         print(traceback.format_exc(), end="", flush=True)
         return 1

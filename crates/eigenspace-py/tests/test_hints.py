@@ -56,12 +56,22 @@ REFUSED = {
     "rows of another width": lambda: model(4).update(ROWS[:, :3]),
     "a part that is none": lambda: model(4).split(EigenspaceModel.fit(ROWS * 100)),
     "subspaces of other widths": lambda: subspace_distance(ROWS, ROWS[:, :3]),
+    "an estimator that is not fitted": lambda: PCA().transform(ROWS),
+    "columns of another number": lambda: fitted(4).transform(ROWS[:, :3]),
+    "one dimension for an estimator": lambda: PCA().fit(ROWS[0]),
+    "words for an estimator": lambda: PCA().fit([["a", "b"]]),
+    "rows of different lengths": lambda: EigenspaceModel.fit([[1, 2], [3]]),
+    "a setting that is not a word": lambda: IncrementalPCA(engine=None).fit(ROWS),
+    "a kind of weights that is not a word": lambda: PCA(weight_kind=3).fit(ROWS),
+    "threads in words": lambda: set_threads("all"),
+    "a file that is not there": lambda: EigenspaceModel.load("no such file"),
+    "a directory that is not there": lambda: model(4).save("no such directory/m"),
 }
 
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_an_error_has_a_hint(what):
-    with pytest.raises((ValueError, TypeError, MemoryError)) as caught:
+    with pytest.raises((ValueError, TypeError, MemoryError, OSError)) as caught:
         REFUSED[what]()
     error = caught.value
     assert isinstance(error.hint, str), f"{error}: {error.hint}"

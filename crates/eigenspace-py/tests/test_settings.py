@@ -7,6 +7,8 @@ import pytest
 from sklearn.base import clone
 
 from eigenspace import PCA, EigenspaceModel, IncrementalPCA
+from eigenspace._core import Stream
+from eigenspace._model import settings
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 12)) * np.arange(1, 13)
@@ -99,3 +101,60 @@ def test_a_model_that_keeps_fewer_directions_raises_a_warning():
     with pytest.warns(UserWarning, match=words):
         assert model.with_components(3).n_components == 1
     assert model.with_components(1).n_components == 1
+
+
+def test_a_ratio_that_the_kept_directions_do_not_reach_raises_a_warning():
+    words = "requested an explained variance ratio of 0.99, reached only 0\\.[0-9]+ with all [0-9]+ directions"
+    kept = IncrementalPCA(0.99, truncation="rank:3", engine="factor")
+    for block in np.split(X, 4):
+        kept.partial_fit(block)
+    with pytest.warns(UserWarning, match=words) as caught:
+        reached = kept.explained_variance_ratio_.sum()
+    assert caught[0].filename == __file__
+    assert reached < 0.99
+    assert kept.n_components_ < 12  # no second warning
+    model = EigenspaceModel.fit(X, max_rank=3)
+    with pytest.warns(UserWarning, match=words):
+        model.with_components(0.99)
+    model.with_components(0.3)
+    PCA(0.99).fit(X)
+    assert IncrementalPCA(1.0).fit(X).n_components_ == 12
+
+
+WEIGHTS = RNG.uniform(0.1, 1, size=len(X))
+
+
+def variances(**params):
+    return IncrementalPCA(2, **params).fit(X, sample_weight=WEIGHTS).explained_variance_
+
+
+def test_the_kind_of_weights_can_be_changed_later():
+    frequency, reliability = variances(), variances(weight_kind="reliability")
+    assert not np.allclose(frequency, reliability, rtol=1e-3)
+    nothing = np.empty((0, X.shape[1]))
+    pca = IncrementalPCA(2).fit(X, sample_weight=WEIGHTS).set_params(weight_kind="reliability")
+    np.testing.assert_allclose(pca.partial_fit(nothing).explained_variance_, reliability, rtol=1e-10)
+    pca.set_params(weight_kind="frequency")
+    np.testing.assert_allclose(pca.partial_fit(nothing).explained_variance_, frequency, rtol=1e-10)
+
+
+def test_an_estimator_from_a_model_has_its_kind_of_weights():
+    model = IncrementalPCA(2, weight_kind="reliability").fit(X, sample_weight=WEIGHTS).model_
+    assert model.weight_kind == "reliability"
+    pca = IncrementalPCA.from_model(model)
+    assert pca.weight_kind == "reliability"
+    np.testing.assert_allclose(pca.explained_variance_, variances(weight_kind="reliability"), rtol=1e-10)
+    pca = IncrementalPCA.from_model(model, weight_kind="frequency")
+    np.testing.assert_allclose(pca.explained_variance_, variances(), rtol=1e-10)
+
+
+def test_an_estimator_continues_from_a_model_that_is_not_centered():
+    stream = Stream(X.shape[1], settings() | {"centered": False})
+    stream.update(X[:100])
+    pca = IncrementalPCA.from_model(EigenspaceModel._of(stream.model()), n_components=3)
+    pca.partial_fit(X[100:]).set_params(n_components=4).partial_fit(X[:0])
+    assert not pca.model_.is_centered
+    np.testing.assert_array_equal(pca.mean_, 0)
+    np.testing.assert_allclose(pca.singular_values_, np.linalg.svd(X, compute_uv=False)[:4], rtol=1e-10)
+    centered = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(pca.fit(X).singular_values_, centered[:4], rtol=1e-10)

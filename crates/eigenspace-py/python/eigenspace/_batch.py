@@ -16,7 +16,7 @@ from ._interrupt import decomposition, interruptibly
 from ._metadata import described
 from ._minka import dimension
 from ._model import EigenspaceModel, settings
-from ._rows import is_sparse, pieces_of, weights_of
+from ._rows import is_sparse, pieces_of, weights_of, word_of
 from ._stream_state import StreamState
 from ._view import View
 
@@ -115,7 +115,7 @@ class PCA(Estimator):
                 view = self._held(X, shown, sample_weight)
             else:
                 model = EigenspaceModel.fit(X, weights=sample_weight, method=self.method)._core
-                model = model.with_weight_kind(self.weight_kind)
+                model = model.with_weight_kind(word_of(self.weight_kind, "weight_kind"))
                 if model.count == 0:
                     raise nothing_to_fit(rows)
                 shown = self._likeliest(model) if self.n_components == MLE else shown

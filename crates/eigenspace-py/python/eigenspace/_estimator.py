@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Certificate, EigenspaceError
-from ._errors import refusal
+from ._errors import refusal, with_hint
+from ._frames import check_columns
+from ._interrupt import explained
 from ._lock import lock_of
 from ._metadata import described
-from ._model import EigenspaceModel, components_of
+from ._model import EigenspaceModel, components_of, warn_about_share
 from ._rows import array_of, unmasked
 from ._sklearn import (
     BaseEstimator,
@@ -41,7 +43,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _not_fitted(self) -> NotFittedError:
         name = type(self).__name__
-        return NotFittedError(f"This {name} instance is not fitted yet: it has no rows. Call `fit` first.")
+        error = NotFittedError(f"This {name} instance is not fitted yet: it has no rows. Call `fit` first.")
+        return with_hint(error, "call fit, or continue from a model with IncrementalPCA.from_model")
 
     @property
     def components_(self) -> NDArray[Any]:
@@ -160,12 +163,20 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32) and len(X) >= least
         if plain and not reset and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return X  # the slow checks would find nothing to reject
+        if reset:
+            check_columns(X, unique=True)
         return array_of(validated(self, unmasked(X), reset=reset, least=least))
 
     def _warn_if_fewer(self, view: View) -> None:
         """Warn once per view if it has fewer components than requested, and give the reason."""
         asked = view.n_components
-        if view.warned or not isinstance(asked, int) or view.real >= asked:
+        if view.warned:
+            return
+        if isinstance(asked, float):
+            view.warned = True
+            warn_about_share(view.model, asked)
+            return
+        if asked is None or view.real >= asked:
             return
         view.warned = True
         rows = view.raw.count
@@ -194,7 +205,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             before = dict(self.__dict__)
             try:
                 yield
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    explained(error)
                 for name in self.__dict__.keys() - before.keys():
                     del self.__dict__[name]
                 self.__dict__.update(before)

@@ -122,8 +122,9 @@ class IncrementalPCA(Estimator):
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
         """Create an estimator that continues from a model, for example a saved one.
 
-        By default it has as many components as the model, and it is standardized if the command
-        that wrote the model was run with standardization.
+        By default it has as many components as the model, the same ``weight_kind``, and it is
+        standardized if the command that wrote the model was run with standardization. The rows of a
+        model that is not centered are not centered either, until the next call of ``fit``.
 
         >>> import numpy as np
         >>> from eigenspace import EigenspaceModel, IncrementalPCA
@@ -133,8 +134,9 @@ class IncrementalPCA(Estimator):
         """
         params.setdefault("n_components", model_of(model, "model")._core.n_components_setting)
         params.setdefault("standardize", model.metadata.standardize)
+        params.setdefault("weight_kind", model.weight_kind)
         estimator = cls(**params)
-        chosen = estimator._settings(model.n_features)
+        chosen = estimator._settings(model.n_features) | {"centered": model.is_centered}
         estimator.n_features_in_ = model.n_features
         if model.feature_names is not None:
             estimator.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
@@ -187,7 +189,7 @@ class IncrementalPCA(Estimator):
         """Absorb checked rows, all or none. If ``whole``, the rows of the call are one block."""
         n, features = X.shape
         weights = weights_of(sample_weight, n)
-        chosen = self._settings(features)
+        chosen = self._settings(features) | ({} if state is None else {"centered": state.settings["centered"]})
         self.batch_size_ = self._batch_size(features)
         size = piece_rows(X)
         if str(self.forgetting).startswith("block:"):

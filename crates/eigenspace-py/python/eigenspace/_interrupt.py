@@ -15,6 +15,9 @@ READ_AT_MOST = 1024
 """Approximate number of rows and directions that a stream of many features holds."""
 
 
+UNCHANGED = "eigenspace: interrupted; the estimator or model is as it was before the call"
+
+
 def decomposition(rows: int, features: int) -> int:
     """Return the number of multiplications of a decomposition."""
     return rows * features * min(rows, features)
@@ -23,6 +26,13 @@ def decomposition(rows: int, features: int) -> int:
 def writing(cells: int) -> int:
     """Return the cost, in multiplications, of serializing or reading this many cells with a checksum."""
     return 32 * cells
+
+
+def explained(interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+    """Add a note that says what the interruption has left, and return the exception."""
+    if UNCHANGED not in getattr(interrupt, "__notes__", []):
+        interrupt.add_note(UNCHANGED)
+    return interrupt
 
 
 def interruptibly(work: Callable[[], Result], cost: int) -> Result:
@@ -48,8 +58,11 @@ def interruptibly(work: Callable[[], Result], cost: int) -> Result:
         thread.start()
     except RuntimeError:  # the system cannot start another thread
         return work()
-    while not outcome:
-        thread.join(0.1)  # in steps, because on some systems a signal does not end the wait
+    try:
+        while not outcome:
+            thread.join(0.1)  # in steps, because on some systems a signal does not end the wait
+    except KeyboardInterrupt as interrupt:
+        raise explained(interrupt) from None
     result, error = outcome[0]
     if error is not None:
         raise error

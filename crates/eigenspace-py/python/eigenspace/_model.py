@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _html
 from ._core import Certificate, Metadata, Model, NotAPartError, Stream, View
 from ._errors import refusal, with_hint
+from ._frames import check_columns
 from ._interrupt import decomposition, interruptibly, writing
 from ._metadata import check_names, names_of
 from ._rows import (
@@ -24,6 +25,7 @@ from ._rows import (
     rows_of,
     weights_of,
     whole_of,
+    word_of,
 )
 from ._warn import warn
 
@@ -75,6 +77,8 @@ class EigenspaceModel:
         weights : a number >= 0 for each row
         method : 'auto', 'svd', 'covariance' or 'gram'
         """
+        word_of(method, "method")
+        check_columns(X)
         metadata = Metadata(names_of(X))
         X = array_of(X)
         weights = weights_of(weights, X.shape[0])
@@ -146,6 +150,8 @@ class EigenspaceModel:
         """Change the number of components: a number, an explained variance ratio such as 0.95, or None for all."""
         asked = components_of(n_components)
         model = self._of(interruptibly(lambda: self._core.with_components(asked), self.rank * self.n_features))
+        if isinstance(asked, float):
+            warn_about_share(model._core, asked)
         if isinstance(asked, int) and model.n_components < asked and self.count > 0:
             kept = "the model keeps no more directions"
             warn(f"requested {asked} components, found only {model.n_components}: {kept}.")
@@ -233,6 +239,11 @@ class EigenspaceModel:
     def is_centered(self) -> bool:
         """False for a model without centering, whose mean is zero."""
         return self._core.is_centered
+
+    @property
+    def weight_kind(self) -> str:
+        """The meaning of the weights: 'frequency' or 'reliability'."""
+        return self._core.weight_kind
 
     @property
     def imputed(self) -> int:
@@ -355,12 +366,12 @@ class EigenspaceModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (safetensors), completely or not at all. Ctrl-C acts after the write."""
-        self._core.save(os.fspath(path))
+        self._core.save(os.fsdecode(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EigenspaceModel:
         """Read a model from a file."""
-        path = os.fspath(path)
+        path = os.fsdecode(path)
         try:
             size = os.path.getsize(path)
         except (OSError, TypeError, ValueError):
@@ -406,6 +417,16 @@ def model_of(model: Any, name: str) -> EigenspaceModel:
     return model
 
 
+def warn_about_share(core: Model, asked: float) -> None:
+    """Warn if the directions kept explain less variance than requested."""
+    reached = core.share_below_request
+    if reached is not None:
+        warn(
+            f"requested an explained variance ratio of {asked}, reached only {reached:.4g} with all {core.rank} "
+            "directions that were kept. Fit again with a larger max_rank or another truncation."
+        )
+
+
 def _cost(rows: int, core: Model) -> int:
     """Return the number of multiplications of a decomposition of rows as wide as the model's."""
     return decomposition(rows, core.features)
@@ -445,14 +466,14 @@ def settings(
     return {
         "components": components,
         "max_rank": rank_of(max_rank),
-        "truncation": "none" if truncation is None else truncation,
-        "engine": engine,
+        "truncation": "none" if truncation is None else word_of(truncation, "truncation"),
+        "engine": word_of(engine, "engine"),
         "block_rows": None,
         "forgetting": "never" if forgetting is None else str(forgetting),
-        "missing": missing,
+        "missing": word_of(missing, "missing"),
         "centered": True,
         "standardize": standardize,
-        "weight_kind": weight_kind,
+        "weight_kind": word_of(weight_kind, "weight_kind"),
     }
 
 

@@ -19,6 +19,7 @@ from ._errors import refusal, with_hint
 CELLS = 1 << 22
 """Cells in a piece (32 MiB of float64), which limits memory use and lets Ctrl-C act between pieces."""
 
+TABLE = "pass a table of numbers, with one row for each observation and one column for each feature"
 NUMBERS = "remove columns that are not numbers, or encode them as numbers"
 
 
@@ -29,7 +30,10 @@ def is_sparse(X: Any) -> bool:
 
 def array_of(X: Any, name: str = "X") -> Any:
     """Return a 2-d array of real numbers or compressed sparse rows, copying only if necessary."""
-    X = X.tocsr() if is_sparse(X) else np.asarray(unmasked(X))
+    try:
+        X = X.tocsr() if is_sparse(X) else np.asarray(unmasked(X))
+    except ValueError as error:  # for example rows of different lengths
+        raise refusal(f"{name} is not a table: {error}", TABLE) from None
     X = numbers_of(X, name)
     if X.ndim != 2:
         one = "for a single row, pass X.reshape(1, -1)"
@@ -42,7 +46,7 @@ def numbers_of(X: Any, name: str) -> Any:
     """Return an array of real numbers, or raise an error that says why it is not one."""
     if X.dtype.kind == "O":
         try:
-            X = X.astype(np.float64)
+            X = _with_nan(X).astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise refusal(f"{name} contains a value that is not a number: {error}", NUMBERS) from None
     if X.dtype.kind == "c":
@@ -53,12 +57,20 @@ def numbers_of(X: Any, name: str) -> Any:
     return X
 
 
+def _with_nan(X: Any) -> Any:
+    """Replace pandas.NA, which is not a number, by NaN."""
+    missing = np.asarray(np.frompyfunc(lambda cell: type(cell).__name__ == "NAType", 1, 1)(X), dtype=bool)
+    return np.where(missing, np.nan, X) if missing.any() else X
+
+
 def unmasked(X: Any) -> Any:
     """Replace the masked cells of a masked array by NaN."""
     if not isinstance(X, np.ma.MaskedArray):
         return X
-    if not np.ma.is_masked(X) or X.dtype.kind not in "fiub":
+    if X.dtype.kind not in "fiubO" or not np.ma.is_masked(X):
         return X.data
+    if X.dtype.kind == "O":
+        return np.ma.filled(X, np.nan)
     return np.ma.filled(X.astype(np.float32 if X.dtype == np.float32 else np.float64), np.nan)
 
 
@@ -133,3 +145,10 @@ def whole_of(value: Any, name: str, least: int = 1) -> int:
     if number < least:
         raise refusal(f"invalid {name}={number}: expected at least {least}", f"pass {least} or more")
     return number
+
+
+def word_of(value: Any, name: str) -> str:
+    """Return a setting that is a string, or raise an error."""
+    if not isinstance(value, str):
+        raise with_hint(TypeError(f"invalid {name}={value!r}: expected a string"), f"omit {name} for the default")
+    return value

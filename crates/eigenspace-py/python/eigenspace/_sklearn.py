@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import refusal
-from ._rows import NUMBERS, array_of
+from ._errors import refusal, with_hint
+from ._rows import NUMBERS, TABLE, array_of
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,6 +15,15 @@ except ImportError:
     from ._sklearn_replacements import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin
 
     validate_data = None
+
+
+COLUMNS = "pass the columns that the estimator was fitted on, in the same order"
+
+
+def _hint(words: str, reset: bool) -> str:
+    if "feature" in words and not reset:
+        return COLUMNS
+    return NUMBERS if "could not" in words else TABLE
 
 
 def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
@@ -30,6 +39,8 @@ def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
             )
         except OverflowError as error:
             raise refusal(f"X contains a value that is not a number: {error}", NUMBERS) from None
+        except (TypeError, ValueError) as error:
+            raise with_hint(error, _hint(str(error), reset)) from None
     names = [name for name in getattr(X, "columns", []) if isinstance(name, str)]
     X = array_of(X)
     if X.shape[0] < least:
@@ -43,7 +54,7 @@ def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
             estimator.feature_names_in_ = names
     elif X.shape[1] != estimator.n_features_in_:
         words = f"X has {X.shape[1]} columns, the model has {estimator.n_features_in_} features"
-        raise refusal(words, "pass the columns that the estimator was fitted on")
+        raise refusal(words, COLUMNS)
     return X
 
 
