@@ -90,7 +90,7 @@ pub enum Error {
         name: String,
     },
     /// A name that is reserved for strangers and for images that are not faces.
-    #[error("invalid name `{person}` of a person: it is reserved for images that are not recognized", person = printable(person))]
+    #[error("invalid person name `{person}`: it is reserved for images that are not recognized", person = printable(person))]
     ReservedName {
         /// The name.
         person: String,

@@ -30,7 +30,7 @@ const SUFFIX: &str = ".tmp";
 /// ```
 /// use std::io::Write;
 /// let path = std::env::temp_dir().join(format!("eigenspace-atomic-{}", std::process::id()));
-/// let mut file = eigenspace::AtomicFile::create(&path)?;
+/// let mut file = eigenspace::internal::AtomicFile::create(&path)?;
 /// file.write_all(b"whole")?;
 /// assert!(!path.exists());
 /// file.commit()?;

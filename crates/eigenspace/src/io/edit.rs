@@ -27,7 +27,7 @@ type Sum = [u8; 32];
 /// ```
 /// # let path = std::env::temp_dir().join(format!("eigenspace-edit-{}", std::process::id()));
 /// # std::fs::write(&path, "41")?;
-/// let mut edit = eigenspace::FileEdit::open(&path)?;
+/// let mut edit = eigenspace::internal::FileEdit::open(&path)?;
 /// let number: u32 = std::fs::read_to_string(&path)?.parse()?;
 /// edit.replace((number + 1).to_string().as_bytes())?;
 /// assert_eq!(std::fs::read(&path)?, b"42");

@@ -41,7 +41,7 @@ impl EigenspaceModel {
     }
 
     /// The share of the variance that all kept directions hold, where it is below the share that was asked for
-    /// ([`Components::Share`](crate::Components::Share)) because directions were dropped; `None` where the request is met.
+    /// ([`Components::Share`]) because directions were dropped; `None` where the request is met.
     ///
     /// ```
     /// use eigenspace::{Components, EigenspaceModel, Truncation};

@@ -160,7 +160,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `late.npy`
       cause: row 8999, column 1: the value is missing (NaN or null)
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude 1
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip
     ");
     folder.write("infinite.csv", "a,b,c\n1,2,3\n2,inf,1\n");
     assert_snapshot!(folder.refused("fit infinite.csv --missing skip -o m.safetensors -q"), @"
@@ -298,6 +298,8 @@ fn columns_that_are_not_there_or_chosen_twice() {
     ----- stderr -----
     error: cannot read rows from `t.csv`
       cause: the column `a` is requested twice
+
+    hint: name each column once
     ");
     assert_snapshot!(folder.refused("fit t.csv --exclude 0-2 -o m.safetensors"), @"
     exit: 2
@@ -382,7 +384,7 @@ fn text_that_is_not_text() {
     error: cannot read rows from `latin.csv`
       cause: not a valid CSV: line 1 is not UTF-8
 
-    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
+    hint: save the file as UTF-8 text
     ");
 }
 
