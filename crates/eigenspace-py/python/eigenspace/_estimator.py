@@ -174,7 +174,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return
         if isinstance(asked, float):
             view.warned = True
-            warn_about_share(view.model, asked)
+            warn_about_share(view.native.model() if view.standardize else view.raw, asked)
             return
         if asked is None or view.real >= asked:
             return

@@ -15,6 +15,8 @@ use ndarray::{Axis, concatenate};
 use crate::faces::carry::carry;
 use crate::faces::error::Error;
 use crate::faces::recognizer::{Enrolled, Faces, Recognizer, admit, in_all_directions};
+use crate::linalg;
+use crate::model::decompose::rotation;
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// The part of an image outside the kept directions counts as rounding up to this share of the largest singular value.
@@ -67,8 +69,21 @@ impl Recognizer {
             let (person, picture) = (picture.person.clone(), picture.name.clone());
             return Err(Error::Dropped { person, picture });
         }
-        let part = EigenspaceModel::fit(self.rows_of(leaving)?.view())?;
-        Ok(self.carried(self.model.split(&part)?, &staying))
+        Ok(self.carried(self.model.split(&self.part_of(leaving)?)?, &staying))
+    }
+
+    /// The model of the images X̂ to forget. Their differences from the mean are used, because adding a mean that is far
+    /// from zero would round them. Scores round whenever they are carried into another eigenspace.
+    fn part_of(&self, leaving: &[usize]) -> Result<EigenspaceModel, Error> {
+        let scores = self.coordinates.select(Axis(0), leaving);
+        let differences = linalg::rotate(scores.view(), self.model.basis());
+        let part = EigenspaceModel::fit(differences.view())?;
+        let whole = &self.model.moments.scatter;
+        let rounding = rotation(2 * self.model.rank());
+        let mut bound = part.bound.rounded(rounding, whole, self.model.spectrum.largest().powi(2));
+        bound.scatter_noise.scaled_add(2.0 * rounding.columns, whole);
+        bound.mean_noise += &whole.mapv(|q| rounding.columns * q.sqrt());
+        Ok(EigenspaceModel { moments: part.moments.relative_to(&self.model.moments), bound, ..part })
     }
 
     /// The chosen images in another eigenspace.

@@ -150,13 +150,15 @@ impl Bound {
     pub(crate) fn joined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
         let total = weights.0 + weights.1;
         let (one, two) = ((weights.0 / total).sqrt(), (weights.1 / total).sqrt());
-        let off = &self.mean_noise * two + &other.mean_noise * one + c.mapv(|c| 4.0 * UNIT * c.abs());
+        // The step between the means, the share of it that the mean moves, and their product round.
+        let rounded = c.mapv(|c| 4.0 * UNIT * c.abs());
+        let off = &self.mean_noise * two + &other.mean_noise * one + &rounded;
         let joined = Self {
             lost: &self.lost + &other.lost,
             surplus: &self.surplus + &other.surplus,
             noise: self.noise + other.noise,
             feature_noise: &self.feature_noise + &other.feature_noise,
-            mean_noise: &self.mean_noise * one + &other.mean_noise * two,
+            mean_noise: &self.mean_noise * one + &other.mean_noise * two + &rounded,
             scatter_noise: &self.scatter_noise + &other.scatter_noise + &(q * (4.0 * UNIT)),
         };
         joined.shifted(c, &off, q)

@@ -275,6 +275,12 @@ impl Moments {
         (Array1::from(high), Array1::from(low))
     }
 
+    /// The moments of the same rows, where these are of their differences from the mean of others.
+    pub(crate) fn relative_to(self, others: &Self) -> Self {
+        let (mean, mean_low) = others.moved(&self.mean, 1.0);
+        Self { mean, mean_low: mean_low + &self.mean_low, ..self }
+    }
+
     /// The moments of both sets of rows, and the row c. Most precise if `self` has the larger weight.
     pub(crate) fn merge(&self, other: &Self) -> Result<(Self, Array1<f64>), Error> {
         let count = self.count.checked_add(other.count).ok_or(Error::CountOverflow)?;

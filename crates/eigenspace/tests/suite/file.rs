@@ -302,7 +302,7 @@ fn wrong_shapes_types_and_names_are_refused() {
         let other = Forgery { version, ..good() };
         let error = EigenspaceModel::from_bytes(&other.bytes()).unwrap_err();
         assert_eq!(refused(other), E::Version { found: version, supported: 3 });
-        assert!(error.to_string().contains(&format!("format version {version}")), "{error}");
+        assert!(error.to_string().contains(&format!("format version is {version}")), "{error}");
         assert!(error.hint().unwrap().contains(hint), "{:?}", error.hint());
     }
     let mut strange = good();

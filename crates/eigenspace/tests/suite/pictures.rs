@@ -296,7 +296,7 @@ fn a_pgm_with_too_many_or_too_few_bytes_is_refused_though_it_could_be_decoded() 
     let cases = [
         (to_crlf, 258, "newlines"),
         ([whole.as_slice(), b"\n"].concat(), 257, "appended"),
-        (whole[..whole.len() - 3].to_vec(), 253, "cut short"),
+        (whole[..whole.len() - 3].to_vec(), 253, "incomplete"),
     ];
     for (bytes, count, word) in cases {
         let folder = Folder::new().bytes("a/1.pgm", &whole).bytes("a/2.pgm", &bytes);

@@ -56,6 +56,13 @@ fn play(album: &Album, seed: u64, steps: usize, k: usize) -> (Vec<usize>, Recogn
     (there, recognizer)
 }
 
+/// A part that was refused once, because its image was rounded when the mean was added to it.
+#[test]
+fn a_sequence_that_was_once_refused() {
+    let seed = 14_672_596_648_249_222_883;
+    play(&Album::new(seed, 2, 2, 32), seed ^ 7, 3, 4);
+}
+
 proptest! {
     #![proptest_config(cases(24))]
 
