@@ -55,10 +55,10 @@ def interruptibly(work: Callable[[], Result], cost: int) -> Result:
 
     thread = threading.Thread(target=run, daemon=True, name="eigenspace")
     try:
-        thread.start()
-    except RuntimeError:  # the system cannot start another thread
-        return work()
-    try:
+        try:
+            thread.start()
+        except RuntimeError:  # the system cannot start another thread
+            return work()
         while not outcome:
             thread.join(0.1)  # in steps, because on some systems a signal does not end the wait
     except KeyboardInterrupt as interrupt:
