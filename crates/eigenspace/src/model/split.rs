@@ -76,7 +76,7 @@ impl EigenspaceModel {
         let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SCATTER_FEATURES };
         let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c) };
 
-        let bound = bound.rounded(rest.rounding, &self.moments.scatter, largest_eigenvalue);
+        let bound = bound.rounded(rest.rounding, &rest.spread, largest_eigenvalue);
         let allowed = -rest.allowed(&bound);
         if rest.smallest < allowed {
             return Err(Error::NotAPart { scatter: rest.smallest, allowed });
@@ -141,18 +141,24 @@ impl EigenspaceModel {
         let mut scatter = Scatter::of(self);
         scatter.take_out(&part.factor());
         scatter.take_out(&c.view().insert_axis(Axis(0)).to_owned());
-        // The unit of a feature that varies only by rounding is that rounding.
-        let unit = |(q, noise): (&f64, &f64)| if q.max(*noise) > 0.0 { q.max(*noise).sqrt() } else { 1.0 };
-        let d: Array1<f64> = self.moments.scatter.iter().zip(&self.bound.feature_noise).map(unit).collect();
+        // The unit of a feature that varies only by rounding is that rounding. After splits of truncated models the
+        // directions may have more of a feature than it varies by.
+        let factor_of_whole = self.factor();
+        let mut spread = factor_of_whole.map_axis(Axis(0), |column| column.dot(&column));
+        for (spread, (q, noise)) in spread.iter_mut().zip(self.moments.scatter.iter().zip(&self.bound.feature_noise)) {
+            *spread = spread.max(*q).max(*noise);
+        }
+        let d = spread.mapv(|spread| if spread > 0.0 { spread.sqrt() } else { 1.0 });
         let mut k = scatter.matrix + scatter.low;
         k.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
         let (lambda, turn) = linalg::eigh(k.view());
         let size = (self.features() + self.rank() + part.rank()) as f64 + 16.0;
         // Sums over the rank, and an eigenproblem whose largest eigenvalue is at most that of the correlations.
-        let correlation = linalg::squared_lengths((self.factor() / &d).view()).sum().min(self.features() as f64);
+        let correlation = linalg::squared_lengths((factor_of_whole / &d).view()).sum();
         let floor = 2.0 * size * UNIT * correlation.max(1.0);
         let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
-        Rest { factor: factor(&lambda, &turn, floor) * &d, smallest: smallest(&lambda), units: Some(&d * &d), rounding }
+        let (factor, units) = (factor(&lambda, &turn, floor) * &d, Some(&d * &d));
+        Rest { factor, smallest: smallest(&lambda), units, spread, rounding }
     }
 
     /// The remaining scatter, in coordinates of the directions of the whole and of the part outside of them.
@@ -170,7 +176,13 @@ impl EigenspaceModel {
         }
         let (lambda, turn) = linalg::eigh(k.view());
         let factor = linalg::rotate(factor(&lambda, &turn, floor).view(), q.view());
-        Rest { factor, smallest: smallest(&lambda), units: None, rounding: Rounding::whole(4.0 * floor) }
+        Rest {
+            factor,
+            smallest: smallest(&lambda),
+            units: None,
+            spread: self.moments.scatter.clone(),
+            rounding: Rounding::whole(4.0 * floor),
+        }
     }
 
     /// The model without these rows, which must have been absorbed before, with the same weights.
@@ -220,6 +232,8 @@ struct Rest {
     smallest: f64,
     /// The squared units of the features in that eigenproblem; `None` if they are 1.
     units: Option<Array1<f64>>,
+    /// The scatter of each feature that rounding is relative to.
+    spread: Array1<f64>,
     rounding: Rounding,
 }
 
