@@ -66,13 +66,14 @@ impl EigenspaceModel {
             return self.scale_by(scales.view());
         }
         let mut view = self.without(&varying)?.scale_by(scales.view())?;
-        // Each of them could have variance 1 and be correlated with all others.
-        let missing = unknown as f64 * divisor;
+        // Each of them could have variance 1 and be correlated with all others. The weight and sums of it are rounded.
+        let most = divisor * (1.0 + 64.0 * UNIT);
+        let missing = unknown as f64 * most;
         let beside = (missing * (view.model.spectrum.largest().powi(2) + view.model.bound.noise)).sqrt();
         view.model.bound.lost += missing + beside;
         view.model.bound.surplus += beside;
         for (noise, _) in view.model.bound.scatter_noise.iter_mut().zip(&varying).filter(|(_, varies)| !**varies) {
-            *noise = divisor;
+            *noise = most;
         }
         Ok(view)
     }
