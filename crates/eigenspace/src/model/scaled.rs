@@ -14,7 +14,8 @@
 //!
 //! If a feature varies less than the rounding of its scatter, for example after a split, it cannot be distinguished from a
 //! constant. Standardized, it would count as much as any other feature. So it is not scaled, and the bound includes the
-//! possible error.
+//! possible error. The same holds for a feature that varies so little, because its rows are forgotten, that no number in
+//! the range of rows is its standardized mean.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 
@@ -55,13 +56,18 @@ impl EigenspaceModel {
     /// features are not scaled.
     pub fn standardize(&self) -> Result<Scaled, Error> {
         let divisor = self.divisor(0.0)?;
-        let known = |(q, noise): (&f64, &f64)| q > noise;
-        let varying: Vec<bool> = self.moments.scatter.iter().zip(&self.bound.scatter_noise).map(known).collect();
-        let unknown =
-            self.bound.scatter_noise.iter().zip(&varying).filter(|(noise, varies)| **noise > 0.0 && !**varies);
-        let unknown = unknown.count();
+        // Nor is a feature scaled whose values would leave the range of rows: all rows in which it varied are forgotten.
+        let known = |((q, noise), mean): ((&f64, &f64), &f64)| {
+            let scale = (divisor / q).sqrt();
+            q > noise && scale <= LARGEST && mean.abs() * scale <= LARGEST
+        };
+        let scatter = &self.moments.scatter;
+        let varying: Vec<bool> = scatter.iter().zip(&self.bound.scatter_noise).zip(self.mean()).map(known).collect();
+        let may_vary = |(noise, q): (&f64, &f64)| *noise > 0.0 || *q > 0.0;
+        let unknown = self.bound.scatter_noise.iter().zip(scatter).zip(&varying);
+        let unknown = unknown.filter(|(feature, varies)| may_vary(*feature) && !**varies).count();
         let scale = |(q, varies): (&f64, &bool)| if *varies { (divisor / q).sqrt() } else { 1.0 };
-        let scales: Array1<f64> = self.moments.scatter.iter().zip(&varying).map(scale).collect();
+        let scales: Array1<f64> = scatter.iter().zip(&varying).map(scale).collect();
         if unknown == 0 {
             return self.scale_by(scales.view());
         }
