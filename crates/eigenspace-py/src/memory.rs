@@ -43,6 +43,11 @@ pub(crate) fn packed_by_a_thread() -> usize {
     cache.saturating_mul(2) / size_of::<f64>()
 }
 
+/// The number of cells in this many bytes.
+pub(crate) fn cells(bytes: u64) -> usize {
+    usize::try_from(bytes.div_ceil(size_of::<f64>() as u64)).unwrap_or(usize::MAX)
+}
+
 /// A matrix.
 pub(crate) fn matrix(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns)

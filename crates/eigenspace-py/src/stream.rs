@@ -69,7 +69,7 @@ impl Stream {
         let settings = Settings::of(settings)?;
         let (components, kind) = (settings.components(), settings.weight_kind(py)?);
         let options = settings.options(py)?;
-        let held = |stream: &EigenspaceStream| stream.cells_to_read().saturating_add(memory::stream(stream));
+        let held = |stream: &EigenspaceStream| cells_to_read(stream).saturating_add(memory::stream(stream));
         let changed = self.with(py, held, |stream| {
             // A new number of components keeps the stream; any other change starts a new one from
             // the model.
@@ -114,21 +114,31 @@ impl Stream {
         let stream = &mut *stream;
         // Handle pending signals before anything changes.
         py.check_signals()?;
-        let cells = decomposition(held, block.ncols()).saturating_add(stream.cells_to_update(&block));
-        let only_copies = stream.only_copies(&block);
-        let work = || stream.update(block).map_err(|error| counted_from(first, error));
-        // A copy takes less time than waking up another thread.
-        if only_copies { compute_here(py, cells, work) } else { compute(py, cells, work) }
+        let copies = !matches!(view, View::Sparse(_)) && block.nrows() <= stream.rows_to_buffer();
+        // Absorbs the rows and returns `None`, or returns the number of bytes that this needs.
+        let mut absorb = |cells: usize, max_bytes: u64| {
+            let work = || match stream.try_update(block, max_bytes) {
+                Err(Error::MemoryBudget { needed, .. }) => Ok(Some(needed)),
+                other => other.map(|()| None).map_err(|error| counted_from(first, error)),
+            };
+            // A copy takes less time than waking up another thread.
+            if copies { compute_here(py, cells, work) } else { compute(py, cells, work) }
+        };
+        let cells = decomposition(held, block.ncols());
+        if let Some(needed) = absorb(cells, 0)? {
+            absorb(cells.saturating_add(memory::cells(needed)), needed)?;
+        }
+        Ok(())
     }
 
     /// Return the model of all rows so far.
     fn model(&self, py: Python<'_>) -> PyResult<Model> {
-        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.model())?.into())
+        Ok(self.with(py, cells_to_read, |stream| stream.model())?.into())
     }
 
     /// Return a model with the components but not all directions, which is cheaper.
     fn preview(&self, py: Python<'_>) -> PyResult<Model> {
-        Ok(self.with(py, EigenspaceStream::cells_to_read, |stream| stream.preview())?.into_partial_model().into())
+        Ok(self.with(py, cells_to_read, |stream| stream.preview())?.into_partial_model().into())
     }
 
     /// Rows absorbed.
@@ -141,6 +151,14 @@ impl Stream {
     #[getter]
     fn engine(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(if self.hold(py)?.plan().engine == Engine::Scatter { "scatter" } else { "factor" })
+    }
+}
+
+/// The number of cells that reading the stream needs, from the error of a read without any memory.
+fn cells_to_read(stream: &EigenspaceStream) -> usize {
+    match stream.try_model(0) {
+        Err(Error::MemoryBudget { needed, .. }) => memory::cells(needed),
+        _ => 0,
     }
 }
 

@@ -91,7 +91,7 @@ impl View {
             RowView::F64(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             RowView::F32(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             RowView::Sparse(rows) => {
-                compute(py, cells, || view.project_sparse(rows).map_err(moved))?.into_pyarray(py).into_any()
+                compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any()
             }
         })
     }

@@ -61,7 +61,6 @@ pub use model::metadata::{ImageShape, Metadata};
 pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::project::Rows;
-pub use model::scaled::Scaled;
 pub use model::truncation::{Components, Rank, Truncation};
 pub use model::view::View;
 pub use rows::block::Block;

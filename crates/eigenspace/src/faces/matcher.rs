@@ -10,7 +10,7 @@
 //! Whether a face is known and whose it is are two questions. The first is answered by the distance to the nearest person,
 //! whatever the classifier; the second is answered by the classifier.
 
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView1};
 
 use crate::faces::classify::{Gallery, Trained};
 use crate::faces::error::Error;
@@ -18,8 +18,7 @@ use crate::faces::metric::deviations;
 use crate::faces::recognizer::Recognizer;
 use crate::faces::span::Spans;
 use crate::faces::threshold::{self, Thresholds};
-use crate::rows::block;
-use crate::rows::element::Element;
+use crate::rows::block::Block;
 
 /// Number of matches in a [`Recognition`].
 const MAX_MATCHES: usize = 10;
@@ -129,11 +128,12 @@ impl Matcher<'_> {
     }
 
     /// Recognizes images, one per row.
-    pub fn recognize<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Vec<Recognition>, Error> {
+    pub fn recognize<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Vec<Recognition>, Error> {
         let model = &self.recognizer.model;
-        block::check(rows, model.features())?;
-        let rows = self.recognizer.options.pixels.apply(block::widened(rows));
-        let (q, coordinates) = model.distances(rows.view())?;
+        let rows = rows.into().unweighted();
+        rows.check(model.features())?;
+        let rows = self.recognizer.options.pixels.apply(rows.all_widened().into_owned());
+        let (q, coordinates) = model.distances(&rows)?;
         let metric = self.recognizer.options.metric;
         let features = metric.features(coordinates, &self.deviations);
         let gallery = Gallery { features: &self.features, person: &self.person, people: self.people.len(), metric };

@@ -16,17 +16,17 @@ use crate::io::error::{Error, FormatError};
 use crate::io::header::{Header, KEY};
 use crate::model::basis::Basis;
 use crate::model::bound::{Bound, largest};
-use crate::model::decompose::SMALLEST;
+use crate::model::decompose::SMALLEST_SINGULAR_VALUE;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
 use crate::model::weight::Weight;
-use crate::rows::element::LARGEST;
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// A header has some thousand bytes and the metadata, which escaping in JSON twice makes up to four times as long.
 pub(crate) const HEADER_LIMIT: u64 = 1 << 26;
 /// A basis further from orthonormal than this was not written by us.
-const ORTHONORMAL: f64 = 1e-11;
+const ORTHONORMALITY_TOLERANCE: f64 = 1e-11;
 
 /// A tensor on its way to the file: name, type, shape, bytes.
 pub(crate) type Tensor<'a> = (&'static str, Dtype, Vec<usize>, Cow<'a, [u8]>);
@@ -174,13 +174,15 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if rank > model.features() || rank > model.moments.rank_limit() {
         return Err(FormatError::Inconsistent { what: "the rank and the numbers of rows and features" });
     }
-    if (model.count() == 0) != (model.weight() == 0.0) || model.weight() > LARGEST || !model.moments.weight.is_normal()
+    if (model.count() == 0) != (model.weight() == 0.0)
+        || model.weight() > LARGEST_MAGNITUDE
+        || !model.moments.weight.is_normal()
     {
         return Err(FormatError::Inconsistent { what: "the count and the weight" });
     }
     let values = model.mean().iter().chain(&model.moments.scatter).any(|x| x.abs() > 1e290);
-    let spectrum = model.all_singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST);
-    if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST) {
+    let spectrum = model.all_singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST_SINGULAR_VALUE);
+    if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST_MAGNITUDE) {
         return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
     }
     let moments = &model.moments;
@@ -203,7 +205,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }
     let loss = model.orthogonality_loss();
-    if loss <= ORTHONORMAL { Ok(()) } else { Err(FormatError::NotOrthonormal { loss }) }
+    if loss <= ORTHONORMALITY_TOLERANCE { Ok(()) } else { Err(FormatError::NotOrthonormal { loss }) }
 }
 
 fn sorted(values: Vec<f64>) -> Result<Vec<f64>, FormatError> {

@@ -17,7 +17,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::rows::block;
 
 /// Rows are orthonormalized first if an entry of V Vᵀ − I is larger than this.
-const ORTHONORMAL: f64 = 1e-14;
+const LARGEST_LOSS_AFTER_ROUNDING: f64 = 1e-14;
 
 /// The principal angles, in radians and increasing, between the spaces spanned by the rows of two
 /// matrices.
@@ -74,7 +74,7 @@ impl EigenspaceModel {
 
 fn orthonormal(rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     block::check(rows, rows.ncols())?;
-    if orthogonality_loss(rows) <= ORTHONORMAL {
+    if orthogonality_loss(rows) <= LARGEST_LOSS_AFTER_ROUNDING {
         return Ok(rows.to_owned());
     }
     let (values, directions) = linalg::thin_svd(rows);

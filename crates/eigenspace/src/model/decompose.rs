@@ -48,7 +48,7 @@ pub(crate) const DIFFERENT_SCALES: f64 = 4096.0;
 /// Up to this factor, the loss of digits of small features is accepted and counted; above it, a slower method avoids it.
 const VERY_DIFFERENT_SCALES: f64 = 65_536.0;
 /// Singular values below this count as zero, because their squares underflow.
-pub(crate) const SMALLEST: f64 = 1e-150;
+pub(crate) const SMALLEST_SINGULAR_VALUE: f64 = 1e-150;
 /// A pivot of the Cholesky factor of N Nᵀ below this means that N is far from orthogonal.
 const MIN_PIVOT: f64 = 0.5;
 
@@ -137,7 +137,7 @@ pub(crate) struct Decomposed {
 impl Decomposed {
     /// Drops singular values that are rounding, applies the rule, orients the basis.
     pub(crate) fn cut(self, truncation: Truncation, moments: &Moments) -> Reduced {
-        let floor = self.floor.max(SMALLEST);
+        let floor = self.floor.max(SMALLEST_SINGULAR_VALUE);
         let mut squared: Vec<f64> = self.values.iter().take_while(|s| **s > floor).map(|s| s * s).collect();
         let live = squared.len();
         if live == self.values.len() && self.beyond > floor * floor {

@@ -9,13 +9,12 @@
 //! Q is computed from the residual itself, because ‖x − μ‖² − ‖z‖² would lose digits by cancellation.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::rows::block;
-use crate::rows::element::Element;
+use crate::rows::block::Block;
 
 /// Number of rows per task.
 const TASK_ROWS: usize = 64;
@@ -35,13 +34,13 @@ pub struct ReconstructionError {
 
 impl EigenspaceModel {
     /// Q of each row: its squared distance to the subspace of the k components.
-    pub fn squared_distance<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
+    pub fn squared_distance<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
         Ok(self.distances(rows)?.0)
     }
 
     /// Hotelling's T² of each row, over the k components (ddof = 1).
-    pub fn hotelling<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
-        Ok(self.distances_and_hotelling(rows, self.center(), None)?.1)
+    pub fn hotelling<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
+        Ok(self.distances_and_hotelling(rows.into(), self.center(), None)?.1)
     }
 
     /// μ in two words.
@@ -50,9 +49,9 @@ impl EigenspaceModel {
     }
 
     /// Q and T² of each row, after it is centered and its features are multiplied by scales.
-    pub(crate) fn distances_and_hotelling<E: Element>(
+    pub(crate) fn distances_and_hotelling(
         &self,
-        rows: ArrayView2<'_, E>,
+        rows: Block<'_>,
         center: Center<'_>,
         scales: Option<ArrayView1<'_, f64>>,
     ) -> Result<(Array1<f64>, Array1<f64>), Error> {
@@ -65,33 +64,35 @@ impl EigenspaceModel {
     }
 
     /// The error when these rows are projected on the k components and reconstructed.
-    pub fn reconstruction_error<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<ReconstructionError, Error> {
+    pub fn reconstruction_error<'a>(&self, rows: impl Into<Block<'a>>) -> Result<ReconstructionError, Error> {
+        let rows = rows.into();
         let squared = self.squared_distance(rows)?.sum();
-        let cells = (rows.len() as f64).max(1.0);
+        let cells = (rows.nrows() as f64 * rows.ncols() as f64).max(1.0);
         Ok(ReconstructionError { frobenius: squared.sqrt(), rmse: (squared / cells).sqrt() })
     }
 
     /// Q and z of each row.
-    pub(crate) fn distances<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array2<f64>), Error> {
-        self.distances_from(rows, self.center(), None)
+    pub(crate) fn distances<'a>(&self, rows: impl Into<Block<'a>>) -> Result<(Array1<f64>, Array2<f64>), Error> {
+        self.distances_from(rows.into(), self.center(), None)
     }
 
-    fn distances_from<E: Element>(
+    fn distances_from(
         &self,
-        rows: ArrayView2<'_, E>,
+        rows: Block<'_>,
         (mean, mean_low): Center<'_>,
         scales: Option<ArrayView1<'_, f64>>,
     ) -> Result<(Array1<f64>, Array2<f64>), Error> {
-        block::check(rows, self.features())?;
+        rows.unweighted().check(self.features())?;
         let components = self.components();
         let mut q = Array1::zeros(rows.nrows());
         let mut z = Array2::zeros((rows.nrows(), components.nrows()));
-        rows.axis_chunks_iter(Axis(0), TASK_ROWS)
+        q.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
             .into_par_iter()
-            .zip(q.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
             .zip(z.axis_chunks_iter_mut(Axis(0), TASK_ROWS))
-            .for_each(|((rows, mut q), mut z)| {
-                let mut residual = block::widened(rows) - mean;
+            .enumerate()
+            .for_each(|(task, (mut q, mut z))| {
+                let which: Vec<usize> = (task * TASK_ROWS..).take(q.len()).collect();
+                let mut residual = rows.select(&which) - mean;
                 residual -= &mean_low;
                 if let Some(scales) = scales {
                     residual *= &scales;

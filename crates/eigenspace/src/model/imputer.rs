@@ -28,7 +28,7 @@ use crate::rows::missing::Missing;
 /// extrapolate.
 const LARGEST_DEVIATION: f64 = 5.0;
 /// Share of the variance that the components must explain to be used, when no number of them is set.
-const SHARE: f64 = 0.9;
+const MIN_EXPLAINED_SHARE: f64 = 0.9;
 
 /// What is known of rows, as far as filling their cells needs it.
 pub(crate) struct Imputer {
@@ -45,7 +45,8 @@ pub(crate) struct Imputer {
 impl Imputer {
     /// From a model: its leading components and its noise.
     pub(crate) fn of(model: &EigenspaceModel, components: Components) -> Self {
-        let wanted = if let Components::Number(_) = components { components } else { Components::Share(SHARE) };
+        let wanted =
+            if let Components::Number(_) = components { components } else { Components::Share(MIN_EXPLAINED_SHARE) };
         let (squared, total) = (model.spectrum.squared(), model.moments.total());
         let k = wanted.resolve(&squared, total).min(model.features().saturating_sub(1));
         let explained: f64 = squared.iter().take(k).sum();

@@ -13,12 +13,12 @@
 //! instead: θ₂/θ₁ times the quantile of χ² with θ₁²/θ₂ degrees of freedom. n is the weight, so a stream that forgets has
 //! limits for the rows that it remembers. Both limits assume that the rows are roughly normally distributed.
 
-use ndarray::{Array1, ArrayView2};
+use ndarray::Array1;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal};
 
 use crate::error::Error;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::rows::element::Element;
+use crate::rows::block::Block;
 
 /// From this number of degrees of freedom on, the quantile of the F distribution is computed by its expansion.
 const EXPANSION_DEGREES: f64 = 1e5;
@@ -73,8 +73,8 @@ impl EigenspaceModel {
     }
 
     /// T² and Q of rows, to compare with limits, for detecting outliers and drift.
-    pub fn monitor<E: Element>(&self, rows: ArrayView2<'_, E>, limits: Limits) -> Result<Readings, Error> {
-        let (squared_distance, hotelling) = self.distances_and_hotelling(rows, self.center(), None)?;
+    pub fn monitor<'a>(&self, rows: impl Into<Block<'a>>, limits: Limits) -> Result<Readings, Error> {
+        let (squared_distance, hotelling) = self.distances_and_hotelling(rows.into(), self.center(), None)?;
         Ok(Readings::new(hotelling, squared_distance, limits))
     }
 

@@ -26,16 +26,16 @@ use crate::rows::sparse::SparseRows;
 /// Number of rows projected by one task.
 const TASK_ROWS: usize = 64;
 /// A squared mean of up to this many times the variance adds at most two bits to the rounding of scores.
-const NEAR: f64 = 16.0;
+const MAX_NEAR_MEAN_RATIO: f64 = 16.0;
 /// A squared mean of this many times the variance would cost three digits of the scores of sparse rows.
-const FAR: f64 = 1e6;
+const MAX_SPARSE_MEAN_RATIO: f64 = 1e6;
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// Rows that can be projected: a view of an array of any [`Element`] type, a reference to such an array, [`SparseRows`], or
-/// a [`Block`].
+/// Rows, or scores, whose precision the result has: a view of an array of any [`Element`] type, a reference to such an
+/// array, [`SparseRows`], or a [`Block`]. Weights of a block do not matter.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, SparseRows};
@@ -49,12 +49,19 @@ mod sealed {
 /// assert_eq!((dense.dim(), narrow.dim(), sparse.dim()), ((3, 2), (3, 2), (3, 2)));
 /// # Ok::<(), eigenspace::Error>(())
 /// ```
-pub trait Rows<'a>: sealed::Sealed {
-    /// The precision of the scores: f32 for rows of `f32`, `u8` and `u16`, f64 for all others, and for blocks.
+pub trait Rows<'a>: sealed::Sealed + Copy + Into<Block<'a>> {
+    /// The precision of the result: f32 for rows of `f32`, `u8` and `u16`, f64 for all others, and for blocks.
     type Score: Real;
 
+    /// The scores of the rows.
     #[doc(hidden)]
     fn scores(self, onto: &Projection<'_>) -> Result<Array2<Self::Score>, Error>;
+    /// The scores of the rows with these indices.
+    #[doc(hidden)]
+    fn scores_of(self, which: &[usize], onto: &Projection<'_>) -> Result<Array2<Self::Score>, Error>;
+    /// The rows with these scores, which were checked: 1μᵀ + Z B.
+    #[doc(hidden)]
+    fn combined(self, mean: ArrayView1<'_, f64>, basis: ArrayView2<'_, f64>) -> Result<Array2<Self::Score>, Error>;
 }
 
 /// A center and the directions that scores are taken along.
@@ -76,6 +83,12 @@ impl<'a, E: Element> Rows<'a> for ArrayView2<'a, E> {
     fn scores(self, onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
         products(self, (onto.mean, onto.mean_low), onto.basis, onto.near_origin)
     }
+    fn scores_of(self, which: &[usize], onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
+        self.select(Axis(0), which).view().scores(onto)
+    }
+    fn combined(self, mean: ArrayView1<'_, f64>, basis: ArrayView2<'_, f64>) -> Result<Array2<E::Work>, Error> {
+        combinations(self, mean, basis)
+    }
 }
 
 impl<E: Element> sealed::Sealed for &Array2<E> {}
@@ -85,6 +98,12 @@ impl<'a, E: Element> Rows<'a> for &'a Array2<E> {
     fn scores(self, onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
         self.view().scores(onto)
     }
+    fn scores_of(self, which: &[usize], onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
+        self.view().scores_of(which, onto)
+    }
+    fn combined(self, mean: ArrayView1<'_, f64>, basis: ArrayView2<'_, f64>) -> Result<Array2<E::Work>, Error> {
+        self.view().combined(mean, basis)
+    }
 }
 
 impl<E: Element> sealed::Sealed for &ArrayRef2<E> {}
@@ -93,6 +112,12 @@ impl<'a, E: Element> Rows<'a> for &'a ArrayRef2<E> {
 
     fn scores(self, onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
         self.view().scores(onto)
+    }
+    fn scores_of(self, which: &[usize], onto: &Projection<'_>) -> Result<Array2<E::Work>, Error> {
+        self.view().scores_of(which, onto)
+    }
+    fn combined(self, mean: ArrayView1<'_, f64>, basis: ArrayView2<'_, f64>) -> Result<Array2<E::Work>, Error> {
+        self.view().combined(mean, basis)
     }
 }
 
@@ -105,6 +130,12 @@ impl<'a> Rows<'a> for SparseRows<'a> {
         Block::from(self).check(onto.mean.len())?;
         sparse_products(self, onto.moments, onto.mean, onto.mean_low, onto.basis)
     }
+    fn scores_of(self, which: &[usize], onto: &Projection<'_>) -> Result<Array2<f64>, Error> {
+        Block::from(self).scores_of(which, onto)
+    }
+    fn combined(self, mean: ArrayView1<'_, f64>, basis: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+        Block::from(self).combined(mean, basis)
+    }
 }
 
 impl sealed::Sealed for Block<'_> {}
@@ -116,6 +147,12 @@ impl<'a> Rows<'a> for Block<'a> {
             Some(rows) => rows.scores(onto),
             None => self.all_widened().view().scores(onto),
         }
+    }
+    fn scores_of(self, which: &[usize], onto: &Projection<'_>) -> Result<Array2<f64>, Error> {
+        self.select(which).view().scores(onto)
+    }
+    fn combined(self, mean: ArrayView1<'_, f64>, basis: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+        combinations(self.all_widened().view(), mean, basis)
     }
 }
 
@@ -131,9 +168,9 @@ impl EigenspaceModel {
         })
     }
 
-    /// Whether the mean is small compared with the spread of the rows: ‖μ‖² ≤ NEAR tr(M) / w.
+    /// Whether the mean is small compared with the spread of the rows: ‖μ‖² ≤ MAX_NEAR_MEAN_RATIO tr(M) / w.
     pub(crate) fn near_origin(&self) -> bool {
-        self.mean().dot(&self.mean()) * self.weight() <= NEAR * self.moments.total()
+        self.mean().dot(&self.mean()) * self.weight() <= MAX_NEAR_MEAN_RATIO * self.moments.total()
     }
 
     /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
@@ -149,38 +186,38 @@ impl EigenspaceModel {
 
     /// The rows with these scores. If there are fewer columns than directions, they are the scores of the first
     /// directions.
-    pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        let found = coordinates.ncols();
-        if found > self.rank() {
-            return Err(Error::TooManyScores { available: self.rank(), found });
-        }
-        if found > 0 {
-            block::check(coordinates, found)?;
-        }
-        combinations(coordinates, self.mean(), self.basis.first(found))
+    pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
+        let found = checked_scores(scores.into(), self.rank())?;
+        scores.combined(self.mean(), self.basis.first(found))
     }
 
     /// The rows with these whitened scores.
-    pub fn reconstruct_whitened<E: Element>(&self, whitened: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        let deviations = self.deviations()?;
-        let found = whitened.ncols();
-        if found > deviations.len() {
-            return Err(Error::TooManyScores { available: deviations.len(), found });
-        }
-        if found > 0 {
-            block::check(whitened, found)?;
-        }
-        let mut coordinates = block::widened(whitened);
-        for (mut column, deviation) in coordinates.columns_mut().into_iter().zip(deviations) {
+    pub fn reconstruct_whitened<'a, R: Rows<'a>>(&self, whitened: R) -> Result<Array2<R::Score>, Error> {
+        let (deviations, block) = (self.deviations()?, whitened.into());
+        checked_scores(block, deviations.len())?;
+        let mut scores = block.all_widened().into_owned();
+        for (mut column, deviation) in scores.columns_mut().into_iter().zip(deviations) {
             column *= deviation;
         }
-        fitting(self.reconstruct(coordinates.view())?.mapv(E::Work::narrow))
+        fitting(self.reconstruct(&scores)?.mapv(R::Score::narrow))
     }
 
     /// The standard deviations of the k scores over the model's rows.
     fn deviations(&self) -> Result<Vec<f64>, Error> {
         Ok(self.explained_variance(1.0)?.iter().map(|v| v.sqrt()).collect())
     }
+}
+
+/// The number of columns of scores, after checking that there are at most as many as available and all are finite.
+pub(crate) fn checked_scores(scores: Block<'_>, available: usize) -> Result<usize, Error> {
+    let found = scores.ncols();
+    if found > available {
+        return Err(Error::TooManyScores { available, found });
+    }
+    if found > 0 {
+        scores.unweighted().check(found)?;
+    }
+    Ok(found)
 }
 
 /// (X − 1μᵀ) Bᵀ for sparse rows, as X Bᵀ − 1 (B μ)ᵀ. Where a mean is far larger than the spread of its feature, that would
@@ -192,7 +229,8 @@ pub(crate) fn sparse_products(
     mean_low: ArrayView1<'_, f64>,
     basis: ArrayView2<'_, f64>,
 ) -> Result<Array2<f64>, Error> {
-    let far = |(mean, q): (&f64, &f64)| mean * mean * moments.weight.value() > FAR * q && *mean != 0.0;
+    let far =
+        |(mean, q): (&f64, &f64)| mean * mean * moments.weight.value() > MAX_SPARSE_MEAN_RATIO * q && *mean != 0.0;
     if moments.mean.iter().zip(&moments.scatter).any(far) {
         let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
         let mut dense = Array2::zeros((TASK_ROWS, rows.ncols()));

@@ -1,4 +1,4 @@
-//! Standardized (correlation) PCA, and features in other units: a view of a model.
+//! Standardized (correlation) PCA, and features in other units, computed from a model.
 //!
 //! ```text
 //! M_σ = diag(σ) M diag(σ)         σ_j = 1 / √(q_j / w), or given;      A = s V diag(σ)
@@ -17,49 +17,32 @@
 //! possible error. The same holds for a feature that varies so little, because its rows are forgotten, that no number in
 //! the range of rows is its standardized mean.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, ArrayView1};
 
 use crate::error::Error;
 use crate::model::bound::{Bound, UNIT};
 use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::project::{Projection, Rows, combinations};
 use crate::model::truncation::{Components, Truncation};
-use crate::rows::block;
-use crate::rows::element::Element;
-use crate::rows::element::LARGEST;
+use crate::rows::element::LARGEST_MAGNITUDE;
 
-/// A view of a model with its features multiplied by scales.
-///
-/// ```
-/// use eigenspace::EigenspaceModel;
-/// use ndarray::array;
-///
-/// let raw = EigenspaceModel::fit(array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]].view())?;
-/// let view = raw.standardize()?;
-/// let total = view.model().total_variance(0.0)?;
-/// assert!((total - 2.0).abs() < 1e-14);             // two features of variance 1 each
-/// # Ok::<(), eigenspace::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scaled {
+/// A model with its features multiplied by scales.
+#[derive(Debug, Clone)]
+pub(crate) struct Scaled {
     scales: Array1<f64>,
-    /// The mean in the units of the rows, as the sum of two numbers, exactly as in the raw model.
-    mean: Array1<f64>,
-    mean_low: Array1<f64>,
     model: EigenspaceModel,
 }
 
 impl EigenspaceModel {
     /// The model of the standardized rows: every feature is divided by its standard deviation (ddof = 0); constant
     /// features are not scaled.
-    pub fn standardize(&self) -> Result<Scaled, Error> {
+    pub(crate) fn standardized_model(&self) -> Result<Scaled, Error> {
         let divisor = self.divisor(0.0)?;
         // Nor is a feature scaled whose values would leave the range of rows: all rows in which it varied are forgotten.
         let known = |((q, noise), mean): ((&f64, &f64), &f64)| {
             let scale = (divisor / q).sqrt();
-            q > noise && scale <= LARGEST && mean.abs() * scale <= LARGEST
+            q > noise && scale <= LARGEST_MAGNITUDE && mean.abs() * scale <= LARGEST_MAGNITUDE
         };
         let scatter = &self.moments.scatter;
         let varying: Vec<bool> = scatter.iter().zip(&self.bound.scatter_noise).zip(self.mean()).map(known).collect();
@@ -69,9 +52,9 @@ impl EigenspaceModel {
         let scale = |(q, varies): (&f64, &bool)| if *varies { (divisor / q).sqrt() } else { 1.0 };
         let scales: Array1<f64> = scatter.iter().zip(&varying).map(scale).collect();
         if unknown == 0 {
-            return self.scale_by(scales.view());
+            return self.scaled_model(scales.view());
         }
-        let mut view = self.without(&varying)?.scale_by(scales.view())?;
+        let mut view = self.without(&varying)?.scaled_model(scales.view())?;
         // Each of them could have variance 1 and be correlated with all others. The weight and sums of it are rounded.
         let most = divisor * (1.0 + 64.0 * UNIT);
         let missing = unknown as f64 * most;
@@ -102,14 +85,16 @@ impl EigenspaceModel {
     }
 
     /// The model of the rows with each feature multiplied by a scale, for example a unit conversion.
-    pub fn scale_by(&self, scales: ArrayView1<'_, f64>) -> Result<Scaled, Error> {
+    pub(crate) fn scaled_model(&self, scales: ArrayView1<'_, f64>) -> Result<Scaled, Error> {
         if scales.len() != self.features() {
             return Err(Error::WidthMismatch { expected: self.features(), found: scales.len() });
         }
         let bad = |j: &usize| {
             let scale = scales[*j];
             let (mean, q) = (self.mean()[*j] * scale, self.feature_scatter()[*j] * scale * scale);
-            !(1.0 / LARGEST..=LARGEST).contains(&scale) || mean.abs() > LARGEST || q > LARGEST * LARGEST
+            !(1.0 / LARGEST_MAGNITUDE..=LARGEST_MAGNITUDE).contains(&scale)
+                || mean.abs() > LARGEST_MAGNITUDE
+                || q > LARGEST_MAGNITUDE * LARGEST_MAGNITUDE
         };
         if let Some(column) = (0..scales.len()).find(bad) {
             return Err(Error::InvalidScale { column, value: scales[column] });
@@ -126,8 +111,7 @@ impl EigenspaceModel {
         // The model of scaled rows is a raw model of its own.
         let metadata = self.metadata.clone().with_standardize(false);
         let model = Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata);
-        let (mean, mean_low) = (self.moments.mean.clone(), self.moments.mean_low.clone());
-        Ok(Scaled { scales: scales.to_owned(), mean, mean_low, model })
+        Ok(Scaled { scales: scales.to_owned(), model })
     }
 
     fn scaled_bound(&self, scales: ArrayView1<'_, f64>) -> Bound {
@@ -154,37 +138,12 @@ impl Scaled {
     }
 
     /// The model of the scaled rows: its variances, components and certificate are in their metric.
-    pub fn model(&self) -> &EigenspaceModel {
+    pub(crate) fn model(&self) -> &EigenspaceModel {
         &self.model
     }
 
     /// The factor of each feature.
-    pub fn scales(&self) -> ArrayView1<'_, f64> {
+    pub(crate) fn scales(&self) -> ArrayView1<'_, f64> {
         self.scales.view()
-    }
-
-    /// The k coordinates of rows in their own units.
-    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
-        let basis = &self.model.components() * &self.scales;
-        rows.scores(&Projection {
-            moments: &self.model.moments,
-            mean: self.mean.view(),
-            mean_low: self.mean_low.view(),
-            basis: basis.view(),
-            near_origin: self.model.near_origin(),
-        })
-    }
-
-    /// The rows, in their own units, that have these coordinates.
-    pub fn reconstruct<E: Element>(&self, coordinates: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        let found = coordinates.ncols();
-        if found > self.model.rank() {
-            return Err(Error::TooManyScores { available: self.model.rank(), found });
-        }
-        if found > 0 {
-            block::check(coordinates, found)?;
-        }
-        let basis = &self.model.basis.first(found) / &self.scales;
-        combinations(coordinates, self.mean.view(), basis.view())
     }
 }

@@ -17,8 +17,8 @@ use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::{Moments, WeightKind};
 use crate::model::truncation::Components;
-use crate::rows::block;
-use crate::rows::element::LARGEST;
+use crate::rows::block::{self, Block};
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// A divisor below this share of the weight is only rounding, for example for weights that sum to one.
 const SMALLEST_DIVISOR: f64 = 1e-9;
@@ -119,44 +119,39 @@ impl EigenspaceModel {
 
     /// C, D × D (ddof = 1). For its product with rows use [`covariance_times`](Self::covariance_times).
     pub fn covariance(&self) -> Result<Array2<f64>, Error> {
-        self.covariance_times(Array2::eye(self.features()).view())
+        self.covariance_times(&Array2::<f64>::eye(self.features()))
     }
 
     /// C⁻¹, D × D. For its product with rows use [`precision_times`](Self::precision_times).
     pub fn precision(&self) -> Result<Array2<f64>, Error> {
-        self.precision_times(Array2::eye(self.features()).view())
+        self.precision_times(&Array2::<f64>::eye(self.features()))
     }
 
     /// Y C for rows Y, without forming C.
-    pub fn covariance_times(&self, rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    pub fn covariance_times<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array2<f64>, Error> {
         let noise = self.noise_variance()?;
         let scale = self.explained_variance(1.0)?.mapv(|variance| variance - noise);
-        self.scaled_projection(rows, scale, noise)
+        self.scaled_projection(rows.into(), scale, noise)
     }
 
     /// Y C⁻¹ for rows Y, without forming C or its inverse.
-    pub fn precision_times(&self, rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    pub fn precision_times<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array2<f64>, Error> {
         let noise = self.noise_variance()?;
         let variance = self.explained_variance(1.0)?;
         let (rank, features) = (variance.len(), self.features());
         if rank == features {
-            return self.scaled_projection(rows, variance.mapv(f64::recip), 0.0);
+            return self.scaled_projection(rows.into(), variance.mapv(f64::recip), 0.0);
         }
         if noise <= 0.0 {
             return Err(Error::Singular { rank, features });
         }
-        self.scaled_projection(rows, variance.mapv(|v| v.recip() - noise.recip()), noise.recip())
+        self.scaled_projection(rows.into(), variance.mapv(|v| v.recip() - noise.recip()), noise.recip())
     }
 
     /// Y (V_kᵀ diag(scale) V_k + identity I).
-    fn scaled_projection(
-        &self,
-        rows: ArrayView2<'_, f64>,
-        scale: Array1<f64>,
-        identity: f64,
-    ) -> Result<Array2<f64>, Error> {
-        block::check(rows, self.features())?;
-        Ok(projection_and_identity(rows, self.components(), &scale, identity))
+    fn scaled_projection(&self, rows: Block<'_>, scale: Array1<f64>, identity: f64) -> Result<Array2<f64>, Error> {
+        rows.unweighted().check(self.features())?;
+        Ok(projection_and_identity(rows.all_widened().view(), self.components(), &scale, identity))
     }
 
     /// w − ddof, or w − ddof Σw²/w for reliability weights. An error if it is only rounding.
@@ -166,7 +161,7 @@ impl EigenspaceModel {
         let taken = match self.moments.weights {
             WeightKind::Frequency => ddof,
             // The squares of such small weights underflow.
-            WeightKind::Reliability if weight < 1.0 / LARGEST && ddof != 0.0 => return Err(refused),
+            WeightKind::Reliability if weight < 1.0 / LARGEST_MAGNITUDE && ddof != 0.0 => return Err(refused),
             WeightKind::Reliability if weight > 0.0 => ddof * self.moments.squared_weight / weight,
             WeightKind::Reliability => ddof,
         };

@@ -7,13 +7,15 @@
 //! A block is accepted or rejected as a whole, before anything is computed from it. A row with weight zero is ignored,
 //! whatever its cells contain.
 
+use std::collections::BTreeSet;
+
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, CowArray, Ix2};
 use rayon::slice::ParallelSlice;
 
 use crate::error::Error;
 use crate::linalg::vectorized;
-use crate::rows::element::{Element, LARGEST};
+use crate::rows::element::{Dense, Element, LARGEST_MAGNITUDE};
 use crate::rows::missing::Missing;
 use crate::rows::sparse::SparseRows;
 
@@ -41,14 +43,10 @@ pub struct Block<'a> {
     weights: Option<&'a [f64]>,
 }
 
-/// Rows by element type.
+/// Dense rows of any element type, or sparse rows.
 #[derive(Debug, Clone, Copy)]
 enum Rows<'a> {
-    F64(ArrayView2<'a, f64>),
-    F32(ArrayView2<'a, f32>),
-    U8(ArrayView2<'a, u8>),
-    U16(ArrayView2<'a, u16>),
-    I32(ArrayView2<'a, i32>),
+    Dense(Dense<'a>),
     Sparse(SparseRows<'a>),
 }
 
@@ -57,36 +55,32 @@ macro_rules! each {
     ($rows:expr, $view:ident => $body:expr, $sparse:ident => $other:expr) => {
         match $rows {
             Rows::Sparse($sparse) => $other,
-            Rows::F64($view) => $body,
-            Rows::F32($view) => $body,
-            Rows::U8($view) => $body,
-            Rows::U16($view) => $body,
-            Rows::I32($view) => $body,
+            Rows::Dense(Dense::F64($view)) => $body,
+            Rows::Dense(Dense::F32($view)) => $body,
+            Rows::Dense(Dense::U8($view)) => $body,
+            Rows::Dense(Dense::U16($view)) => $body,
+            Rows::Dense(Dense::I32($view)) => $body,
         }
     };
 }
 
-macro_rules! from_views {
-    ($($element:ty => $variant:ident),*) => {$(
-        impl<'a> From<ArrayView2<'a, $element>> for Block<'a> {
-            fn from(rows: ArrayView2<'a, $element>) -> Self {
-                Self { rows: Rows::$variant(rows), weights: None }
-            }
-        }
-        impl<'a> From<&'a Array2<$element>> for Block<'a> {
-            fn from(rows: &'a Array2<$element>) -> Self {
-                rows.view().into()
-            }
-        }
-        impl<'a> From<&'a ArrayRef2<$element>> for Block<'a> {
-            fn from(rows: &'a ArrayRef2<$element>) -> Self {
-                rows.view().into()
-            }
-        }
-    )*};
+impl<'a, E: Element> From<ArrayView2<'a, E>> for Block<'a> {
+    fn from(rows: ArrayView2<'a, E>) -> Self {
+        Self { rows: Rows::Dense(E::dense(rows)), weights: None }
+    }
 }
 
-from_views!(f64 => F64, f32 => F32, u8 => U8, u16 => U16, i32 => I32);
+impl<'a, E: Element> From<&'a Array2<E>> for Block<'a> {
+    fn from(rows: &'a Array2<E>) -> Self {
+        rows.view().into()
+    }
+}
+
+impl<'a, E: Element> From<&'a ArrayRef2<E>> for Block<'a> {
+    fn from(rows: &'a ArrayRef2<E>) -> Self {
+        rows.view().into()
+    }
+}
 
 impl<'a> From<SparseRows<'a>> for Block<'a> {
     fn from(rows: SparseRows<'a>) -> Self {
@@ -184,12 +178,37 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// A widened copy of all rows, those of weight zero included.
-    pub(crate) fn all_widened(&self) -> Array2<f64> {
-        let which: Vec<usize> = (0..self.nrows()).collect();
-        let mut rows = Array2::zeros((self.nrows(), self.ncols()));
-        self.write(&which, rows.view_mut());
+    /// The same rows without weights: for results of each row, which do not depend on them.
+    pub(crate) fn unweighted(self) -> Self {
+        Self { weights: None, ..self }
+    }
+
+    /// All rows in f64, those of weight zero included; copied unless they are dense and f64 already.
+    pub(crate) fn all_widened(&self) -> CowArray<'a, f64, Ix2> {
+        if let Rows::Dense(Dense::F64(rows)) = self.rows {
+            return rows.into();
+        }
+        self.select(&(0..self.nrows()).collect::<Vec<_>>()).into()
+    }
+
+    /// A copy in f64 of the rows with these indices.
+    pub(crate) fn select(&self, which: &[usize]) -> Array2<f64> {
+        let mut rows = Array2::zeros((which.len(), self.ncols()));
+        self.write(which, rows.view_mut());
         rows
+    }
+
+    /// The indices of the rows with missing cells. A cell that a sparse row does not store is zero, not missing.
+    pub(crate) fn incomplete(&self) -> BTreeSet<usize> {
+        each!(self.rows, rows => {
+            let has_missing = |row: &usize| rows.row(*row).iter().any(|x| x.to_f64().is_nan());
+            (0..rows.nrows()).filter(has_missing).collect()
+        }, _sparse => BTreeSet::new())
+    }
+
+    /// Rejects rows with another number of columns, and cells that are neither missing nor valid.
+    pub(crate) fn check_observed(&self, features: usize) -> Result<(), Error> {
+        self.unweighted().admit(features, Missing::Skip).map(drop)
     }
 
     /// A copy of the rows in f64, without those of weight zero, and their weights.
@@ -230,7 +249,7 @@ fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
     if weights.len() != rows {
         return Err(Error::WeightCount { rows, weights: weights.len() });
     }
-    match weights.iter().position(|w| !(0.0..=LARGEST).contains(w)) {
+    match weights.iter().position(|w| !(0.0..=LARGEST_MAGNITUDE).contains(w)) {
         Some(row) => Err(Error::InvalidWeight { row, value: weights[row] }),
         None => Ok(()),
     }
@@ -246,7 +265,7 @@ pub(crate) fn check_width<E: Element>(rows: ArrayView2<'_, E>, features: usize) 
 /// Whether a value is finite and not too large.
 #[inline(always)]
 pub(crate) fn acceptable<E: Element>(x: &E) -> bool {
-    x.to_f64().abs() <= LARGEST // false for NaN too
+    x.to_f64().abs() <= LARGEST_MAGNITUDE // false for NaN too
 }
 
 /// Whether all values are finite and not too large.
@@ -274,11 +293,7 @@ pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Res
     rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_row(row.iter(), i, 1.0))
 }
 
-/// Checks the values of the cells that are there.
-pub(crate) fn check_observed<E: Element>(rows: ArrayView2<'_, E>) -> Result<(), Error> {
-    rows.rows().into_iter().enumerate().try_for_each(|(i, row)| check_observed_cells(row, i, 1.0))
-}
-
+/// Checks the values of the cells that are present.
 fn check_observed_cells<E: Element>(cells: ArrayView1<'_, E>, row: usize, weight: f64) -> Result<(), Error> {
     let observed = cells.iter().filter(|x| !x.to_f64().is_nan());
     check_row(observed, row, weight).map_err(|error| with_column_among_all(error, cells))
@@ -292,8 +307,8 @@ fn check_row<'a, E: Element>(cells: impl Iterator<Item = &'a E>, row: usize, wei
         if !value.is_finite() {
             return Err(Error::NonFinite { row, column, value });
         }
-        if root * value.abs() > LARGEST {
-            return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST });
+        if root * value.abs() > LARGEST_MAGNITUDE {
+            return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST_MAGNITUDE });
         }
     }
     Ok(())

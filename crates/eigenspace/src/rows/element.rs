@@ -11,11 +11,22 @@ use ndarray::ArrayView2;
 
 use crate::linalg::Real;
 
-/// Largest accepted magnitude: the sum of its square over 10^27 cells is still a finite f64.
-pub(crate) const LARGEST: f64 = 1e140;
+/// Largest accepted magnitude of a cell: the sum of its square over 10^27 cells is still a finite f64.
+pub(crate) const LARGEST_MAGNITUDE: f64 = 1e140;
 
 mod sealed {
     pub trait Sealed {}
+}
+
+/// Dense rows by element type.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum Dense<'a> {
+    F64(ArrayView2<'a, f64>),
+    F32(ArrayView2<'a, f32>),
+    U8(ArrayView2<'a, u8>),
+    U16(ArrayView2<'a, u16>),
+    I32(ArrayView2<'a, i32>),
 }
 
 /// An element of a row: `f64`, `f32`, `u8`, `u16` or `i32`.
@@ -29,10 +40,13 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     /// The rows without a copy, if they already have the working precision.
     #[doc(hidden)]
     fn as_work(rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, Self::Work>>;
+    /// The rows by element type.
+    #[doc(hidden)]
+    fn dense(rows: ArrayView2<'_, Self>) -> Dense<'_>;
 }
 
 macro_rules! element {
-    ($($element:ty => $work:ty, $rows:pat => $as_work:expr;)*) => {$(
+    ($($element:ty => $work:ty, $variant:ident, $rows:pat => $as_work:expr;)*) => {$(
         impl sealed::Sealed for $element {}
         impl Element for $element {
             type Work = $work;
@@ -45,14 +59,17 @@ macro_rules! element {
             fn as_work($rows: ArrayView2<'_, Self>) -> Option<ArrayView2<'_, $work>> {
                 $as_work
             }
+            fn dense(rows: ArrayView2<'_, Self>) -> Dense<'_> {
+                Dense::$variant(rows)
+            }
         }
     )*};
 }
 
 element! {
-    f64 => f64, rows => Some(rows);
-    f32 => f32, rows => Some(rows);
-    u8 => f32, _ => None;
-    u16 => f32, _ => None;
-    i32 => f64, _ => None;
+    f64 => f64, F64, rows => Some(rows);
+    f32 => f32, F32, rows => Some(rows);
+    u8 => f32, U8, _ => None;
+    u16 => f32, U16, _ => None;
+    i32 => f64, I32, _ => None;
 }

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::error::Error;
-use crate::rows::element::LARGEST;
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// Rows that are given by their non-zero cells.
 ///
@@ -71,8 +71,8 @@ impl<'a> SparseRows<'a> {
             if !value.is_finite() {
                 return Err(Error::NonFinite { row, column, value });
             }
-            if root * value.abs() > LARGEST {
-                return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST });
+            if root * value.abs() > LARGEST_MAGNITUDE {
+                return Err(Error::TooLarge { row, column, value: root * value, limit: LARGEST_MAGNITUDE });
             }
         }
         Ok(())

@@ -14,6 +14,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::rows::block::Block;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::plan::Engine;
+use crate::stream::preview::Preview;
 use crate::stream::read::MAX_DENSE_CELLS;
 use crate::stream::state::EngineState;
 
@@ -42,15 +43,21 @@ impl EigenspaceStream {
         self.update(block)
     }
 
-    /// Like [`model`](Self::model), but fails if reading could allocate more than `max_bytes`.
+    /// Like [`model`](Self::model), but fails if reading could allocate more than `max_bytes`. The error contains the
+    /// estimate.
     pub fn try_model(&self, max_bytes: u64) -> Result<Arc<EigenspaceModel>, Error> {
         within("read the stream", self.cells_to_read(), max_bytes)?;
         self.model()
     }
 
+    /// Like [`preview`](Self::preview), but fails if reading could allocate more than `max_bytes`.
+    pub fn try_preview(&self, max_bytes: u64) -> Result<Preview, Error> {
+        within("read the stream", self.cells_to_read(), max_bytes)?;
+        self.preview()
+    }
+
     /// Upper bound on the number of cells that an update with these rows allocates.
-    #[doc(hidden)]
-    pub fn cells_to_update(&self, rows: &Block<'_>) -> usize {
+    fn cells_to_update(&self, rows: &Block<'_>) -> usize {
         let new_rows = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.free_rows().max(1)) };
         let buffer = self.state.buffer.rows_after_growing(new_rows).unwrap_or(0).saturating_mul(self.features());
         if self.only_copies(rows) { buffer } else { buffer.saturating_add(self.cells_to_compress()) }
@@ -71,8 +78,7 @@ impl EigenspaceStream {
     }
 
     /// Upper bound on the number of cells that reading allocates.
-    #[doc(hidden)]
-    pub fn cells_to_read(&self) -> usize {
+    fn cells_to_read(&self) -> usize {
         let (buffer, features) = (&self.state.buffer, self.features());
         let rows = buffer.len();
         // Sparse rows that are compressed first are never made dense.

@@ -159,11 +159,15 @@ impl EigenspaceStream {
         Ok(())
     }
 
-    /// Whether an update with these rows only copies them, without a compression or a second thread.
-    #[doc(hidden)]
-    pub fn only_copies(&self, rows: &Block<'_>) -> bool {
-        let few = rows.sparse().is_none() && rows.nrows() <= CHECK_ROWS.min(self.free_rows());
-        few && !self.state.buffer.is_sparse()
+    /// Number of dense rows that the next update only copies to the buffer, in the calling thread. An update with more
+    /// rows, or with sparse rows, may compute with all threads.
+    pub fn rows_to_buffer(&self) -> usize {
+        if self.state.buffer.is_sparse() { 0 } else { CHECK_ROWS.min(self.free_rows()) }
+    }
+
+    /// Whether an update with these rows only copies them.
+    pub(crate) fn only_copies(&self, rows: &Block<'_>) -> bool {
+        rows.sparse().is_none() && rows.nrows() <= self.rows_to_buffer()
     }
 
     /// Absorbs the rows of another model.

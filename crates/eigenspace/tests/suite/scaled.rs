@@ -99,8 +99,8 @@ fn rows_project_and_come_back_in_their_own_units() {
     assert!(view.reconstruct(Array2::<f64>::zeros((1, 5)).view()).is_err());
 }
 
-fn standardized_for(view: &eigenspace::Scaled, rows: &Array2<f64>) -> Array2<f64> {
-    rows * &view.scales()
+fn standardized_for(view: &eigenspace::View, rows: &Array2<f64>) -> Array2<f64> {
+    rows * &view.scales().unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
-use crate::rows::element::LARGEST;
+use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// A source whose weights come from a second source with one column and the same number of rows.
 pub struct Weighted {
@@ -54,7 +54,7 @@ impl Weighted {
 
 /// Whether a stream accepts this weight. Checked here because the error can name the file of the weights.
 fn is_weight(value: f64) -> bool {
-    (0.0..=LARGEST).contains(&value)
+    (0.0..=LARGEST_MAGNITUDE).contains(&value)
 }
 
 fn mismatch(rows: u64, weights: u64) -> Error {

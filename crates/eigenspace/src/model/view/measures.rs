@@ -8,36 +8,36 @@
 //! The likelihood is that of probabilistic PCA (Tipping & Bishop 1999). In a standardized view all of this is about
 //! the standardized rows.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2};
 
 use crate::error::Error;
 use crate::model::monitor::{Limits, Readings};
 use crate::model::variance::projection_and_identity;
 use crate::model::view::View;
-use crate::rows::element::Element;
+use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 
 impl View {
     /// Hotelling's T² of each row: how unusual it is inside the subspace of the components. NaN for rows that are
     /// skipped.
-    pub fn hotelling<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
-        Ok(self.measured(rows)?.1)
+    pub fn hotelling<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
+        Ok(self.measured(rows.into())?.1)
     }
 
     /// Q of each row: its squared distance to the subspace of the components. NaN for rows that are skipped.
-    pub fn squared_distance<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
-        Ok(self.measured(rows)?.0)
+    pub fn squared_distance<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
+        Ok(self.measured(rows.into())?.0)
     }
 
     /// T² and Q of each row.
-    pub fn readings<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array1<f64>), Error> {
-        let (squared_distance, hotelling) = self.measured(rows)?;
+    pub fn readings<'a>(&self, rows: impl Into<Block<'a>>) -> Result<(Array1<f64>, Array1<f64>), Error> {
+        let (squared_distance, hotelling) = self.measured(rows.into())?;
         Ok((hotelling, squared_distance))
     }
 
     /// T² and Q of rows, compared with limits.
-    pub fn monitor<E: Element>(&self, rows: ArrayView2<'_, E>, limits: Limits) -> Result<Readings, Error> {
-        let (squared_distance, hotelling) = self.measured(rows)?;
+    pub fn monitor<'a>(&self, rows: impl Into<Block<'a>>, limits: Limits) -> Result<Readings, Error> {
+        let (squared_distance, hotelling) = self.measured(rows.into())?;
         Ok(Readings::new(hotelling, squared_distance, limits))
     }
 
@@ -48,7 +48,7 @@ impl View {
 
     /// The log-likelihood of each row, for rows that are normal with the covariance of the view. NaN for rows that are
     /// skipped.
-    pub fn log_likelihood<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array1<f64>, Error> {
+    pub fn log_likelihood<'a>(&self, rows: impl Into<Block<'a>>) -> Result<Array1<f64>, Error> {
         let (model, features) = (self.model(), self.features());
         let hidden = features - model.n_components();
         let noise = self.noise_variance()?;
@@ -56,7 +56,7 @@ impl View {
             model.noise_variance()?; // a model without variances says so first
             return Err(Error::Singular { rank: model.n_components(), features });
         }
-        let (q, mut ranges) = self.measured(rows)?;
+        let (q, mut ranges) = self.measured(rows.into())?;
         let mut logarithms: f64 = model.explained_variance(1.0)?.iter().map(|variance| variance.ln()).sum();
         if hidden > 0 {
             ranges.zip_mut_with(&q, |range, q| *range += q / noise);
@@ -98,22 +98,22 @@ impl View {
     }
 
     /// Q and T² of each row.
-    fn measured<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<(Array1<f64>, Array1<f64>), Error> {
+    fn measured(&self, rows: Block<'_>) -> Result<(Array1<f64>, Array1<f64>), Error> {
         let scales = self.scales();
-        let Some(incomplete) = self.incomplete(rows)? else {
+        let Some(incomplete) = self.incomplete(&rows)? else {
             return self.model().distances_and_hotelling(rows, self.raw.center(), scales);
         };
         let kept: Vec<usize> = match self.missing {
             Missing::Impute => (0..rows.nrows()).collect(),
             _ => (0..rows.nrows()).filter(|row| !incomplete.contains(row)).collect(),
         };
-        let filled = self.filled(rows.select(Axis(0), &kept).view())?;
-        let (q, hotelling) = self.model().distances_and_hotelling(filled.view(), self.raw.center(), scales)?;
-        let spread = |values: Array1<f64>| {
+        let filled = self.filled(rows.select(&kept))?;
+        let (q, hotelling) = self.model().distances_and_hotelling((&filled).into(), self.raw.center(), scales)?;
+        let rows_in_place = |values: Array1<f64>| {
             let mut all = Array1::from_elem(rows.nrows(), f64::NAN);
             kept.iter().zip(values).for_each(|(&row, value)| all[row] = value);
             all
         };
-        Ok((spread(q), spread(hotelling)))
+        Ok((rows_in_place(q), rows_in_place(hotelling)))
     }
 }

@@ -46,10 +46,33 @@ pub struct View {
     scaled: Option<Arc<Scaled>>,
     whiten: bool,
     missing: Missing,
-    /// How many components without variance there are beside the model's.
+    /// Number of components without variance, in addition to the model's.
     extra: usize,
     /// Their directions, computed when they are needed.
     completion: Arc<OnceLock<Array2<f64>>>,
+}
+
+impl EigenspaceModel {
+    /// The view of this model in which each feature is divided by its standard deviation (ddof = 0); constant features
+    /// are not scaled. The view has a copy of the model; [`View::new`] shares an [`Arc`] of it.
+    ///
+    /// ```
+    /// use eigenspace::EigenspaceModel;
+    /// use ndarray::array;
+    ///
+    /// let raw = EigenspaceModel::fit(&array![[4.0, 900.0], [7.0, 1200.0], [10.0, 1500.0], [7.0, 900.0]])?;
+    /// let total = raw.standardize()?.model().total_variance(0.0)?;
+    /// assert!((total - 2.0).abs() < 1e-14);             // two features of variance 1 each
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn standardize(&self) -> Result<View, Error> {
+        View::raw(self.clone()).standardized(true)
+    }
+
+    /// The view of this model in which each feature is multiplied by a scale, for example a unit conversion.
+    pub fn scale_by(&self, scales: ArrayView1<'_, f64>) -> Result<View, Error> {
+        View::raw(self.clone()).scaled_by(scales)
+    }
 }
 
 impl View {
@@ -69,13 +92,13 @@ impl View {
 
     /// The same view with each feature divided by its standard deviation, or in the units of the rows.
     pub fn standardized(self, standardize: bool) -> Result<Self, Error> {
-        let scaled = if standardize { Some(Arc::new(self.raw.standardize()?)) } else { None };
+        let scaled = if standardize { Some(Arc::new(self.raw.standardized_model()?)) } else { None };
         Ok(Self { scaled, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing))
     }
 
     /// The same view with each feature multiplied by a scale.
     pub fn scaled_by(self, scales: ArrayView1<'_, f64>) -> Result<Self, Error> {
-        let scaled = Some(Arc::new(self.raw.scale_by(scales)?));
+        let scaled = Some(Arc::new(self.raw.scaled_model(scales)?));
         Ok(Self { scaled, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing))
     }
 

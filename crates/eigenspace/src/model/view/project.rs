@@ -4,81 +4,67 @@
 //! Z = (X − 1μᵀ) diag(σ) V_kᵀ        X̂ = 1μᵀ + Z V_k diag(1/σ)        whitened: Z diag(√(w − 1) / s)
 //! ```
 
+use std::collections::BTreeSet;
+
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
 use crate::error::Error;
 use crate::linalg::Real;
-use crate::model::project::{combinations, fitting, products, sparse_products};
+use crate::model::project::{Projection, Rows, checked_scores, fitting};
 use crate::model::view::View;
-use crate::rows::block::{self, Block};
-use crate::rows::element::Element;
+use crate::rows::block::Block;
 use crate::rows::missing::Missing;
-use crate::rows::sparse::SparseRows;
 
 impl View {
     /// The scores of rows, in their precision. Rows with missing cells are refused, have NaN scores, or are filled.
-    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        let Some(incomplete) = self.incomplete(rows)? else { return self.scores(rows) };
-        let complete: Vec<usize> = (0..rows.nrows()).filter(|row| !incomplete.contains(row)).collect();
-        let mut out = Array2::from_elem((rows.nrows(), self.n_components()), E::Work::narrow(f64::NAN));
-        let scores = self.scores(rows.select(Axis(0), &complete).view())?;
+    /// Sparse rows are not made dense; a cell that they do not store is zero, not missing.
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        let own_basis;
+        let basis = if self.scaled.is_none() && self.extra == 0 {
+            self.raw.components()
+        } else {
+            own_basis = self.basis_of_rows();
+            own_basis.view()
+        };
+        let (onto, block) = (self.onto(basis), rows.into());
+        let Some(incomplete) = self.incomplete(&block)? else { return self.divided(rows.scores(&onto)?) };
+        let complete: Vec<usize> = (0..block.nrows()).filter(|row| !incomplete.contains(row)).collect();
+        let mut out = Array2::from_elem((block.nrows(), self.n_components()), R::Score::narrow(f64::NAN));
+        let scores = self.divided(rows.scores_of(&complete, &onto)?)?;
         complete.iter().zip(scores.rows()).for_each(|(&row, scores)| out.row_mut(row).assign(&scores));
         if self.missing == Missing::Impute {
             let incomplete: Vec<usize> = incomplete.into_iter().collect();
-            let filled = self.filled(rows.select(Axis(0), &incomplete).view())?;
-            let scores = fitting(self.scores(filled.view())?.mapv(E::Work::narrow))?;
+            let filled = self.filled(block.select(&incomplete))?;
+            let scores = fitting(self.divided(filled.view().scores(&onto)?)?.mapv(R::Score::narrow))?;
             incomplete.iter().zip(scores.rows()).for_each(|(&row, scores)| out.row_mut(row).assign(&scores));
         }
         Ok(out)
     }
 
-    /// The scores of sparse rows, which are not made dense. A cell that is not stored is zero, not missing.
-    pub fn project_sparse(&self, rows: SparseRows<'_>) -> Result<Array2<f64>, Error> {
-        Block::from(rows).check(self.features())?;
-        let moments = &self.raw.moments;
-        let (mean, mean_low) = (moments.mean.view(), moments.mean_low.view());
-        let scores = sparse_products(rows, &self.model().moments, mean, mean_low, self.basis_of_rows().view())?;
-        self.divided(scores)
-    }
-
     /// The rows, in their own units, that have these scores. Fewer columns than components are the leading ones.
-    pub fn reconstruct<E: Element>(&self, scores: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        let (found, k) = (scores.ncols(), self.n_components());
+    pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
+        let k = self.n_components();
         // Without completion and whitening, the other directions that are kept have scores too.
         let available = if self.whiten || self.extra > 0 { k } else { self.model().rank().max(k) };
-        if found > available {
-            return Err(Error::TooManyScores { available, found });
-        }
-        if found > 0 {
-            block::check(scores, found)?;
-        }
+        let found = checked_scores(scores.into(), available)?;
         let mut basis = if found > k { self.model().basis().to_owned() } else { self.component_rows() };
         basis.slice_axis_inplace(Axis(0), Slice::from(..found));
         if let Some(scales) = self.scales() {
             basis /= &scales;
         }
-        let mean = self.raw.mean();
-        if !self.whiten {
-            return combinations(scores, mean, basis.view());
+        if self.whiten {
+            let deviations = self.explained_variance()?.mapv(f64::sqrt);
+            for (mut direction, deviation) in basis.rows_mut().into_iter().zip(deviations) {
+                direction *= deviation;
+            }
         }
-        let deviations = self.explained_variance()?.mapv(f64::sqrt);
-        for (mut direction, deviation) in basis.rows_mut().into_iter().zip(deviations) {
-            direction *= deviation;
-        }
-        combinations(scores, mean, basis.view())
+        scores.combined(self.raw.mean(), basis.view())
     }
 
-    /// The scores of complete rows.
-    fn scores<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
-        let moments = &self.raw.moments;
-        let mean = (moments.mean.view(), moments.mean_low.view());
-        let near_origin = self.model().near_origin();
-        let scores = if self.scaled.is_none() && self.extra == 0 {
-            products(rows, mean, self.raw.components(), near_origin)?
-        } else {
-            products(rows, mean, self.basis_of_rows().view(), near_origin)?
-        };
-        self.divided(scores)
+    /// The projection of rows in their own units on a basis.
+    fn onto<'p>(&'p self, basis: ArrayView2<'p, f64>) -> Projection<'p> {
+        let (mean, mean_low) = self.raw.center();
+        Projection { moments: &self.model().moments, mean, mean_low, basis, near_origin: self.model().near_origin() }
     }
 
     /// The components as they act on rows in their own units.
@@ -104,34 +90,26 @@ impl View {
     }
 
     /// The rows with missing cells, if the policy is not to refuse them and there are any.
-    pub(super) fn incomplete<E: Element>(
-        &self,
-        rows: ArrayView2<'_, E>,
-    ) -> Result<Option<std::collections::BTreeSet<usize>>, Error> {
+    pub(super) fn incomplete(&self, rows: &Block<'_>) -> Result<Option<BTreeSet<usize>>, Error> {
         if self.missing == Missing::Refuse {
             return Ok(None);
         }
-        block::check_width(rows, self.features())?;
-        let has_missing = |row: &usize| rows.row(*row).iter().any(|x| x.to_f64().is_nan());
-        let incomplete: std::collections::BTreeSet<usize> = (0..rows.nrows()).filter(has_missing).collect();
-        if incomplete.is_empty() {
-            return Ok(None);
-        }
         // Other bad cells are named by their places among all rows.
-        block::check_observed(rows)?;
-        Ok(Some(incomplete))
+        rows.check_observed(self.features())?;
+        let incomplete = rows.incomplete();
+        Ok(if incomplete.is_empty() { None } else { Some(incomplete) })
     }
 
-    /// The rows that have results: all, or those without missing cells where the view skips the others.
-    pub fn kept<E: Element>(&self, rows: ArrayView2<'_, E>) -> Vec<usize> {
-        let complete = |row: &usize| rows.row(*row).iter().all(|x| !x.to_f64().is_nan());
-        (0..rows.nrows()).filter(|row| self.missing != Missing::Skip || complete(row)).collect()
+    /// The indices of the rows that have results: all, or those without missing cells where the view skips the others.
+    pub fn kept<'a>(&self, rows: impl Into<Block<'a>>) -> Vec<usize> {
+        let rows = rows.into();
+        let skipped = if self.missing == Missing::Skip { rows.incomplete() } else { BTreeSet::new() };
+        (0..rows.nrows()).filter(|row| !skipped.contains(row)).collect()
     }
 
-    /// A copy of rows whose missing cells are filled.
-    pub(super) fn filled<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<f64>, Error> {
-        let mut filled = block::widened(rows);
-        self.raw.fill_missing(filled.view_mut())?;
-        Ok(filled)
+    /// The rows with their missing cells filled.
+    pub(super) fn filled(&self, mut rows: Array2<f64>) -> Result<Array2<f64>, Error> {
+        self.raw.fill_missing(rows.view_mut())?;
+        Ok(rows)
     }
 }
