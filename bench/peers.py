@@ -135,7 +135,7 @@ def batch(k: int, rows: np.ndarray, solvers: Sequence[str], **more: Any) -> list
 
     tools = [
         Tool(
-            "eigenspace from_rows",
+            "eigenspace EigenspaceModel.fit",
             lambda _: EigenspaceModel.fit(rows, max_rank=k).components,
             components=lambda found: found,
             mode="lean",

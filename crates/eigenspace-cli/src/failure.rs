@@ -35,7 +35,7 @@ pub(crate) enum Failure {
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
     #[error("cannot read scores from `{}`: its columns are those of the rows that the model was fitted on", path.display())]
     RowsForScores { path: PathBuf },
-    #[error("cannot write a model or an image to `-`: expected a file")]
+    #[error("cannot write a model or a plot to standard output: expected a file name")]
     NoFile,
     #[error("invalid image size `{text}`: expected WIDTHxHEIGHT in pixels")]
     Size { text: String },
@@ -129,7 +129,7 @@ impl Failure {
             }
             Self::NotScores { .. } => "leave out --columns: scores are found by their names, PC1, PC2, … or W1, W2, …",
             Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
-            Self::NoFile => "name a file",
+            Self::NoFile => "name a file instead of `-`",
             Self::Size { .. } => "use for example 92x112",
             Self::Delimiter { .. } => "use for example --delimiter ';' or --delimiter tab",
             Self::OutOfMemory { .. } => {

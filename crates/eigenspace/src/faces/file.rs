@@ -1,11 +1,11 @@
-//! The bytes of a recognizer: those of its model, and some more.
+//! The bytes of a recognizer: a model file with additional tensors.
 //!
 //! | tensor | type | shape | |
 //! |---|---|---|---|
-//! | `faces.coordinates` | F64 | n, r | of every picture, in all directions |
-//! | `faces.digest` | U64 | n | of every picture's pixels, to know it again |
-//! | `faces.outside` | F64 | n | how far a picture can be from its coordinates |
-//! | `faces.person` | U64 | n | its person's number, never falling, from 0 |
+//! | `faces.coordinates` | F64 | n, r | scores of each image in all directions |
+//! | `faces.digest` | U64 | n | digest of the pixels of each image, to find images that are enrolled twice |
+//! | `faces.outside` | F64 | n | largest possible distance of each image to its scores |
+//! | `faces.person` | U64 | n | index of the person in each image, in increasing order from 0 |
 //!
 //! The shape of the images is in the metadata of the model. The header (`io/header.rs`) has one more key:
 //!
@@ -14,7 +14,8 @@
 //!           "unknown": "learned", "not_a_face": "learned", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!
-//! Everything is under the checksum of the model file, so any reader of models reads a recognizer, as the model of all its faces.
+//! The checksum of the model file includes everything. Readers of models can read a recognizer as the model of all its
+//! images.
 
 use std::path::Path;
 
@@ -31,7 +32,7 @@ use crate::io::file;
 use crate::io::format::{self, Tensor, floats, floats_of, integers_of, shape_of};
 use crate::model::eigenspace_model::EigenspaceModel;
 
-/// The version written.
+/// The version that is written.
 const VERSION: u64 = 1;
 
 impl Recognizer {
@@ -66,17 +67,17 @@ impl Recognizer {
         self.model.to_bytes_with(Some(faces), more)
     }
 
-    /// The recognizer that these bytes hold, after every check that can be made.
+    /// The recognizer in these bytes, after all checks.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Ok(parse(bytes).map_err(crate::io::Error::Format)?)
     }
 
-    /// Writes the file whole or not at all, as [`EigenspaceModel::save`](crate::EigenspaceModel::save) does.
+    /// Writes the file atomically, as [`EigenspaceModel::save`](crate::EigenspaceModel::save) does.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         Ok(AtomicFile::write(path, &self.to_bytes())?)
     }
 
-    /// Reads a file.
+    /// Reads a recognizer file and checks it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let broken = |source| crate::io::Error::File { path: path.into(), source };
@@ -84,7 +85,7 @@ impl Recognizer {
     }
 }
 
-/// Reads the model in a file and, if the file is a recognizer, how that takes the pixels of each image.
+/// Reads the model in a file and, if the file is a recognizer, how it transforms the pixels of images.
 pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pixels>), Error> {
     let path = path.as_ref();
     let broken = |source| crate::io::Error::File { path: path.into(), source };
@@ -131,7 +132,7 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
     Ok(recognizer)
 }
 
-/// The settings but k and the size, which are the model's.
+/// The settings, except k and the image size, which are in the model.
 fn options(faces: &Value) -> Result<FaceOptions, FormatError> {
     fn text<T: std::str::FromStr>(faces: &Value, key: &'static str) -> Result<T, FormatError> {
         faces[key].as_str().and_then(|text| text.parse().ok()).ok_or(FormatError::Metadata { key })

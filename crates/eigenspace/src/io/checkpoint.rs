@@ -1,12 +1,12 @@
-//! A stream saved, to go on later as if nothing had happened, to the last bit.
+//! Checkpoints: the complete state of a stream, to continue from later with exactly the same result.
 //!
 //! ```text
-//! restore(checkpoint(stream)) goes on exactly as the stream would have
+//! update(restore(checkpoint(stream)), rows)  =  update(stream, rows), bit for bit
 //! ```
 //!
-//! A checkpoint is the state of the stream (engine, buffer, clock), the options it was made with and a note of the
-//! caller's, encoded by serde and postcard under a SHA-256. It is meant for the program that wrote it; models are what
-//! is kept and exchanged.
+//! A checkpoint consists of the state of the stream (engine, buffer, clock), its options and a note from the caller. It is
+//! encoded by serde and postcard and ends in a SHA-256. Only the version of the program that wrote it can read it; store
+//! and exchange models instead.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,12 +16,12 @@ use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::state::StreamState;
 
-/// How a checkpoint begins.
+/// The first bytes of a checkpoint.
 const MAGIC: &[u8] = b"eigenspace checkpoint 4\n";
-/// Bytes of a SHA-256.
+/// Length of a SHA-256 in bytes.
 const SUM: usize = 32;
 
-/// What a checkpoint holds.
+/// The contents of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<State> {
     note: String,
@@ -30,7 +30,7 @@ struct Checkpoint<State> {
 }
 
 impl EigenspaceStream {
-    /// The stream as it stands, with a note of the caller's, for example what has been read so far.
+    /// The current state of the stream as bytes, with a note from the caller, for example how much was read so far.
     pub fn checkpoint(&self, note: &str) -> Vec<u8> {
         let mut state = self.state.clone();
         state.buffer.trim();
@@ -39,7 +39,7 @@ impl EigenspaceStream {
         [MAGIC, &Sha256::digest(&bytes), &bytes].concat()
     }
 
-    /// The stream that a checkpoint holds, and the note. The options must be those it was made with.
+    /// The stream of a checkpoint, and the note. The options must be those of the checkpoint.
     pub fn restore(bytes: &[u8], options: &FitOptions) -> Result<(Self, String), Error> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(FormatError::NoCheckpoint)?;
         let (sum, rest) = rest.split_at_checked(SUM).ok_or(FormatError::NoCheckpoint)?;
@@ -60,7 +60,7 @@ impl EigenspaceStream {
     }
 }
 
-/// The options in words. Whether the model will be standardized is no part of the state.
+/// The options as text, without `standardize`, which does not affect the state.
 fn described(options: &FitOptions) -> String {
     format!("{:?}", options.clone().standardize(false))
 }

@@ -1,7 +1,7 @@
-//! A model on disk: written whole or not at all, read no further than it announces.
+//! Model files: written completely or not at all, and read only up to the length that the header states.
 //!
 //! ```text
-//! save = to_bytes ─► AtomicFile        load = header ─► length announced ─► bytes ─► every check
+//! save = to_bytes ─► AtomicFile        load = header ─► stated length ─► bytes ─► checks
 //! ```
 
 use std::fs::File;
@@ -14,13 +14,13 @@ use crate::io::format::{HEADER_LIMIT, announced_length, parse};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 impl EigenspaceModel {
-    /// Writes the file atomically: a temporary file beside it, flushed to the disk, then renamed.
-    /// If anything fails, an existing file stays as it was.
+    /// Writes the file atomically: to a temporary file in the same directory, which is synced and then renamed. If
+    /// anything fails, an existing file is unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         AtomicFile::write(path, &self.to_bytes())
     }
 
-    /// Reads a file.
+    /// Reads a model file and checks it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         match parse(&read(path)?) {
@@ -30,14 +30,14 @@ impl EigenspaceModel {
     }
 }
 
-/// The bytes of a file, if it has as many as it announces.
+/// The bytes of a file that has the length stated in its header.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     read_announced(path)
         .map_err(|source| Error::Io { action: "read", path: path.into(), source })?
         .map_err(|source| Error::File { path: path.into(), source })
 }
 
-/// Reads no more than the header announces, and refuses a file of another length.
+/// Reads at most as many bytes as the header states, and rejects a file of another length.
 fn read_announced(path: &Path) -> std::io::Result<Result<Vec<u8>, FormatError>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

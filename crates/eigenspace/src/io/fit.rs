@@ -1,4 +1,4 @@
-//! Fitting a source of rows: the way from files to a model.
+//! Fits a model to a source of rows, such as files.
 
 use crate::io::error::Error;
 use crate::io::source::{Prefetch, RowSource};
@@ -6,8 +6,8 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::stream::options::FitOptions;
 
 impl FitOptions {
-    /// The model of all rows of a source. Reading and computing overlap; memory stays within three blocks and
-    /// the engine's own. The model has the names of the columns and the shape of the images.
+    /// The model of all rows of a source. The next block is read while the last one is computed, so memory holds at most
+    /// three blocks and the state of the stream. The model has the column names and the image shape of the source.
     ///
     /// ```
     /// use eigenspace::FitOptions;

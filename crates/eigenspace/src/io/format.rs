@@ -1,10 +1,10 @@
-//! The bytes of a model: safetensors, every number checked on the way in.
+//! The bytes of a model: safetensors, in which every number is checked when it is read.
 //!
-//! `docs/FORMAT.md` has the tables of tensors and header keys; a test compares them with a saved model. The same
-//! bytes are written for the same model, always, and any safetensors reader can read the tensors.
+//! `docs/FORMAT.md` has the tables of tensors and header keys; a test compares them with a saved model. Equal
+//! models give equal bytes, and any safetensors reader can read the tensors.
 //!
-//! A file may hold further tensors, under the same checksum: a recognizer is a model file with some more
-//! (`faces/file.rs`), and every command that reads a model reads it too.
+//! A file may contain more tensors, which the checksum includes. A recognizer is a model file with additional tensors
+//! (`faces/file.rs`), so every command that reads models can read it.
 
 use std::borrow::Cow;
 
@@ -23,12 +23,13 @@ use crate::model::spectrum::Spectrum;
 use crate::model::weight::Weight;
 use crate::rows::element::LARGEST_MAGNITUDE;
 
-/// A header has some thousand bytes and the metadata, which escaping in JSON twice makes up to four times as long.
+/// Largest accepted header: a few thousand bytes, and the metadata, which is escaped in JSON twice and can become four
+/// times as long.
 pub(crate) const HEADER_LIMIT: u64 = 1 << 26;
-/// A basis further from orthonormal than this was not written by us.
+/// Largest accepted entry of V Vᵀ − I. We never write a basis that is further from orthonormal.
 const ORTHONORMALITY_TOLERANCE: f64 = 1e-11;
 
-/// A tensor on its way to the file: name, type, shape, bytes.
+/// A tensor to be written: name, type, shape, bytes.
 pub(crate) type Tensor<'a> = (&'static str, Dtype, Vec<usize>, Cow<'a, [u8]>);
 
 /// Numbers as the bytes of a tensor.
@@ -36,7 +37,7 @@ pub(crate) fn floats<'a>(values: impl Iterator<Item = &'a f64>) -> Cow<'static, 
     Cow::Owned(values.flat_map(|value| value.to_le_bytes()).collect())
 }
 
-/// The same without a copy, where memory already holds these bytes: the basis is most of a file.
+/// The same without a copy if the numbers are already stored as these bytes; the basis is the largest part of a file.
 fn bytes_of_rows(rows: ArrayView2<'_, f64>) -> Cow<'_, [u8]> {
     match rows.to_slice() {
         Some(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(bytemuck::cast_slice(numbers)),
@@ -50,7 +51,7 @@ impl EigenspaceModel {
         self.to_bytes_with(None, Vec::new())
     }
 
-    /// The same with what a recognizer keeps: an entry of the header, and tensors whose names are none of the model's.
+    /// The same with the data of a recognizer: an entry of the header, and tensors with other names than the model's.
     pub(crate) fn to_bytes_with(&self, faces: Option<Value>, more: Vec<Tensor<'_>>) -> Vec<u8> {
         let (rank, features) = (self.rank(), self.features());
         let scalar = |value: f64| Cow::Owned(value.to_le_bytes().to_vec());
@@ -85,19 +86,19 @@ impl EigenspaceModel {
         let views = tensors
             .iter()
             .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
-        // One key only: the order of several would differ from run to run.
+        // There is only one key, because the order of several would differ from run to run.
         let metadata = [(KEY.to_owned(), header)].into_iter().collect();
         // Shapes and lengths agree by construction, so this cannot fail.
         safetensors::serialize(views, Some(metadata)).unwrap_or_default()
     }
 
-    /// The model that these bytes hold, after every check that can be made.
+    /// The model in these bytes, after all checks.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         Ok(parse(bytes)?.0)
     }
 }
 
-/// Length of the whole file according to its header, which must be present.
+/// Length of the whole file according to its header.
 pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
     let start: [u8; 8] = bytes.get(..8).and_then(|start| start.try_into().ok()).unwrap_or_default();
     let header = u64::from_le_bytes(start);
@@ -112,7 +113,7 @@ pub(crate) fn announced_length(bytes: &[u8]) -> Result<u64, FormatError> {
     Ok(ends.max().unwrap_or(0).saturating_add(8 + header))
 }
 
-/// The model, what a recognizer keeps in the header, and all tensors.
+/// The model, the recognizer's entry of the header if there is one, and all tensors.
 pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, SafeTensors<'_>), FormatError> {
     let announced = announced_length(bytes)?;
     if announced != bytes.len() as u64 {
@@ -165,7 +166,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, Saf
     Ok((model, faces, file))
 }
 
-/// Numbers that must fit together in any model.
+/// Checks that the numbers of a model are consistent.
 fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     let rank = model.rank();
     if model.metadata.check(model.features()).is_err() {
@@ -191,7 +192,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     if low {
         return Err(FormatError::Inconsistent { what: "the two words of the mean" });
     }
-    // Cauchy and Schwarz, and rounding.
+    // By the Cauchy–Schwarz inequality, up to rounding.
     let (weight, squares) = (moments.weight.value(), moments.squared_weight);
     if squares > weight * weight * (1.0 + 1e-9) {
         return Err(FormatError::Inconsistent { what: "the weight and the squared weight" });

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use eigenspace::{EigenspaceModel, Error, Metadata, Missing, SparseRows, View};
+use eigenspace::{Block, EigenspaceModel, Error, Metadata, Missing, SparseRows, View};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice, array};
 
 use crate::support::Random;
@@ -153,6 +153,61 @@ fn components_without_variance_complete_a_view() {
     let single = View::raw(EigenspaceModel::fit(other.view()).unwrap()).at_least(2).whiten(true);
     assert_eq!(single.project(other.view()).unwrap(), Array2::<f64>::zeros((1, 2)));
     assert_eq!(single.noise_variance().unwrap(), 0.0);
+}
+
+/// Every result of a block of rows, by a model and by a view of it.
+fn results<'a>(model: &EigenspaceModel, view: &View, rows: impl Into<Block<'a>>) -> Vec<f64> {
+    let rows = rows.into();
+    let limits = view.limits(0.99).unwrap();
+    let [mine, theirs] = [model.monitor(rows, limits), view.monitor(rows, limits)].map(Result::unwrap);
+    let error = model.reconstruction_error(rows).unwrap();
+    let vectors = [
+        model.hotelling(rows).unwrap(),
+        model.squared_distance(rows).unwrap(),
+        mine.hotelling,
+        mine.squared_distance,
+        view.hotelling(rows).unwrap(),
+        view.squared_distance(rows).unwrap(),
+        theirs.hotelling,
+        theirs.squared_distance,
+        view.log_likelihood(rows).unwrap(),
+        array![error.frobenius, error.rmse],
+    ];
+    let tables = [model.covariance_times(rows).unwrap(), model.precision_times(rows).unwrap()];
+    let kept = view.kept(rows).into_iter().map(|row| row as f64);
+    vectors.iter().flatten().chain(tables.iter().flatten()).copied().chain(kept).collect()
+}
+
+#[test]
+fn results_do_not_depend_on_how_the_same_rows_are_passed() {
+    let dense = array![[0.0, 2.0, 0.0, 1.0], [3.0, 0.0, 7.0, 0.0], [0.0, 0.0, 4.0, 0.0], [1.0, 1.0, 0.0, 9.0]];
+    let training = Random::new(5).matrix(60, 4) * 3.0 + 1.0;
+    let model = EigenspaceModel::fit(&training).unwrap().with_components(2).unwrap();
+    let view = model.standardize().unwrap().missing(Missing::Skip);
+    let columns: Vec<usize> = (0..4).flat_map(|_| 0..4).collect();
+    let values: Vec<f64> = dense.iter().copied().collect();
+    let sparse = SparseRows::new(4, &[0, 4, 8, 12, 16], &columns, &values).unwrap();
+    let wanted = results(&model, &view, dense.view());
+    assert!(wanted.iter().all(|x| x.is_finite()));
+    assert_eq!(results(&model, &view, &dense), wanted);
+    assert_eq!(results(&model, &view, &dense.mapv(|x| x as f32)), wanted);
+    assert_eq!(results(&model, &view, dense.mapv(|x| x as u8).view()), wanted);
+    assert_eq!(results(&model, &view, dense.t().as_standard_layout().t()), wanted);
+    assert_eq!(results(&model, &view, sparse), wanted);
+    let weighted = Block::from(&dense).weighted(&[0.0, 2.0, 0.5, 0.0]);
+    assert_eq!(results(&model, &view, weighted), wanted, "weights do not matter");
+
+    let scores = array![[1.0, 0.0], [0.0, -2.0]];
+    let stored = SparseRows::new(2, &[0, 1, 2], &[0, 1], &[1.0, -2.0]).unwrap();
+    for view in [view.clone(), view.whiten(true)] {
+        let rows: Array2<f64> = view.reconstruct(&scores).unwrap();
+        assert_eq!(view.reconstruct(stored).unwrap(), rows);
+        assert_eq!(view.reconstruct(Block::from(&scores).weighted(&[0.0, 1.0])).unwrap(), rows);
+        let narrow: Array2<f32> = view.reconstruct(&scores.mapv(|x| x as f32)).unwrap();
+        assert_close(&narrow.mapv(f64::from), &rows, 1e-6);
+    }
+    assert_eq!(model.reconstruct(stored).unwrap(), model.reconstruct(&scores).unwrap());
+    assert_eq!(model.reconstruct_whitened(stored).unwrap(), model.reconstruct_whitened(scores.view()).unwrap());
 }
 
 #[test]
