@@ -235,3 +235,6 @@ fn varying(q: &Array1<f64>) -> f64 {
 pub(crate) fn largest(values: &Array1<f64>) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(*value))
 }
+
+#[cfg(test)]
+mod tests;

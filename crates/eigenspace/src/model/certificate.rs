@@ -184,3 +184,6 @@ impl Certificate {
         (low.clamp(0.0, 1.0), high.clamp(0.0, 1.0))
     }
 }
+
+#[cfg(test)]
+mod tests;

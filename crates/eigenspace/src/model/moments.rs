@@ -382,3 +382,6 @@ impl TwoWords {
         Self { high, low }
     }
 }
+
+#[cfg(test)]
+mod tests;

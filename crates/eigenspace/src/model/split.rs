@@ -295,3 +295,6 @@ fn outside_of(basis: ArrayView2<'_, f64>, rows: ArrayView2<'_, f64>) -> Array2<f
     let inside = linalg::cross(rows, basis);
     &rows - &linalg::rotate(inside.view(), basis)
 }
+
+#[cfg(test)]
+mod tests;

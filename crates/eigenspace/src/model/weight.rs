@@ -82,4 +82,13 @@ mod tests {
         assert!((weight.low() - 1e-18).abs() < 1e-33, "{:e}", weight.low());
         assert!(weight.is_normal());
     }
+
+    #[test]
+    fn the_second_word_is_below_the_last_digit_of_the_first() {
+        // Numbers below 1 are twice as dense as those above.
+        let share = 0.75 * f64::EPSILON / 2.0;
+        assert!(Weight::from_words(1.0, share).is_normal());
+        assert!(!Weight::from_words(1.0, -share).is_normal());
+        assert!(!Weight::from_words(f64::INFINITY, 0.0).is_normal());
+    }
 }

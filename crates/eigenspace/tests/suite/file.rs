@@ -282,6 +282,71 @@ fn numbers_that_cannot_be_are_refused_with_a_right_checksum_too() {
     assert_eq!(large.count(), u64::MAX, "the count is exact up to 2^64 - 1");
 }
 
+/// A forgery with two directions, with singular values 3 and 2.
+fn two_directions() -> Forgery {
+    let forgery = Forgery::good().with("singular_values", &[2], floats(&[3.0, 2.0]));
+    forgery.with("basis", &[2, 2], floats(&[0.6, 0.8, -0.8, 0.6]))
+}
+
+/// A forgery of one row, which has no scatter but this.
+fn one_row(scatter: f64) -> Forgery {
+    let forgery = Forgery::good().with("singular_values", &[0], vec![]).with("basis", &[0, 2], vec![]);
+    let forgery = forgery.with("count", &[], 1_u64.to_le_bytes().to_vec()).with("weight", &[], floats(&[1.0]));
+    forgery.with("squared_weight", &[], floats(&[1.0])).with("feature_scatter", &[2], floats(&[scatter, 0.0]))
+}
+
+#[test]
+fn numbers_are_accepted_up_to_their_limits_and_refused_beyond() {
+    let good = Forgery::good;
+    let scalar = |name: &'static str, value: f64| good().with(name, &[], floats(&[value]));
+    let pair = |name: &'static str, value: f64| good().with(name, &[2], floats(&[value, 0.25]));
+    let singular = |value: f64, scatter: f64| {
+        good().with("singular_values", &[1], floats(&[value])).with("feature_scatter", &[2], floats(&[scatter, 0.0]))
+    };
+    // Two directions of 13 need this surplus and noise, 5 + 2 (3 + noise) in all.
+    let surplus = |noise: f64| {
+        let forgery = two_directions().with("surplus", &[2], floats(&[3.0, 1.0]));
+        forgery.with("noise", &[], floats(&[noise]))
+    };
+    let accepted = [
+        scalar("weight", 1e140),
+        pair("mean", 1e140),
+        pair("feature_scatter", 1e290),
+        singular(1e145, 1e290),
+        singular(1e-150, 1.0),
+        good().with("mean_low", &[2], floats(&[0.5 * f64::EPSILON, 0.0])),
+        scalar("squared_weight", 9.0 * (1.0 + 1e-9)),
+        one_row(0.0),
+        one_row(1e-20).with("scatter_noise", &[2], floats(&[0.0, 2e-20])),
+        surplus(1.2),
+    ];
+    for (i, forgery) in accepted.iter().enumerate() {
+        let read = EigenspaceModel::from_bytes(&forgery.bytes());
+        assert!(read.is_ok(), "{i}: {:?}", read.err());
+    }
+    let (numbers, weights) = ("the numbers, some of which no rows can have,", "the weight and the squared weight");
+    let refused = [
+        (
+            two_directions().with("count", &[], 2_u64.to_le_bytes().to_vec()),
+            "the rank and the numbers of rows and features",
+        ),
+        (scalar("weight", 1.001e140), "the count and the weight"),
+        (pair("mean", 1.001e140), numbers),
+        (pair("feature_scatter", 1.001e290), numbers),
+        (singular(1.001e145, 9e289), numbers),
+        (singular(0.999e-150, 1.0), numbers),
+        (good().with("mean_low", &[2], floats(&[0.501 * f64::EPSILON, 0.0])), "the two words of the mean"),
+        (scalar("squared_weight", 9.1), weights),
+        (scalar("squared_weight", 9.0 * (1.0 + 1.1e-9)), weights),
+        (one_row(1.0), "the count and the feature scatter"),
+        (surplus(0.9), "the singular values and the feature scatter"),
+    ];
+    for (forgery, expected) in refused {
+        let error = format_error(&forgery.bytes());
+        assert!(matches!(error, FormatError::Inconsistent { what } if what == expected), "{expected}: {error:?}");
+    }
+}
+
 #[test]
 fn wrong_shapes_types_and_names_are_refused() {
     use FormatError as E;
@@ -305,9 +370,10 @@ fn wrong_shapes_types_and_names_are_refused() {
         assert!(error.to_string().contains(&format!("format version is {version}")), "{error}");
         assert!(error.hint().unwrap().contains(hint), "{:?}", error.hint());
     }
-    let mut strange = good();
-    strange.components = "number 0".into();
-    assert!(matches!(refused(strange), E::Metadata { key: "components" }));
+    for strange in ["number 0", "number", "some", "all 1", "share 2.0"] {
+        let strange = Forgery { components: strange.into(), ..good() };
+        assert_eq!(refused(strange), E::Metadata { key: "components" });
+    }
 }
 
 #[test]
