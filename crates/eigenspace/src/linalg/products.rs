@@ -164,6 +164,20 @@ pub(crate) fn rotate(u: ArrayView2<'_, f64>, a: ArrayView2<'_, f64>) -> Array2<f
     out
 }
 
+/// `U₁ A₁ + U₂ A₂ + …` for small `U` with the same rows and wide `A` with the same columns: one product of stacked
+/// matrices that lie apart.
+pub(crate) fn rotate_stacked(u: &[ArrayView2<'_, f64>], a: &[ArrayView2<'_, f64>]) -> Array2<f64> {
+    let mut out = Array2::zeros((u[0].nrows(), a[0].ncols()));
+    let work = u.iter().map(|u| u.len()).sum::<usize>() * a[0].ncols();
+    for_each_panel(out.view_mut(), work, |start, mut panel| {
+        let columns = start..start + panel.ncols();
+        for (i, (u, a)) in u.iter().zip(a).enumerate().filter(|(i, (u, _))| *i == 0 || !u.is_empty()) {
+            f64::multiply_into(panel.view_mut(), i > 0, *u, columns_of(*a, columns.clone()), false);
+        }
+    });
+    out
+}
+
 /// `A[..r] = U A` in place, for `U` with r rows; the other rows of `A` are undefined afterwards.
 pub(crate) fn rotate_in_place(u: ArrayView2<'_, f64>, mut a: ArrayViewMut2<'_, f64>) {
     let rows = u.nrows();

@@ -30,7 +30,7 @@
 //! Cost: O(D q²), all of it in products that run in parallel.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice, concatenate};
 
 use crate::linalg::jacobi;
 use crate::linalg::{self, Eigen};
@@ -67,6 +67,24 @@ impl From<Array2<f64>> for Stacked<'_> {
     }
 }
 
+/// The rows of two models and the step between their means: A = [ s₁V₁ ; s₂V₂ ; c ].
+pub(crate) struct Joined<'a> {
+    /// V₁ and s₁.
+    pub(crate) one: (ArrayView2<'a, f64>, ArrayView1<'a, f64>),
+    /// V₂ and s₂.
+    pub(crate) two: (ArrayView2<'a, f64>, ArrayView1<'a, f64>),
+    pub(crate) c: ArrayView1<'a, f64>,
+}
+
+impl Joined<'_> {
+    /// The rows themselves.
+    fn written(&self) -> Array2<f64> {
+        let scaled =
+            |(directions, s): (ArrayView2<'_, f64>, ArrayView1<'_, f64>)| &directions * &s.insert_axis(Axis(1));
+        concatenate![Axis(0), scaled(self.one), scaled(self.two), self.c.insert_axis(Axis(0))]
+    }
+}
+
 /// A basis, its spectrum, the largest dropped squared singular value, and the rounding.
 pub(crate) struct Reduced {
     pub(crate) basis: Basis,
@@ -98,12 +116,8 @@ pub(crate) fn reduce<'a>(
 ) -> Reduced {
     let mut a = a.into();
     let (rows, features) = a.rows.dim();
-    // A constant feature is zero in every direction, without rounding.
-    for (j, _) in moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
-        a.rows.column_mut(j).fill(0.0);
-    }
-    let small = features <= SVD_FEATURES || rows > features;
-    let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
+    fill_constant(&mut a.rows, moments.scatter.view());
+    let decomposed = if route == Route::Svd || (route == Route::Auto && is_small(rows, features)) {
         let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
         if have_different_scales(moments.scatter.view(), largest, DIFFERENT_SCALES) {
             turned(a.rows.view(), moments.scatter.view())
@@ -114,6 +128,20 @@ pub(crate) fn reduce<'a>(
         linalg::inside(|| by_products(a, truncation.rank_limit(), moments.scatter.view()))
     };
     decomposed.cut(truncation, moments)
+}
+
+/// The eigenspace of the rows of two models, which have these moments together.
+pub(crate) fn reduce_joined(a: &Joined<'_>, truncation: Truncation, moments: &Moments) -> Reduced {
+    let (one, two) = (a.one.1.len(), a.two.1.len());
+    if is_small(one + two + 1, a.c.len()) {
+        return reduce(Stacked { rows: a.written(), groups: &[one, two] }, Route::Auto, truncation, moments);
+    }
+    linalg::inside(|| by_joined_products(a, truncation.rank_limit(), moments.scatter.view())).cut(truncation, moments)
+}
+
+/// Whether an SVD of the factor is as fast as the other methods, or the only one.
+fn is_small(rows: usize, features: usize) -> bool {
+    features <= SVD_FEATURES || rows > features
 }
 
 /// Whether the scatter of some feature is this many times smaller than the largest eigenvalue.
@@ -229,75 +257,131 @@ pub(crate) fn significant_rows(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, r
 /// The leading `limit` directions, as described above.
 fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
     let Stacked { rows: mut f, groups } = a;
-    let rows = f.nrows();
-    let eigen = Eigen::of(linalg::gram_with_orthogonal_groups(f.view(), groups).view(), limit.saturating_add(1));
-    let keep = limit.min(rows);
-    // Bound on the error of an eigenvalue of the Gram matrix.
-    let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
-    let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
-    let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
-    let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
-    // Divides the rows of F by their lengths according to λ, as far as λ is accurate, so that strong rows become unit rows.
-    let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
-    let mut u = eigen.vectors(0..keep);
-    u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
+    let turn = Turn::of(linalg::gram_with_orthogonal_groups(f.view(), groups).view(), limit);
     // F overwrites A, which may be large.
-    linalg::rotate_in_place(u.view(), f.view_mut());
-    f.slice_axis_inplace(Axis(0), Slice::from(..keep));
+    linalg::rotate_in_place(turn.u.view(), f.view_mut());
+    f.slice_axis_inplace(Axis(0), Slice::from(..turn.u.nrows()));
+    turn.decomposed(f, q)
+}
 
-    // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
-    // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
-    let squares = linalg::gram(f.view());
-    let lengths: Vec<f64> = squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
-    let weak = f64::EPSILON.sqrt() * largest.sqrt();
-    let significant_rows: Vec<usize> = {
-        let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
-        let mut some = f.select(Axis(0), &doubtful);
-        some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
-        let real: Vec<usize> = significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
-        (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
-    };
-    keep_rows(&mut f, &significant_rows);
-    let squares = squares.select(Axis(0), &significant_rows).select(Axis(1), &significant_rows);
-    let lengths = Array1::from_iter(significant_rows.iter().map(|&i| lengths[i]));
-    let orthonormal =
-        squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= ORTHONORMALITY_TOLERANCE);
-    if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
-        return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
+/// The same for the rows of two models and their step, which are not written out: V is multiplied, and s scales results.
+fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
+    let ((one, s_one), (two, s_two), c) = (a.one, a.two, a.c.insert_axis(Axis(0)));
+    let s: Vec<f64> = s_one.iter().chain(s_two).copied().chain([1.0]).collect();
+    let (split, last) = (one.nrows(), s.len() - 1);
+    let (beside, of_one, of_two) = (linalg::cross(two, one), linalg::cross(c, one), linalg::cross(c, two));
+    let length = linalg::squared_lengths(c)[0];
+    let gram = Array2::from_shape_fn((s.len(), s.len()), |(i, j)| match (i, j) {
+        _ if j > i => 0.0,
+        _ if i == j => s[i] * s[j] * if i == last { length } else { 1.0 },
+        _ if i == last => s[j] * if j < split { of_one[[0, j]] } else { of_two[[0, j - split]] },
+        _ if i >= split && j < split => s[i] * s[j] * beside[[i - split, j]],
+        _ => 0.0,
+    });
+    let turn = Turn::of(gram.view(), limit);
+    let u = &turn.u * &Array1::from(s);
+    let ((u_one, rest), bases) = (u.view().split_at(Axis(1), split), [one, two, c]);
+    let (u_two, u_c) = rest.split_at(Axis(1), last - split);
+    let mut f = linalg::rotate_stacked(&[u_one, u_two, u_c], &bases);
+    fill_constant(&mut f, q);
+    turn.decomposed(f, q)
+}
+
+/// A constant feature is zero in every direction, without rounding.
+fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
+    for (j, _) in q.iter().enumerate().filter(|(_, q)| **q == 0.0) {
+        rows.column_mut(j).fill(0.0);
     }
-    let norms = squares.diag().mapv(f64::sqrt);
-    let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
-    let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > MIN_PIVOT));
-    // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
-    // that case, rows are rotated instead.
-    let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
-    let Some(c) = safe.filter(|_| amplified <= VERY_DIFFERENT_SCALES) else {
-        let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
-        if !have_different_scales(q, greatest, DIFFERENT_SCALES) {
-            // No feature is much smaller than the others, so columns may be mixed, which is faster.
-            f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
-            let decomposed = by_svd_of_varying(f.view(), q);
-            let whole = rounding.whole + decomposed.rounding.whole;
-            return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
+}
+
+/// What the Gram matrix of A provides.
+struct Turn {
+    /// U_r, with rows divided by `scales`.
+    u: Array2<f64>,
+    /// The lengths of the rows of U A according to λ, as far as λ is accurate, so that strong rows become unit rows.
+    scales: Array1<f64>,
+    largest: f64,
+    beyond: f64,
+    rounding: Rounding,
+}
+
+impl Turn {
+    /// From the lower triangle of A Aᵀ.
+    fn of(gram: ArrayView2<'_, f64>, limit: usize) -> Self {
+        let rows = gram.nrows();
+        let eigen = Eigen::of(gram, limit.saturating_add(1));
+        let keep = limit.min(rows);
+        // Bound on the error of an eigenvalue of the Gram matrix.
+        let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
+        let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
+        let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
+        let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
+        let mut u = eigen.vectors(0..keep);
+        u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
+        Self { u, scales, largest, beyond, rounding }
+    }
+
+    /// Directions and singular values of F = U A.
+    fn decomposed(self, mut f: Array2<f64>, q: ArrayView1<'_, f64>) -> Decomposed {
+        let Self { u, scales, largest, beyond, rounding } = self;
+        let (keep, rows) = u.dim();
+        // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
+        // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
+        let squares = linalg::gram(f.view());
+        let lengths: Vec<f64> =
+            squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
+        let weak = f64::EPSILON.sqrt() * largest.sqrt();
+        let significant_rows: Vec<usize> = {
+            let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
+            let mut some = f.select(Axis(0), &doubtful);
+            some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
+            let real: Vec<usize> = significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
+            (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
+        };
+        keep_rows(&mut f, &significant_rows);
+        let squares = squares.select(Axis(0), &significant_rows).select(Axis(1), &significant_rows);
+        let lengths = Array1::from_iter(significant_rows.iter().map(|&i| lengths[i]));
+        let orthonormal = squares
+            .indexed_iter()
+            .all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= ORTHONORMALITY_TOLERANCE);
+        if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
+            return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
         }
-        f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
-        jacobi::orthogonalize(&mut f);
-        let significant_rows = self::significant_rows(f.view(), q, rows);
-        return Decomposed { beyond, ..directions_of(f.select(Axis(0), &significant_rows), rounding) };
-    };
-    let mut core = c.clone();
-    for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {
-        row *= *length;
+        let norms = squares.diag().mapv(f64::sqrt);
+        let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
+        let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > MIN_PIVOT));
+        // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
+        // that case, rows are rotated instead.
+        let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
+        let Some(c) = safe.filter(|_| amplified <= VERY_DIFFERENT_SCALES) else {
+            let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
+            if !have_different_scales(q, greatest, DIFFERENT_SCALES) {
+                // No feature is much smaller than the others, so columns may be mixed, which is faster.
+                f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
+                let decomposed = by_svd_of_varying(f.view(), q);
+                let whole = rounding.whole + decomposed.rounding.whole;
+                return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
+            }
+            f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
+            jacobi::orthogonalize(&mut f);
+            let significant_rows = self::significant_rows(f.view(), q, rows);
+            return Decomposed { beyond, ..directions_of(f.select(Axis(0), &significant_rows), rounding) };
+        };
+        let mut core = c.clone();
+        for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {
+            row *= *length;
+        }
+        let (values, mut turn) = linalg::thin_svd(core.view());
+        linalg::solve_lower_on_the_right(c.view(), turn.view_mut());
+        for (mut column, norm) in turn.columns_mut().into_iter().zip(&norms) {
+            column /= *norm;
+        }
+        let directions = linalg::rotate(turn.view(), f.view());
+        let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
+        let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
+        Decomposed { values, directions, beyond, floor: 0.0, rounding }
     }
-    let (values, mut turn) = linalg::thin_svd(core.view());
-    linalg::solve_lower_on_the_right(c.view(), turn.view_mut());
-    for (mut column, norm) in turn.columns_mut().into_iter().zip(&norms) {
-        column /= *norm;
-    }
-    let directions = linalg::rotate(turn.view(), f.view());
-    let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
-    let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
-    Decomposed { values, directions, beyond, floor: 0.0, rounding }
 }
 
 /// Keeps only these rows, in order, without copying the others.
