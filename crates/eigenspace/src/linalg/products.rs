@@ -178,6 +178,23 @@ pub(crate) fn rotate_stacked(u: &[ArrayView2<'_, f64>], a: &[ArrayView2<'_, f64>
     out
 }
 
+/// The squared length of each row of `A − U B`, panel by panel, without storing the difference.
+pub(crate) fn squared_lengths_of_difference(
+    a: ArrayView2<'_, f64>,
+    u: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+) -> Array1<f64> {
+    let width = a.ncols();
+    let of_panel = |p: usize| {
+        let range = p * PANEL..width.min((p + 1) * PANEL);
+        let mut difference = columns_of(a, range.clone()).to_owned();
+        f64::multiply_into(difference.view_mut(), true, (-&u).view(), columns_of(b, range), false);
+        Array1::from_iter(difference.rows().into_iter().map(squared_length))
+    };
+    let each: Vec<Array1<f64>> = (0..width.div_ceil(PANEL)).into_par_iter().map(of_panel).collect();
+    each.iter().fold(Array1::zeros(a.nrows()), |sum, part| sum + part)
+}
+
 /// `A[..r] = U A` in place, for `U` with r rows; the other rows of `A` are undefined afterwards.
 pub(crate) fn rotate_in_place(u: ArrayView2<'_, f64>, mut a: ArrayViewMut2<'_, f64>) {
     let rows = u.nrows();

@@ -288,7 +288,7 @@ fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> D
 }
 
 /// A constant feature is zero in every direction, without rounding.
-fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
+pub(crate) fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
     for (j, _) in q.iter().enumerate().filter(|(_, q)| **q == 0.0) {
         rows.column_mut(j).fill(0.0);
     }
