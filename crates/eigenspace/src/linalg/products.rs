@@ -106,6 +106,21 @@ pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }
 
+/// The product of two vectors of the same length, in f64.
+pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 32];
+    let ((chunks, rest), (others, other_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
+    vectorized(
+        #[inline(always)]
+        || {
+            for (chunk, other) in chunks.iter().zip(others) {
+                sums.iter_mut().zip(chunk).zip(other).for_each(|((sum, x), y)| *sum = x.mul_add(*y, *sum));
+            }
+        },
+    );
+    sums.iter().sum::<f64>() + rest.iter().zip(other_rest).map(|(x, y)| x * y).sum::<f64>()
+}
+
 /// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.
 pub(crate) fn cross(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut product = Array2::zeros((a.nrows(), b.nrows()));

@@ -25,12 +25,12 @@
 //! direction.)
 //!
 //! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each other ([`Stacked`]),
-//! so their products are not computed.
+//! so their products are not computed. The rows of two models that are merged are not even written down (`joined.rs`).
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice, concatenate};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 
 use crate::linalg::jacobi;
 use crate::linalg::{self, Eigen};
@@ -64,24 +64,6 @@ pub(crate) struct Stacked<'a> {
 impl From<Array2<f64>> for Stacked<'_> {
     fn from(rows: Array2<f64>) -> Self {
         Self { rows, groups: &[] }
-    }
-}
-
-/// The rows of two models and the step between their means: A = [ s₁V₁ ; s₂V₂ ; c ].
-pub(crate) struct Joined<'a> {
-    /// V₁ and s₁.
-    pub(crate) one: (ArrayView2<'a, f64>, ArrayView1<'a, f64>),
-    /// V₂ and s₂.
-    pub(crate) two: (ArrayView2<'a, f64>, ArrayView1<'a, f64>),
-    pub(crate) c: ArrayView1<'a, f64>,
-}
-
-impl Joined<'_> {
-    /// The rows themselves.
-    fn written(&self) -> Array2<f64> {
-        let scaled =
-            |(directions, s): (ArrayView2<'_, f64>, ArrayView1<'_, f64>)| &directions * &s.insert_axis(Axis(1));
-        concatenate![Axis(0), scaled(self.one), scaled(self.two), self.c.insert_axis(Axis(0))]
     }
 }
 
@@ -130,17 +112,8 @@ pub(crate) fn reduce<'a>(
     decomposed.cut(truncation, moments)
 }
 
-/// The eigenspace of the rows of two models, which have these moments together.
-pub(crate) fn reduce_joined(a: &Joined<'_>, truncation: Truncation, moments: &Moments) -> Reduced {
-    let (one, two) = (a.one.1.len(), a.two.1.len());
-    if is_small(one + two + 1, a.c.len()) {
-        return reduce(Stacked { rows: a.written(), groups: &[one, two] }, Route::Auto, truncation, moments);
-    }
-    linalg::inside(|| by_joined_products(a, truncation.rank_limit(), moments.scatter.view())).cut(truncation, moments)
-}
-
 /// Whether an SVD of the factor is as fast as the other methods, or the only one.
-fn is_small(rows: usize, features: usize) -> bool {
+pub(crate) fn is_small(rows: usize, features: usize) -> bool {
     features <= SVD_FEATURES || rows > features
 }
 
@@ -264,29 +237,6 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     turn.decomposed(f, q)
 }
 
-/// The same for the rows of two models and their step, which are not written out: V is multiplied, and s scales results.
-fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
-    let ((one, s_one), (two, s_two), c) = (a.one, a.two, a.c.insert_axis(Axis(0)));
-    let s: Vec<f64> = s_one.iter().chain(s_two).copied().chain([1.0]).collect();
-    let (split, last) = (one.nrows(), s.len() - 1);
-    let (beside, of_one, of_two) = (linalg::cross(two, one), linalg::cross(c, one), linalg::cross(c, two));
-    let length = linalg::squared_lengths(c)[0];
-    let gram = Array2::from_shape_fn((s.len(), s.len()), |(i, j)| match (i, j) {
-        _ if j > i => 0.0,
-        _ if i == j => s[i] * s[j] * if i == last { length } else { 1.0 },
-        _ if i == last => s[j] * if j < split { of_one[[0, j]] } else { of_two[[0, j - split]] },
-        _ if i >= split && j < split => s[i] * s[j] * beside[[i - split, j]],
-        _ => 0.0,
-    });
-    let turn = Turn::of(gram.view(), limit);
-    let u = &turn.u * &Array1::from(s);
-    let ((u_one, rest), bases) = (u.view().split_at(Axis(1), split), [one, two, c]);
-    let (u_two, u_c) = rest.split_at(Axis(1), last - split);
-    let mut f = linalg::rotate_stacked(&[u_one, u_two, u_c], &bases);
-    fill_constant(&mut f, q);
-    turn.decomposed(f, q)
-}
-
 /// A constant feature is zero in every direction, without rounding.
 pub(crate) fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
     for (j, _) in q.iter().enumerate().filter(|(_, q)| **q == 0.0) {
@@ -295,9 +245,9 @@ pub(crate) fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
 }
 
 /// What the Gram matrix of A provides.
-struct Turn {
+pub(crate) struct Turn {
     /// U_r, with rows divided by `scales`.
-    u: Array2<f64>,
+    pub(crate) u: Array2<f64>,
     /// The lengths of the rows of U A according to λ, as far as λ is accurate, so that strong rows become unit rows.
     scales: Array1<f64>,
     largest: f64,
@@ -307,7 +257,7 @@ struct Turn {
 
 impl Turn {
     /// From the lower triangle of A Aᵀ.
-    fn of(gram: ArrayView2<'_, f64>, limit: usize) -> Self {
+    pub(crate) fn of(gram: ArrayView2<'_, f64>, limit: usize) -> Self {
         let rows = gram.nrows();
         let eigen = Eigen::of(gram, limit.saturating_add(1));
         let keep = limit.min(rows);
@@ -323,7 +273,7 @@ impl Turn {
     }
 
     /// Directions and singular values of F = U A.
-    fn decomposed(self, mut f: Array2<f64>, q: ArrayView1<'_, f64>) -> Decomposed {
+    pub(crate) fn decomposed(self, mut f: Array2<f64>, q: ArrayView1<'_, f64>) -> Decomposed {
         let Self { u, scales, largest, beyond, rounding } = self;
         let (keep, rows) = u.dim();
         // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the

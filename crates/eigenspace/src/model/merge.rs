@@ -25,8 +25,8 @@ use std::cmp::Ordering;
 use ndarray::ArrayView1;
 
 use crate::error::Error;
-use crate::model::decompose::{Joined, reduce_joined};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::joined::{Joined, reduce_joined};
 use crate::model::truncation::Truncation;
 
 impl EigenspaceModel {

@@ -4,11 +4,12 @@
 //! Z = (X − 1μᵀ) diag(σ) V_kᵀ        X̂ = 1μᵀ + Z V_k diag(1/σ)        whitened: Z diag(√(w − 1) / s)
 //! ```
 
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Slice};
 
 use crate::error::Error;
 use crate::linalg::Real;
-use crate::model::project::{combinations, fitting, products, sparse_products};
+use crate::model::few_rows::FEW_ROWS;
+use crate::model::project::{combinations, combinations_into, fitting, products, sparse_products};
 use crate::model::view::View;
 use crate::rows::block::{self, Block};
 use crate::rows::element::Element;
@@ -43,6 +44,26 @@ impl View {
 
     /// The rows, in their own units, that have these scores. Fewer columns than components are the leading ones.
     pub fn reconstruct<E: Element>(&self, scores: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        combinations(scores, self.raw.mean(), self.basis_of_scores(scores)?.view())
+    }
+
+    /// The same, written to an array of the caller, one row for each row of scores. numpy allocates large arrays in large
+    /// pages, which are several times faster to write for the first time than what this library can allocate.
+    #[doc(hidden)]
+    pub fn reconstruct_into<E: Element>(
+        &self,
+        scores: ArrayView2<'_, E>,
+        out: ArrayViewMut2<'_, E::Work>,
+    ) -> Result<(), Error> {
+        let shape = [(self.features(), out.ncols()), (scores.nrows(), out.nrows())];
+        if let Some((expected, found)) = shape.into_iter().find(|(expected, found)| expected != found) {
+            return Err(Error::WidthMismatch { expected, found });
+        }
+        combinations_into(out, scores, self.raw.mean(), self.basis_of_scores(scores)?.view())
+    }
+
+    /// What the rows of these scores are combined from. The directions of the model are copied only if they are changed.
+    fn basis_of_scores<E: Element>(&self, scores: ArrayView2<'_, E>) -> Result<CowArray<'_, f64, Ix2>, Error> {
         let (found, k) = (scores.ncols(), self.n_components());
         // Without completion and whitening, the other directions that are kept have scores too.
         let available = if self.whiten || self.extra > 0 { k } else { self.model().rank().max(k) };
@@ -52,27 +73,26 @@ impl View {
         if found > 0 {
             block::check(scores, found)?;
         }
-        let mut basis = if found > k { self.model().basis().to_owned() } else { self.component_rows() };
+        let mut basis: CowArray<'_, f64, Ix2> =
+            if self.extra > 0 { self.component_rows().into() } else { self.model().basis().into() };
         basis.slice_axis_inplace(Axis(0), Slice::from(..found));
         if let Some(scales) = self.scales() {
             basis /= &scales;
         }
-        let mean = self.raw.mean();
-        if !self.whiten {
-            return combinations(scores, mean, basis.view());
+        if self.whiten {
+            let deviations = self.explained_variance()?.mapv(f64::sqrt);
+            for (mut direction, deviation) in basis.rows_mut().into_iter().zip(deviations) {
+                direction *= deviation;
+            }
         }
-        let deviations = self.explained_variance()?.mapv(f64::sqrt);
-        for (mut direction, deviation) in basis.rows_mut().into_iter().zip(deviations) {
-            direction *= deviation;
-        }
-        combinations(scores, mean, basis.view())
+        Ok(basis)
     }
 
     /// The scores of complete rows.
     fn scores<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
         let moments = &self.raw.moments;
         let mean = (moments.mean.view(), moments.mean_low.view());
-        let near_origin = self.model().near_origin();
+        let near_origin = rows.nrows() > FEW_ROWS && self.model().near_origin();
         let scores = if self.scaled.is_none() && self.extra == 0 {
             products(rows, mean, self.raw.components(), near_origin)?
         } else {
