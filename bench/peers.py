@@ -149,6 +149,19 @@ def batch(k: int, rows: np.ndarray, solvers: Sequence[str], **more: Any) -> list
     return tools
 
 
+def whole_batch(rows: np.ndarray, **more: Any) -> Tool:
+    """Our batch PCA with all directions, as an exact merge has them."""
+    from eigenspace import EigenspaceModel
+
+    return Tool(
+        "eigenspace from_rows",
+        lambda _: EigenspaceModel.fit(rows),
+        components=(lambda model: model.basis) if "truth" in more else None,
+        mode="all directions",
+        **more,
+    )
+
+
 def numpy_svd(k: int, rows: np.ndarray, **more: Any) -> Tool:
     """Textbook PCA: subtract the mean, thin SVD."""
 

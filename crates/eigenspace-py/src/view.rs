@@ -1,10 +1,10 @@
 //! A view of a model: raw or standardized, with a number of components.
 
 use eigenspace::Missing;
-use numpy::{IntoPyArray, PyArray1, PyArray2, ToPyArray};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 
-use crate::compute::compute;
+use crate::compute::{compute, compute_here};
 use crate::errors::refusal;
 use crate::memory::{self, affordable};
 use crate::model::Model;
@@ -86,8 +86,16 @@ impl View {
         let rows = Rows::of(rows)?;
         let moved = |error| counted_from(first, error);
         let rows = checked(py, rows.view())?;
-        let cells = self.cells_of_rows(rows.block(None).nrows());
+        let n = rows.block(None).nrows();
+        let cells = self.cells_of_rows(n);
         Ok(match rows {
+            // One row takes less time than it takes to wake another thread.
+            RowView::F64(rows) if n == 1 && self.is_plain(missing) => {
+                compute_here(py, rows.len(), || view.project(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
+            RowView::F32(rows) if n == 1 && self.is_plain(missing) => {
+                compute_here(py, rows.len(), || view.project(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
             RowView::F64(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             RowView::F32(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
             RowView::Sparse(rows) => {
@@ -96,25 +104,32 @@ impl View {
         })
     }
 
-    /// Reconstruct rows, in their original units, from their scores.
-    #[pyo3(signature = (scores, whiten=false))]
+    /// Reconstruct rows, in their original units, from their scores, in an array of the same precision.
+    #[pyo3(signature = (scores, out, whiten=false))]
     fn reconstruct<'py>(
         &self,
         py: Python<'py>,
         scores: &Bound<'py, PyAny>,
+        out: &Bound<'py, PyAny>,
         whiten: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<()> {
         let view = self.0.clone().whiten(whiten);
         let scores = Rows::of(scores)?;
-        let scores = checked(py, scores.view())?;
-        let cells = self.cells_of_rows(scores.block(None).nrows().saturating_add(8));
-        Ok(match scores {
-            RowView::F64(scores) => compute(py, cells, || view.reconstruct(scores))?.into_pyarray(py).into_any(),
-            RowView::F32(scores) => compute(py, cells, || view.reconstruct(scores))?.into_pyarray(py).into_any(),
-            RowView::Sparse(_) => {
-                return Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"));
+        match checked(py, scores.view())? {
+            RowView::F64(scores) => {
+                let mut out = out.cast::<PyArray2<f64>>()?.try_readwrite()?;
+                let out = out.as_array_mut();
+                compute(py, self.cells_of_scores(scores.nrows()), || view.reconstruct_into(scores, out))
             }
-        })
+            RowView::F32(scores) => {
+                let mut out = out.cast::<PyArray2<f32>>()?.try_readwrite()?;
+                let out = out.as_array_mut();
+                compute(py, self.cells_of_scores(scores.nrows()), || view.reconstruct_into(scores, out))
+            }
+            RowView::Sparse(_) => {
+                Err(refusal(py, "cannot reconstruct rows from sparse scores", "call toarray() first"))
+            }
+        }
     }
 
     /// Return T² and Q of each row.
@@ -177,6 +192,16 @@ impl View {
     fn cells_of_rows(&self, rows: usize) -> usize {
         let columns = self.0.features().saturating_add(self.0.n_components().saturating_mul(2));
         memory::matrix(rows, columns).saturating_mul(2).saturating_add(self.cells_of_components())
+    }
+
+    /// A copy of the scores of rows, and of the components.
+    fn cells_of_scores(&self, rows: usize) -> usize {
+        memory::matrix(rows, self.0.model().rank()).saturating_add(self.cells_of_components())
+    }
+
+    /// Whether rows are multiplied by the components of the model as they are, without a copy.
+    fn is_plain(&self, missing: &str) -> bool {
+        missing == "refuse" && self.0.scales().is_none() && self.0.n_components() == self.0.model().n_components()
     }
 
     fn cells_of_covariance(&self) -> usize {

@@ -402,10 +402,20 @@ class EigenspaceModel:
         return _html.of(self)
 
 
-def reconstructed(reconstruct: Callable[[NDArray[Any]], NDArray[Any]], Z: Any, features: int) -> NDArray[Any]:
-    """Reconstruct rows from their scores, in the precision of the scores."""
-    Z = Z.toarray() if is_sparse(Z) else Z
-    return interruptibly(lambda: reconstruct(rows_of(Z)), Z.shape[0] * Z.shape[1] * features)
+def reconstructed(reconstruct: Callable[[NDArray[Any], NDArray[Any]], None], Z: Any, features: int) -> NDArray[Any]:
+    """Reconstruct rows from their scores, in the precision of the scores.
+
+    numpy allocates the result: it asks the system for large pages, which are faster to fill.
+    """
+    Z = rows_of(Z.toarray() if is_sparse(Z) else Z)
+    try:
+        out = np.empty((Z.shape[0], features), dtype=Z.dtype)
+    except MemoryError:
+        mib = Z.shape[0] * features * Z.itemsize / (1 << 20)
+        error = MemoryError(f"cannot allocate {mib:.0f} MiB of memory")
+        raise with_hint(error, "use smaller blocks of rows") from None
+    interruptibly(lambda: reconstruct(Z, out), Z.shape[0] * Z.shape[1] * features)
+    return out
 
 
 def model_of(model: Any, name: str) -> EigenspaceModel:

@@ -20,7 +20,7 @@ from . import _core
 from ._core import Model
 from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._model import reconstructed
-from ._rows import dense_pieces_of, pieces_of
+from ._rows import dense_pieces_of, piece_rows, pieces_of, rows_of
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +123,12 @@ class View:
 
         Rows with missing cells are filled first, or get NaN scores, depending on ``missing``.
         """
-        Z = np.empty((X.shape[0], self.shown), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        n = X.shape[0]
+        if n <= piece_rows(X):
+            rows = rows_of(X)
+            work = partial(self.native.project, rows, bool(whiten), missing)
+            return interruptibly(work, n * self.features * self.shown)
+        Z = np.empty((n, self.shown), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         for start, end, rows in pieces_of(X):
             work = partial(self.native.project, rows, bool(whiten), missing, start)
             Z[start:end] = interruptibly(work, (end - start) * self.features * self.shown)

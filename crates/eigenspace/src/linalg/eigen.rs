@@ -51,6 +51,8 @@ pub(crate) struct Eigen {
     reflectors: Mat<f64>,
     factors: Mat<f64>,
     par: Par,
+    /// What the matrix was multiplied by.
+    scale: f64,
 }
 
 impl Eigen {
@@ -67,6 +69,7 @@ impl Eigen {
                 reflectors,
                 factors,
                 par,
+                scale: 1.0,
             };
         }
         let scale = scale_to_one(g);
@@ -75,18 +78,26 @@ impl Eigen {
         let mut memory = MemBuffer::new(scratch);
         let stack = MemStack::new(&mut memory);
         tridiag::tridiag_in_place(reflectors.as_mut(), factors.as_mut(), Par::Seq, stack, Default::default());
-        let diagonal: Vec<f64> = (0..n).map(|i| reflectors[(i, i)]).collect();
-        let off_diagonal: Vec<f64> = (1..n).map(|i| reflectors[(i, i - 1)]).collect();
+        let (diagonal, off_diagonal) = diagonals(&reflectors);
         let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
         let few = n >= PARTIAL_SOLVE_ROWS && wanted <= n / 8 * 5;
         let part = if few { leading(&t, wanted) } else { None };
         let (values, tridiagonal_vectors) = part.unwrap_or_else(|| all_pairs(&t, par));
-        Self { values: values / scale, tridiagonal_vectors, reflectors, factors, par }
+        Self { values: values / scale, tridiagonal_vectors, reflectors, factors, par, scale }
     }
 
     /// Rows of the matrix.
     pub(crate) fn size(&self) -> usize {
         self.reflectors.nrows()
+    }
+
+    /// The smallest eigenvalue, also if only the largest were computed; zero if there is none.
+    pub(crate) fn smallest(&self) -> f64 {
+        if self.values.len() == self.size() {
+            return self.values.last().copied().unwrap_or(0.0);
+        }
+        let (diagonal, off_diagonal) = diagonals(&self.reflectors);
+        Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal }.smallest() / self.scale
     }
 
     /// The eigenvectors, one per row, of a range of the values.
@@ -110,6 +121,12 @@ impl Eigen {
         }
         vectors
     }
+}
+
+/// The diagonal of T, and the entries next to it.
+fn diagonals(reflectors: &Mat<f64>) -> (Vec<f64>, Vec<f64>) {
+    let n = reflectors.nrows();
+    ((0..n).map(|i| reflectors[(i, i)]).collect(), (1..n).map(|i| reflectors[(i, i - 1)]).collect())
 }
 
 /// All eigenvalues, non-increasing, and eigenvectors, one per row, of a tridiagonal matrix, by the fastest method

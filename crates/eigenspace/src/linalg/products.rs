@@ -106,6 +106,21 @@ pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }
 
+/// The product of two vectors of the same length, in f64.
+pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 32];
+    let ((chunks, rest), (others, other_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
+    vectorized(
+        #[inline(always)]
+        || {
+            for (chunk, other) in chunks.iter().zip(others) {
+                sums.iter_mut().zip(chunk).zip(other).for_each(|((sum, x), y)| *sum = x.mul_add(*y, *sum));
+            }
+        },
+    );
+    sums.iter().sum::<f64>() + rest.iter().zip(other_rest).map(|(x, y)| x * y).sum::<f64>()
+}
+
 /// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.
 pub(crate) fn cross(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut product = Array2::zeros((a.nrows(), b.nrows()));
@@ -162,6 +177,37 @@ pub(crate) fn rotate(u: ArrayView2<'_, f64>, a: ArrayView2<'_, f64>) -> Array2<f
         f64::multiply_into(panel, false, u, a, false);
     });
     out
+}
+
+/// `U₁ A₁ + U₂ A₂ + …` for small `U` with the same rows and wide `A` with the same columns: one product of stacked
+/// matrices that lie apart.
+pub(crate) fn rotate_stacked(u: &[ArrayView2<'_, f64>], a: &[ArrayView2<'_, f64>]) -> Array2<f64> {
+    let mut out = Array2::zeros((u[0].nrows(), a[0].ncols()));
+    let work = u.iter().map(|u| u.len()).sum::<usize>() * a[0].ncols();
+    for_each_panel(out.view_mut(), work, |start, mut panel| {
+        let columns = start..start + panel.ncols();
+        for (i, (u, a)) in u.iter().zip(a).enumerate().filter(|(i, (u, _))| *i == 0 || !u.is_empty()) {
+            f64::multiply_into(panel.view_mut(), i > 0, *u, columns_of(*a, columns.clone()), false);
+        }
+    });
+    out
+}
+
+/// The squared length of each row of `A − U B`, panel by panel, without storing the difference.
+pub(crate) fn squared_lengths_of_difference(
+    a: ArrayView2<'_, f64>,
+    u: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+) -> Array1<f64> {
+    let width = a.ncols();
+    let of_panel = |p: usize| {
+        let range = p * PANEL..width.min((p + 1) * PANEL);
+        let mut difference = columns_of(a, range.clone()).to_owned();
+        f64::multiply_into(difference.view_mut(), true, (-&u).view(), columns_of(b, range), false);
+        Array1::from_iter(difference.rows().into_iter().map(squared_length))
+    };
+    let each: Vec<Array1<f64>> = (0..width.div_ceil(PANEL)).into_par_iter().map(of_panel).collect();
+    each.iter().fold(Array1::zeros(a.nrows()), |sum, part| sum + part)
 }
 
 /// `A[..r] = U A` in place, for `U` with r rows; the other rows of `A` are undefined afterwards.

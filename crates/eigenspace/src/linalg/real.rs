@@ -3,7 +3,7 @@
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Par};
 use faer_ext::IntoFaer;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 
 mod sealed {
     pub trait Sealed {}
@@ -15,6 +15,9 @@ pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Syn
     fn widen(self) -> f64;
     /// Rounds to this precision.
     fn narrow(value: f64) -> Self;
+    /// A matrix in this precision, copied only if it has another one.
+    #[doc(hidden)]
+    fn narrowed(a: ArrayView2<'_, f64>) -> CowArray<'_, Self, Ix2>;
     /// `out = A B`, or `out += A B`, on one core. Of a symmetric product only the lower triangle is computed.
     #[doc(hidden)]
     fn multiply_into(
@@ -27,7 +30,7 @@ pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Syn
 }
 
 macro_rules! real {
-    ($($real:ty),*) => {$(
+    ($($real:ty, $a:ident => $narrowed:expr;)*) => {$(
         impl sealed::Sealed for $real {}
 
         impl Real for $real {
@@ -37,6 +40,10 @@ macro_rules! real {
 
             fn narrow(value: f64) -> Self {
                 value as $real
+            }
+
+            fn narrowed($a: ArrayView2<'_, f64>) -> CowArray<'_, Self, Ix2> {
+                $narrowed
             }
 
             fn multiply_into(
@@ -56,4 +63,7 @@ macro_rules! real {
     )*};
 }
 
-real!(f32, f64);
+real! {
+    f32, a => a.mapv(Self::narrow).into();
+    f64, a => a.into();
+}

@@ -54,6 +54,11 @@ impl Tridiagonal<'_> {
         (values, vectors)
     }
 
+    /// The smallest eigenvalue, up to the rounding of ‖T‖.
+    pub(crate) fn smallest(&self) -> f64 {
+        self.bisect(&[self.diagonal.len() - 1; LANES])[0]
+    }
+
     /// The eigenvalues of these ranks, the largest being rank 0.
     fn bisect(&self, ranks: &[usize; LANES]) -> [f64; LANES] {
         let (n, norm) = (self.diagonal.len(), self.norm());
@@ -257,6 +262,14 @@ mod tests {
             assert!((cosine.abs() - 1.0).abs() < 1e-12, "vector {k}: {cosine}");
         }
         assert!(t.residual(values.view(), vectors.view()) < 4.0 * f64::EPSILON * (n as f64).sqrt() * t.norm());
+    }
+
+    #[test]
+    fn the_smallest_value_needs_no_other() {
+        let n = 301;
+        let t = Tridiagonal { diagonal: &vec![2.0; n], off_diagonal: &vec![-1.0; n - 1] };
+        let truth = 2.0 - 2.0 * (std::f64::consts::PI / (n + 1) as f64).cos();
+        assert!((t.smallest() - truth).abs() < 8.0 * f64::EPSILON * t.norm());
     }
 
     #[test]

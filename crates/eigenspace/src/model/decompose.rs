@@ -25,7 +25,7 @@
 //! direction.)
 //!
 //! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each other ([`Stacked`]),
-//! so their products are not computed.
+//! so their products are not computed. The rows of two models that are merged are not even written down (`joined.rs`).
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
@@ -98,12 +98,8 @@ pub(crate) fn reduce<'a>(
 ) -> Reduced {
     let mut a = a.into();
     let (rows, features) = a.rows.dim();
-    // A constant feature is zero in every direction, without rounding.
-    for (j, _) in moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
-        a.rows.column_mut(j).fill(0.0);
-    }
-    let small = features <= SVD_FEATURES || rows > features;
-    let decomposed = if route == Route::Svd || (route == Route::Auto && small) {
+    fill_constant(&mut a.rows, moments.scatter.view());
+    let decomposed = if route == Route::Svd || (route == Route::Auto && is_small(rows, features)) {
         let largest = moments.scatter.iter().fold(0.0, |a: f64, b| a.max(*b));
         if have_different_scales(moments.scatter.view(), largest, DIFFERENT_SCALES) {
             turned(a.rows.view(), moments.scatter.view())
@@ -114,6 +110,11 @@ pub(crate) fn reduce<'a>(
         linalg::inside(|| by_products(a, truncation.rank_limit(), moments.scatter.view()))
     };
     decomposed.cut(truncation, moments)
+}
+
+/// Whether an SVD of the factor is as fast as the other methods, or the only one.
+pub(crate) fn is_small(rows: usize, features: usize) -> bool {
+    features <= SVD_FEATURES || rows > features
 }
 
 /// Whether the scatter of some feature is this many times smaller than the largest eigenvalue.
@@ -229,75 +230,108 @@ pub(crate) fn significant_rows(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, r
 /// The leading `limit` directions, as described above.
 fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
     let Stacked { rows: mut f, groups } = a;
-    let rows = f.nrows();
-    let eigen = Eigen::of(linalg::gram_with_orthogonal_groups(f.view(), groups).view(), limit.saturating_add(1));
-    let keep = limit.min(rows);
-    // Bound on the error of an eigenvalue of the Gram matrix.
-    let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
-    let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
-    let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
-    let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
-    // Divides the rows of F by their lengths according to λ, as far as λ is accurate, so that strong rows become unit rows.
-    let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
-    let mut u = eigen.vectors(0..keep);
-    u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
+    let turn = Turn::of(linalg::gram_with_orthogonal_groups(f.view(), groups).view(), limit);
     // F overwrites A, which may be large.
-    linalg::rotate_in_place(u.view(), f.view_mut());
-    f.slice_axis_inplace(Axis(0), Slice::from(..keep));
+    linalg::rotate_in_place(turn.u.view(), f.view_mut());
+    f.slice_axis_inplace(Axis(0), Slice::from(..turn.u.nrows()));
+    turn.decomposed(f, q)
+}
 
-    // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
-    // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
-    let squares = linalg::gram(f.view());
-    let lengths: Vec<f64> = squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
-    let weak = f64::EPSILON.sqrt() * largest.sqrt();
-    let significant_rows: Vec<usize> = {
-        let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
-        let mut some = f.select(Axis(0), &doubtful);
-        some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
-        let real: Vec<usize> = significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
-        (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
-    };
-    keep_rows(&mut f, &significant_rows);
-    let squares = squares.select(Axis(0), &significant_rows).select(Axis(1), &significant_rows);
-    let lengths = Array1::from_iter(significant_rows.iter().map(|&i| lengths[i]));
-    let orthonormal =
-        squares.indexed_iter().all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= ORTHONORMALITY_TOLERANCE);
-    if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
-        return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
+/// A constant feature is zero in every direction, without rounding.
+pub(crate) fn fill_constant(rows: &mut Array2<f64>, q: ArrayView1<'_, f64>) {
+    for (j, _) in q.iter().enumerate().filter(|(_, q)| **q == 0.0) {
+        rows.column_mut(j).fill(0.0);
     }
-    let norms = squares.diag().mapv(f64::sqrt);
-    let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
-    let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > MIN_PIVOT));
-    // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
-    // that case, rows are rotated instead.
-    let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
-    let Some(c) = safe.filter(|_| amplified <= VERY_DIFFERENT_SCALES) else {
-        let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
-        if !have_different_scales(q, greatest, DIFFERENT_SCALES) {
-            // No feature is much smaller than the others, so columns may be mixed, which is faster.
-            f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
-            let decomposed = by_svd_of_varying(f.view(), q);
-            let whole = rounding.whole + decomposed.rounding.whole;
-            return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
+}
+
+/// What the Gram matrix of A provides.
+pub(crate) struct Turn {
+    /// U_r, with rows divided by `scales`.
+    pub(crate) u: Array2<f64>,
+    /// The lengths of the rows of U A according to λ, as far as λ is accurate, so that strong rows become unit rows.
+    scales: Array1<f64>,
+    largest: f64,
+    beyond: f64,
+    rounding: Rounding,
+}
+
+impl Turn {
+    /// From the lower triangle of A Aᵀ.
+    pub(crate) fn of(gram: ArrayView2<'_, f64>, limit: usize) -> Self {
+        let rows = gram.nrows();
+        let eigen = Eigen::of(gram, limit.saturating_add(1));
+        let keep = limit.min(rows);
+        // Bound on the error of an eigenvalue of the Gram matrix.
+        let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;
+        let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
+        let rounding = Rounding { whole: if keep < rows { doubt } else { 0.0 }, ..rotation(3 * rows) };
+        let scales = eigen.values.mapv(|value| value.max(f64::EPSILON * largest).sqrt());
+        let mut u = eigen.vectors(0..keep);
+        u.rows_mut().into_iter().zip(&scales).for_each(|(mut row, scale)| row /= *scale);
+        Self { u, scales, largest, beyond, rounding }
+    }
+
+    /// Directions and singular values of F = U A.
+    pub(crate) fn decomposed(self, mut f: Array2<f64>, q: ArrayView1<'_, f64>) -> Decomposed {
+        let Self { u, scales, largest, beyond, rounding } = self;
+        let (keep, rows) = u.dim();
+        // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
+        // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
+        let squares = linalg::gram(f.view());
+        let lengths: Vec<f64> =
+            squares.diag().iter().zip(&scales).map(|(square, scale)| square.sqrt() * scale).collect();
+        let weak = f64::EPSILON.sqrt() * largest.sqrt();
+        let significant_rows: Vec<usize> = {
+            let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
+            let mut some = f.select(Axis(0), &doubtful);
+            some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
+            let real: Vec<usize> = significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
+            (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
+        };
+        keep_rows(&mut f, &significant_rows);
+        let squares = squares.select(Axis(0), &significant_rows).select(Axis(1), &significant_rows);
+        let lengths = Array1::from_iter(significant_rows.iter().map(|&i| lengths[i]));
+        let orthonormal = squares
+            .indexed_iter()
+            .all(|((i, j), x)| (x - f64::from(u8::from(i == j))).abs() <= ORTHONORMALITY_TOLERANCE);
+        if orthonormal && lengths.windows(2).into_iter().all(|pair| pair[0] >= pair[1]) {
+            return Decomposed { values: lengths, directions: f, beyond, floor: 0.0, rounding };
         }
-        f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
-        jacobi::orthogonalize(&mut f);
-        let significant_rows = self::significant_rows(f.view(), q, rows);
-        return Decomposed { beyond, ..directions_of(f.select(Axis(0), &significant_rows), rounding) };
-    };
-    let mut core = c.clone();
-    for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {
-        row *= *length;
+        let norms = squares.diag().mapv(f64::sqrt);
+        let scaled = Array2::from_shape_fn(squares.raw_dim(), |(i, j)| squares[[i, j]] / (norms[i] * norms[j]));
+        let safe = linalg::cholesky(scaled.view()).filter(|c| c.diag().iter().all(|&pivot| pivot > MIN_PIVOT));
+        // The SVD of the small problem mixes rows with an error of ε, which is too much for a feature with a small spread. In
+        // that case, rows are rotated instead.
+        let amplified = amplification(f.view(), &norms, lengths.first().copied().unwrap_or(0.0), q);
+        let Some(c) = safe.filter(|_| amplified <= VERY_DIFFERENT_SCALES) else {
+            let greatest = q.iter().fold(0.0, |a: f64, b| a.max(*b));
+            if !have_different_scales(q, greatest, DIFFERENT_SCALES) {
+                // No feature is much smaller than the others, so columns may be mixed, which is faster.
+                f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
+                let decomposed = by_svd_of_varying(f.view(), q);
+                let whole = rounding.whole + decomposed.rounding.whole;
+                return Decomposed { beyond, rounding: Rounding { whole, ..rounding }, ..decomposed };
+            }
+            f.rows_mut().into_iter().zip(&significant_rows).for_each(|(mut row, &i)| row *= scales[i]);
+            jacobi::orthogonalize(&mut f);
+            let significant_rows = self::significant_rows(f.view(), q, rows);
+            return Decomposed { beyond, ..directions_of(f.select(Axis(0), &significant_rows), rounding) };
+        };
+        let mut core = c.clone();
+        for (mut row, length) in core.rows_mut().into_iter().zip(&lengths) {
+            row *= *length;
+        }
+        let (values, mut turn) = linalg::thin_svd(core.view());
+        linalg::solve_lower_on_the_right(c.view(), turn.view_mut());
+        for (mut column, norm) in turn.columns_mut().into_iter().zip(&norms) {
+            column /= *norm;
+        }
+        let directions = linalg::rotate(turn.view(), f.view());
+        let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
+        let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
+        Decomposed { values, directions, beyond, floor: 0.0, rounding }
     }
-    let (values, mut turn) = linalg::thin_svd(core.view());
-    linalg::solve_lower_on_the_right(c.view(), turn.view_mut());
-    for (mut column, norm) in turn.columns_mut().into_iter().zip(&norms) {
-        column /= *norm;
-    }
-    let directions = linalg::rotate(turn.view(), f.view());
-    let mixed = 4.0 * amplified * (rows as f64).sqrt() * UNIT;
-    let rounding = Rounding { columns: rounding.columns + mixed, ..rounding };
-    Decomposed { values, directions, beyond, floor: 0.0, rounding }
 }
 
 /// Keeps only these rows, in order, without copying the others.

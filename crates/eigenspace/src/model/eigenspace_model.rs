@@ -148,7 +148,12 @@ impl EigenspaceModel {
 
     /// k: number of reported components.
     pub fn n_components(&self) -> usize {
-        self.components.resolve(&self.spectrum.squared(), self.moments.total())
+        match self.components {
+            Components::All => self.rank(),
+            Components::Number(number) => number.min(self.rank()),
+            // Only a share needs the sum over all features.
+            share => share.resolve(&self.spectrum.squared(), self.moments.total()),
+        }
     }
 
     /// The k reported components, one per row.

@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | w₁, w₂ | `self.weight()`, `other.weight()` | 1 |
 //! | μ₁, μ₂ | `self.mean()`, `other.mean()` | D |
-//! | s₁V₁, s₂V₂ | `self.factor()`, `other.factor()` | r₁ × D, r₂ × D |
+//! | V₁, V₂ | `self.basis()`, `other.basis()` | r₁ × D, r₂ × D |
+//! | s₁, s₂ | `self.all_singular_values()`, `other.all_singular_values()` | r₁, r₂ |
 //! | c | `c` | D |
 //!
 //! The scatters are added, with one rank-one term for the difference between the means:
@@ -21,11 +22,11 @@
 
 use std::cmp::Ordering;
 
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::ArrayView1;
 
 use crate::error::Error;
-use crate::model::decompose::{Route, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::joined::{Joined, reduce_joined};
 use crate::model::truncation::Truncation;
 
 impl EigenspaceModel {
@@ -46,15 +47,12 @@ impl EigenspaceModel {
         // The model with the larger weight comes first, so that merging commutes to the last bit.
         let (one, two) = if self.comes_first(other) { (self, other) } else { (other, self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
-        let groups = [one.rank(), two.rank()];
-        let mut rows = Array2::zeros((groups[0] + groups[1] + 1, self.features()));
-        let (first, rest) = rows.view_mut().split_at(Axis(0), groups[0]);
-        let (second, mut last) = rest.split_at(Axis(0), groups[1]);
-        one.write_factor(first);
-        two.write_factor(second);
-        last.row_mut(0).assign(&c);
-        let a = Stacked { rows, groups: &groups };
-        let reduced = reduce(a, Route::Auto, truncation, &moments);
+        let a = Joined {
+            one: (one.basis(), one.all_singular_values()),
+            two: (two.basis(), two.all_singular_values()),
+            c: c.view(),
+        };
+        let reduced = reduce_joined(&a, truncation, &moments);
         let bound = one.bound.joined(&two.bound, (one.weight(), two.weight()), &moments.scatter, &c);
         let metadata = self.metadata.shared_with(&other.metadata);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata))

@@ -13,18 +13,25 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::error::Error;
 use crate::linalg::{self, PANEL, Real};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::few_rows::{FEW_ROWS, center, few_products};
 use crate::model::moments::Moments;
 use crate::rows::block::{self, Block};
 use crate::rows::element::Element;
 use crate::rows::sparse::SparseRows;
 
-/// Number of rows projected by one task.
+/// Number of rows of one task.
 const TASK_ROWS: usize = 64;
+/// The same for many rows. Each task packs the components again, so larger tasks do it less often.
+const LARGE_TASK_ROWS: usize = 128;
+/// From this number of rows on, rows are many.
+const MANY_ROWS: usize = 1024;
+/// From this number of rows on, the components are written column by column, as the product reads them.
+const TURNED_ROWS: usize = 256;
 /// A squared mean of up to this many times the variance adds at most two bits to the rounding of scores.
 const MAX_NEAR_MEAN_RATIO: f64 = 16.0;
 /// A squared mean of this many times the variance would cost three digits of the scores of sparse rows.
@@ -266,8 +273,16 @@ pub(crate) fn products<E: Element>(
     near_origin: bool,
 ) -> Result<Array2<E::Work>, Error> {
     block::check_width(rows, mean.len())?;
+    if rows.nrows() <= FEW_ROWS {
+        return fitting(few_products(rows, (mean, mean_low), basis)?);
+    }
     let origin = basis.dot(&mean).to_vec();
-    let basis = basis.mapv(E::Work::narrow);
+    let basis = if rows.nrows() < TURNED_ROWS {
+        E::Work::narrowed(basis)
+    } else {
+        let turned = basis.t().mapv(E::Work::narrow);
+        turned.as_standard_layout().into_owned().reversed_axes().into()
+    };
     let near_origin = near_origin && E::as_work(rows).is_some();
     let mean = if near_origin { Cow::Owned(vec![0.0; mean.len()]) } else { linalg::contiguous(mean) };
     let mean_low = if near_origin { Cow::Owned(vec![0.0; mean_low.len()]) } else { linalg::contiguous(mean_low) };
@@ -275,8 +290,9 @@ pub(crate) fn products<E: Element>(
     let direct = E::as_work(rows).filter(|rows| near_origin && rows.strides()[1] == 1);
     let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
     let bad = AtomicBool::new(false);
-    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).into_par_iter().enumerate().for_each(|(task, mut out)| {
-        let which = task * TASK_ROWS..task * TASK_ROWS + out.nrows();
+    let task_rows = task_rows(rows.nrows());
+    out.axis_chunks_iter_mut(Axis(0), task_rows).into_par_iter().enumerate().for_each(|(task, mut out)| {
+        let which = task * task_rows..task * task_rows + out.nrows();
         let room = if direct.is_some() { 0 } else { PANEL.min(rows.ncols()) };
         let mut panel = Array2::zeros((out.nrows(), room));
         for start in (0..rows.ncols()).step_by(PANEL) {
@@ -308,19 +324,9 @@ pub(crate) fn products<E: Element>(
     fitting(out)
 }
 
-/// `to = from − mean`; whether every cell of `from` is acceptable.
-fn center<E: Element>(to: &mut [E::Work], from: &[E], mean: &[f64], mean_low: &[f64]) -> bool {
-    let mut refused = 0_u32;
-    linalg::vectorized(
-        #[inline(always)]
-        || {
-            for (((to, x), mu), low) in to.iter_mut().zip(from).zip(mean).zip(mean_low) {
-                refused += u32::from(!block::acceptable(x));
-                *to = E::Work::narrow((x.to_f64() - mu) - low);
-            }
-        },
-    );
-    refused == 0
+/// The number of rows of a task, which depends on nothing else, so that results do not depend on threads.
+fn task_rows(rows: usize) -> usize {
+    if rows < MANY_ROWS { TASK_ROWS } else { LARGE_TASK_ROWS }
 }
 
 /// `row -= origin`.
@@ -345,36 +351,66 @@ pub(crate) fn combinations<E: Element>(
     mean: ArrayView1<'_, f64>,
     basis: ArrayView2<'_, f64>,
 ) -> Result<Array2<E::Work>, Error> {
-    let coordinates = coordinates.mapv(E::to_work);
-    let basis = basis.mapv(E::Work::narrow);
     let mut out = Array2::zeros((coordinates.nrows(), basis.ncols()));
-    out.axis_chunks_iter_mut(Axis(0), TASK_ROWS)
+    combinations_into(out.view_mut(), coordinates, mean, basis)?;
+    Ok(out)
+}
+
+/// The same, written to rows of this shape.
+pub(crate) fn combinations_into<E: Element>(
+    mut out: ArrayViewMut2<'_, E::Work>,
+    coordinates: ArrayView2<'_, E>,
+    mean: ArrayView1<'_, f64>,
+    basis: ArrayView2<'_, f64>,
+) -> Result<(), Error> {
+    let coordinates = coordinates.mapv(E::to_work);
+    let basis = E::Work::narrowed(basis);
+    let mean = linalg::contiguous(mean);
+    let task_rows = task_rows(coordinates.nrows());
+    out.axis_chunks_iter_mut(Axis(0), task_rows)
         .into_par_iter()
-        .zip(coordinates.axis_chunks_iter(Axis(0), TASK_ROWS))
+        .zip(coordinates.axis_chunks_iter(Axis(0), task_rows))
         .for_each(|(mut out, coordinates)| {
             // The mean is added to a panel while it is in the cache.
             for start in (0..basis.ncols()).step_by(PANEL) {
                 let range = start..basis.ncols().min(start + PANEL);
                 let mut out = out.slice_axis_mut(Axis(1), range.clone().into());
                 linalg::multiply(out.view_mut(), coordinates, linalg::columns_of(basis.view(), range.clone()));
-                let mean = linalg::contiguous(mean.slice_axis(Axis(0), range.into()));
-                out.rows_mut().into_iter().for_each(|mut row| add(row.as_slice_mut().unwrap_or_default(), &mean));
+                for mut row in out.rows_mut() {
+                    match row.as_slice_mut() {
+                        Some(row) => add(row, &mean[range.clone()]),
+                        None => row
+                            .iter_mut()
+                            .zip(&mean[range.clone()])
+                            .for_each(|(x, mu)| add(std::slice::from_mut(x), &[*mu])),
+                    }
+                }
             }
         });
-    fitting(out)
+    check_fits(out.view())
 }
 
 /// Refuses results that f32 cannot hold.
 pub(crate) fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
+    check_fits(out.view())?;
+    Ok(out)
+}
+
+fn check_fits<T: Real>(out: ArrayView2<'_, T>) -> Result<(), Error> {
     if size_of::<T>() == size_of::<f64>() {
-        return Ok(out); // values of at most 1e140 stay finite
+        return Ok(()); // values of at most 1e140 stay finite
     }
     let finite = |row: ArrayView1<'_, T>| row.iter().fold(true, |finite, x| finite & x.widen().is_finite());
-    match out.axis_iter(Axis(0)).into_par_iter().with_min_len(TASK_ROWS).position_first(|row| !finite(row)) {
+    let found = if out.nrows() <= TASK_ROWS {
+        out.rows().into_iter().position(|row| !finite(row))
+    } else {
+        out.axis_iter(Axis(0)).into_par_iter().with_min_len(TASK_ROWS).position_first(|row| !finite(row))
+    };
+    match found {
         Some(row) => {
             let column = out.row(row).iter().position(|x| !x.widen().is_finite()).unwrap_or(0);
             Err(Error::BeyondF32 { row, column })
         }
-        None => Ok(out),
+        None => Ok(()),
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! μ₁ = (w₃ μ₃ − w₂ μ₂) / w₁,   c = √(w₁ w₂ / w₃) (μ₁ − μ₂),   M₁ = M₃ − M₂ − c cᵀ
-//! K = diag(s₃²) − P Pᵀ,   P = Q [ s₂V₂ ; c ]ᵀ,   K = Z diag(s₁²) Zᵀ,   V₁ = Zᵀ Q
+//! K = diag(s₃²) − PᵀP,   P = [ s₂V₂ ; c ] Qᵀ,   K = Z diag(s₁²) Zᵀ,   V₁ = Zᵀ Q
 //! ```
 //!
 //! If nothing was dropped, M₁ lies inside the span of V₃, and Q = V₃. A truncated whole may lack directions of the part. Q
@@ -26,12 +26,15 @@
 //! With few features, or with features on different scales, the scatters themselves are subtracted, M₁ = M₃ − M₂ − c cᵀ,
 //! in units in which each feature of the whole has the same spread.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
+use ndarray::{Array1, Array2, ArrayView2, Axis, CowArray, Ix2, concatenate};
 
 use crate::error::Error;
-use crate::linalg;
+use crate::linalg::{self, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT, largest};
-use crate::model::decompose::{DIFFERENT_SCALES, Route, have_different_scales, reduce};
+use crate::model::decompose::{
+    DIFFERENT_SCALES, Decomposed, ORTHONORMALITY_TOLERANCE, Reduced, Route, fill_constant, have_different_scales,
+    reduce, rotation,
+};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
@@ -74,7 +77,7 @@ impl EigenspaceModel {
         let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
         let unlike = have_different_scales(self.moments.scatter.view(), largest_eigenvalue, DIFFERENT_SCALES);
         let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SCATTER_FEATURES };
-        let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c) };
+        let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c, moments.rank_limit()) };
 
         let bound = bound.rounded(rest.rounding, &rest.spread, largest_eigenvalue);
         let allowed = -rest.allowed(&bound);
@@ -85,7 +88,7 @@ impl EigenspaceModel {
         if everything {
             // No rows remain, so no scatter may remain either.
             let excess = largest(&bound.surplus) + bound.noise;
-            let greatest = linalg::squared_lengths(rest.factor.view()).iter().fold(0.0_f64, |a, b| a.max(*b));
+            let greatest = rest.greatest();
             return if greatest > excess {
                 Err(Error::NotAPart { scatter: -greatest, allowed: -excess })
             } else {
@@ -93,15 +96,14 @@ impl EigenspaceModel {
                     .carrying(&self.metadata))
             };
         }
-        let said = rest.factor.map_axis(Axis(0), |column| column.dot(&column));
-        for ((q, noise), said) in moments.scatter.iter_mut().zip(&bound.scatter_noise).zip(said) {
+        for (j, (q, noise)) in moments.scatter.iter_mut().zip(&bound.scatter_noise).enumerate() {
             if *q < -*noise {
                 return Err(Error::NotAPart { scatter: *q, allowed: -*noise });
             }
             // If the remaining scatter of a feature is only rounding, use that of the directions.
-            *q = if *q <= *noise { q.max(said.min(*noise)) } else { *q };
+            *q = if *q <= *noise { q.max(rest.said(j).min(*noise)) } else { *q };
         }
-        let reduced = reduce(rest.factor, Route::Auto, Truncation::None, &moments);
+        let reduced = rest.reduced(&moments);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&self.metadata))
     }
 
@@ -157,31 +159,42 @@ impl EigenspaceModel {
         let correlation = linalg::squared_lengths((factor_of_whole / &d).view()).sum();
         let floor = 2.0 * size * UNIT * correlation.max(1.0);
         let rounding = Rounding { features: 2.0 * floor, ..Rounding::whole(0.0) };
-        let (factor, units) = (factor(&lambda, &turn, floor) * &d, Some(&d * &d));
-        Rest { factor, smallest: smallest(&lambda), units, spread, rounding }
+        let smallest = lambda.last().copied().unwrap_or(0.0).min(0.0);
+        let (rows, units) = (factor(&lambda, &turn, floor) * &d, Some(&d * &d));
+        Rest { rows, eigenvalues: None, smallest, units, spread, rounding }
     }
 
-    /// The remaining scatter, in coordinates of the directions of the whole and of the part outside of them.
-    fn span_without(&self, part: &Self, c: &Array1<f64>) -> Rest {
-        let leaving = concatenate![Axis(0), part.factor(), c.view().insert_axis(Axis(0))];
+    /// The remaining scatter, in coordinates of the directions of the whole and of the part outside of them. The
+    /// remaining rows span at most `limit` directions.
+    fn span_without(&self, part: &Self, c: &Array1<f64>, limit: usize) -> Rest {
+        let mut leaving = Array2::zeros((part.rank() + 1, self.features()));
+        let (above, mut last) = leaving.view_mut().split_at(Axis(0), part.rank());
+        part.write_factor(above);
+        last.row_mut(0).assign(c);
         let size = (self.rank() + leaving.nrows()) as f64 + 16.0;
         let greatest = self.spectrum.largest().max(part.spectrum.largest()).max(c.dot(c).sqrt());
         let floor = 2.0 * size * UNIT * greatest * greatest;
+        let inside = linalg::cross(leaving.view(), self.basis());
         // Cross terms with what is left outside the span are at most its length times s₁.
-        let q = self.span_with(leaving.view(), 4.0 * size * UNIT * greatest);
-        let p = linalg::cross(q.view(), leaving.view());
-        let mut k = -p.dot(&p.t());
+        let q = self.span_with(leaving.view(), inside.view(), 4.0 * size * UNIT * greatest);
+        let p = if q.nrows() == self.rank() { inside } else { linalg::cross(leaving.view(), q.view()) };
+        let mut k = -linalg::gram(p.t());
         for (i, s) in self.all_singular_values().iter().enumerate() {
             k[[i, i]] += s * s;
         }
-        let (lambda, turn) = linalg::eigh(k.view());
-        let factor = linalg::rotate(factor(&lambda, &turn, floor).view(), q.view());
+        let remaining = |eigen: &Eigen| eigen.values.iter().take_while(|value| **value > floor).count();
+        let mut eigen = Eigen::of(k.view(), limit.saturating_add(1));
+        if remaining(&eigen) == eigen.values.len() && eigen.values.len() < eigen.size() {
+            eigen = Eigen::of(k.view(), eigen.size());
+        }
+        let remaining = remaining(&eigen);
         Rest {
-            factor,
-            smallest: smallest(&lambda),
+            rows: linalg::rotate(eigen.vectors(0..remaining).view(), q.view()),
+            eigenvalues: Some(eigen.values.iter().take(remaining).copied().collect()),
+            smallest: eigen.smallest().min(0.0),
             units: None,
             spread: self.moments.scatter.clone(),
-            rounding: Rounding::whole(4.0 * floor),
+            rounding: Rounding { whole: 4.0 * floor, ..rotation(q.nrows()) },
         }
     }
 
@@ -204,18 +217,23 @@ impl EigenspaceModel {
         self.update(new, Truncation::None)?.remove(old)?.truncate(truncation)
     }
 
-    /// Orthonormal rows that span the basis and these rows.
-    fn span_with(&self, rows: ArrayView2<'_, f64>, floor: f64) -> Array2<f64> {
+    /// Orthonormal rows that span the basis and these rows, whose products with the basis are `inside`.
+    fn span_with(&self, rows: ArrayView2<'_, f64>, inside: ArrayView2<'_, f64>, floor: f64) -> CowArray<'_, f64, Ix2> {
         let basis = self.basis();
-        let outside = outside_of(basis, rows);
-        if outside.rows().into_iter().all(|row| row.dot(&row) <= floor * floor) {
-            return basis.to_owned();
+        let is_rounding = |squares: Array1<f64>| squares.iter().all(|square| *square <= floor * floor);
+        // A whole that has lost nothing contains all of a part, so the part outside is not stored only to be discarded.
+        if !self.bound.is_truncated() && is_rounding(linalg::squared_lengths_of_difference(rows, inside, basis)) {
+            return basis.into();
+        }
+        let outside = &rows - &linalg::rotate(inside, basis);
+        if is_rounding(linalg::squared_lengths(outside.view())) {
+            return basis.into();
         }
         let (values, directions) = linalg::thin_svd(outside.view());
         let live = values.iter().take_while(|&&s| s > floor).count().min(self.features() - self.rank());
         let more = outside_of(basis, linalg::rows_of(directions.view(), 0..live));
         // Twice, because the residual of a row that is nearly inside the basis is not orthogonal after one pass.
-        orthonormal_again(outside_and_within(basis, orthonormal_again(more)))
+        orthonormal_again(outside_and_within(basis, orthonormal_again(more))).into()
     }
 }
 
@@ -226,8 +244,10 @@ fn outside_and_within(basis: ArrayView2<'_, f64>, more: Array2<f64>) -> Array2<f
 
 /// The result of removing a part from a whole.
 struct Rest {
-    /// Rows with the remaining scatter, whose negative eigenvalues are set to zero.
-    factor: Array2<f64>,
+    /// The remaining directions, or a factor of the remaining scatter, whose negative eigenvalues are set to zero.
+    rows: Array2<f64>,
+    /// The eigenvalues along these directions; `None` for a factor.
+    eigenvalues: Option<Array1<f64>>,
     /// The smallest eigenvalue, or zero.
     smallest: f64,
     /// The squared units of the features in that eigenproblem; `None` if they are 1.
@@ -238,6 +258,40 @@ struct Rest {
 }
 
 impl Rest {
+    /// The largest scatter of a row.
+    fn greatest(&self) -> f64 {
+        match &self.eigenvalues {
+            Some(eigenvalues) => largest(eigenvalues),
+            None => largest(&linalg::squared_lengths(self.rows.view())),
+        }
+    }
+
+    /// What the rows have of the scatter of a feature.
+    fn said(&self, j: usize) -> f64 {
+        let column = self.rows.column(j);
+        match &self.eigenvalues {
+            Some(eigenvalues) => column.iter().zip(eigenvalues).map(|(x, eigenvalue)| eigenvalue * x * x).sum(),
+            None => column.dot(&column),
+        }
+    }
+
+    /// Basis and spectrum. Directions that are orthonormal already are not decomposed again.
+    fn reduced(self, moments: &Moments) -> Reduced {
+        let Self { mut rows, eigenvalues, .. } = self;
+        let Some(eigenvalues) = eigenvalues else {
+            return reduce(rows, Route::Auto, Truncation::None, moments);
+        };
+        fill_constant(&mut rows, moments.scatter.view());
+        let values = eigenvalues.mapv(f64::sqrt);
+        if linalg::orthogonality_loss(rows.view()) <= ORTHONORMALITY_TOLERANCE {
+            let rounding = Rounding::whole(0.0);
+            return Decomposed { values, directions: rows, beyond: 0.0, floor: 0.0, rounding }
+                .cut(Truncation::None, moments);
+        }
+        rows *= &values.insert_axis(Axis(1));
+        reduce(rows, Route::Auto, Truncation::None, moments)
+    }
+
     /// The smallest eigenvalue that truncation and rounding can explain.
     fn allowed(&self, bound: &Bound) -> f64 {
         match &self.units {
@@ -276,10 +330,6 @@ impl Rest {
             }
         }
     }
-}
-
-fn smallest(lambda: &Array1<f64>) -> f64 {
-    lambda.last().copied().unwrap_or(0.0).min(0.0)
 }
 
 /// The rows √λ z for eigenvalues above rounding.

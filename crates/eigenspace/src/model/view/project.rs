@@ -6,13 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Slice};
 
 use crate::error::Error;
 use crate::linalg::Real;
-use crate::model::project::{Projection, Rows, checked_scores, fitting};
+use crate::model::few_rows::FEW_ROWS;
+use crate::model::project::{Projection, Rows, checked_scores, combinations_into, fitting};
 use crate::model::view::View;
 use crate::rows::block::Block;
+use crate::rows::element::Element;
 use crate::rows::missing::Missing;
 
 impl View {
@@ -26,7 +28,8 @@ impl View {
             own_basis = self.basis_of_rows();
             own_basis.view()
         };
-        let (onto, block) = (self.onto(basis), rows.into());
+        let block = rows.into();
+        let onto = self.onto(basis, block.nrows());
         let Some(incomplete) = self.incomplete(&block)? else { return self.divided(rows.scores(&onto)?) };
         let complete: Vec<usize> = (0..block.nrows()).filter(|row| !incomplete.contains(row)).collect();
         let mut out = Array2::from_elem((block.nrows(), self.n_components()), R::Score::narrow(f64::NAN));
@@ -43,11 +46,32 @@ impl View {
 
     /// The rows, in their own units, that have these scores. Fewer columns than components are the leading ones.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
+        scores.combined(self.raw.mean(), self.basis_of_scores(scores.into())?.view())
+    }
+
+    /// The same, written to an array of the caller, one row for each row of scores. numpy allocates large arrays in large
+    /// pages, which are several times faster to write for the first time than what this library can allocate.
+    #[doc(hidden)]
+    pub fn reconstruct_into<E: Element>(
+        &self,
+        scores: ArrayView2<'_, E>,
+        out: ArrayViewMut2<'_, E::Work>,
+    ) -> Result<(), Error> {
+        let shape = [(self.features(), out.ncols()), (scores.nrows(), out.nrows())];
+        if let Some((expected, found)) = shape.into_iter().find(|(expected, found)| expected != found) {
+            return Err(Error::WidthMismatch { expected, found });
+        }
+        combinations_into(out, scores, self.raw.mean(), self.basis_of_scores(scores.into())?.view())
+    }
+
+    /// What the rows of these scores are combined from. The directions of the model are copied only if they are changed.
+    fn basis_of_scores(&self, scores: Block<'_>) -> Result<CowArray<'_, f64, Ix2>, Error> {
         let k = self.n_components();
         // Without completion and whitening, the other directions that are kept have scores too.
         let available = if self.whiten || self.extra > 0 { k } else { self.model().rank().max(k) };
-        let found = checked_scores(scores.into(), available)?;
-        let mut basis = if found > k { self.model().basis().to_owned() } else { self.component_rows() };
+        let found = checked_scores(scores, available)?;
+        let mut basis: CowArray<'_, f64, Ix2> =
+            if self.extra > 0 { self.component_rows().into() } else { self.model().basis().into() };
         basis.slice_axis_inplace(Axis(0), Slice::from(..found));
         if let Some(scales) = self.scales() {
             basis /= &scales;
@@ -58,13 +82,15 @@ impl View {
                 direction *= deviation;
             }
         }
-        scores.combined(self.raw.mean(), basis.view())
+        Ok(basis)
     }
 
     /// The projection of rows in their own units on a basis.
-    fn onto<'p>(&'p self, basis: ArrayView2<'p, f64>) -> Projection<'p> {
+    fn onto<'p>(&'p self, basis: ArrayView2<'p, f64>, rows: usize) -> Projection<'p> {
         let (mean, mean_low) = self.raw.center();
-        Projection { moments: &self.model().moments, mean, mean_low, basis, near_origin: self.model().near_origin() }
+        // A few rows are always centered before the product.
+        let near_origin = rows > FEW_ROWS && self.model().near_origin();
+        Projection { moments: &self.model().moments, mean, mean_low, basis, near_origin }
     }
 
     /// The components as they act on rows in their own units.
