@@ -41,7 +41,7 @@ use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Truncation;
 
 /// Up to this number of features, an SVD of the factor is as fast as the other methods.
-const SVD_FEATURES: usize = 128;
+pub(crate) const SVD_FEATURES: usize = 128;
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, the feature would lose digits in an
 /// SVD.
 pub(crate) const DIFFERENT_SCALES: f64 = 4096.0;
@@ -244,7 +244,27 @@ fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decompos
     // F overwrites A, which may be large.
     linalg::rotate_in_place(u.view(), f.view_mut());
     f.slice_axis_inplace(Axis(0), Slice::from(..keep));
+    directions_of_rotated(Rotated { f, scales, rows, largest, beyond, rounding }, q)
+}
 
+/// F = U A with each row divided by its length according to λ, and what is known of the rest.
+pub(crate) struct Rotated {
+    pub(crate) f: Array2<f64>,
+    /// What the rows of F were divided by.
+    pub(crate) scales: Array1<f64>,
+    /// Number of rows of A.
+    pub(crate) rows: usize,
+    /// λ₁.
+    pub(crate) largest: f64,
+    /// The next eigenvalue, if not all rows of F were computed.
+    pub(crate) beyond: f64,
+    pub(crate) rounding: Rounding,
+}
+
+/// Orthonormal directions and singular values from F, as described above.
+pub(crate) fn directions_of_rotated(rotated: Rotated, q: ArrayView1<'_, f64>) -> Decomposed {
+    let Rotated { mut f, scales, rows, largest, beyond, rounding } = rotated;
+    let keep = f.nrows();
     // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
     // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
     let squares = linalg::gram(f.view());
