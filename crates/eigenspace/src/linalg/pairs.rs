@@ -137,11 +137,7 @@ impl WithSimd for Tiles<'_> {
 
 /// The products of a panel of some rows with each other. Each has its own lanes, so it does not depend on the others.
 #[inline(always)]
-fn tile<S: Simd, const ROWS: usize>(
-    simd: S,
-    left: [&[f64]; ROWS],
-    right: [&[f64]; RIGHT],
-) -> [[f64; RIGHT]; ROWS] {
+fn tile<S: Simd, const ROWS: usize>(simd: S, left: [&[f64]; ROWS], right: [&[f64]; RIGHT]) -> [[f64; RIGHT]; ROWS] {
     let vectors = PAIR_PANEL / S::F64_LANES;
     let left = left.map(|row| &S::as_simd_f64s(row).0[..vectors]);
     let right = right.map(|row| &S::as_simd_f64s(row).0[..vectors]);
@@ -177,11 +173,7 @@ mod tests {
             let limits: Vec<usize> = (1..=n).collect();
             let all = pair_products(shifted(a.view()), shifted(a.view()), &limits);
             for i in 0..n {
-                let one = pair_products(
-                    shifted(super::super::rows_of(a.view(), i..i + 1)),
-                    shifted(a.view()),
-                    &[n],
-                );
+                let one = pair_products(shifted(super::super::rows_of(a.view(), i..i + 1)), shifted(a.view()), &[n]);
                 let centered = |k: usize| (&a.row(k) - &point.0) - &point.1;
                 for j in 0..n {
                     let exact: f64 = centered(i).dot(&centered(j));

@@ -163,7 +163,8 @@ impl EigenspaceStream {
             };
         }
         let model = self.read(Truncation::Rank(limit))?;
-        let size = if let EngineState::Scatter(_) = self.state.engine { self.features() } else { self.state.buffer.len() };
+        let size =
+            if let EngineState::Scatter(_) = self.state.engine { self.features() } else { self.state.buffer.len() };
         let values = model.all_singular_values();
         let enough = model.rank() == limit && are_determined(values, shown, model.moments.total(), size, 1.0);
         if enough { Ok(Preview::new(Arc::new(model))) } else { self.model().map(Preview::new) }
@@ -196,7 +197,8 @@ impl EigenspaceStream {
         let centered = kept.centered(weights.as_deref().unwrap_or(&ones), fade, before, origin);
         self.cache.keep_products(kept);
         let total = centered.gram.diag().sum();
-        let determined = |values: &Array1<f64>, loss: f64| are_determined(values.view(), shown, total, buffer.len(), loss);
+        let determined =
+            |values: &Array1<f64>, loss: f64| are_determined(values.view(), shown, total, buffer.len(), loss);
         let dual = Dual::of(&centered, &weighted, (shown, limit), determined).map(Arc::new);
         let dual = self.cache.dual.get_or_init(|| dual);
         work(dual.as_deref(), &weighted, &reference, products.view())

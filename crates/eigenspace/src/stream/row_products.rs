@@ -66,7 +66,8 @@ impl Reference {
     ) {
         let zeros = Array1::zeros(columns.len());
         let part = |point: &Array1<f64>| point.slice_axis(Axis(0), Slice::from(columns.clone())).to_vec();
-        let (high, low) = self.0.as_ref().map_or((zeros.to_vec(), zeros.to_vec()), |(high, low)| (part(high), part(low)));
+        let (high, low) =
+            self.0.as_ref().map_or((zeros.to_vec(), zeros.to_vec()), |(high, low)| (part(high), part(low)));
         let rows = linalg::columns_of(buffer.all(), columns);
         for (i, (mut to, row)) in to.rows_mut().into_iter().zip(rows.rows()).enumerate() {
             let (Some(to), row) = (to.as_slice_mut(), linalg::contiguous(row)) else { continue };
