@@ -100,11 +100,15 @@ pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
         .saturating_add(matrix(both, whole.features()))
 }
 
-/// A stream: its buffer with its spare capacity, the scatter matrix, and the model that was last read.
+/// A stream: its buffer with its spare capacity, the scatter matrix, the model that was last read, and the products of rows.
 pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
     let (plan, features) = (stream.plan(), stream.features());
     let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
     let rows = usize::try_from(stream.count()).unwrap_or(usize::MAX).min(most);
     let scatter = if plan.engine == Engine::Scatter { matrix(features, features) } else { 0 };
-    matrix(rows.saturating_add(4), features).saturating_mul(2).saturating_add(scatter.saturating_mul(2))
+    let products = matrix(rows.min(features), rows.min(features));
+    matrix(rows.saturating_add(4), features)
+        .saturating_mul(2)
+        .saturating_add(scatter.saturating_mul(2))
+        .saturating_add(products)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use eigenspace::{EigenspaceStream, Engine, Error};
-use numpy::PyArray1;
+use numpy::{IntoPyArray, PyArray1};
 use parking_lot::{Mutex, MutexGuard};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -139,6 +139,21 @@ impl Stream {
     /// Return a model with the components but not all directions, which is cheaper.
     fn preview(&self, py: Python<'_>) -> PyResult<Model> {
         Ok(self.with(py, cells_to_read, |stream| stream.preview())?.into_partial_model().into())
+    }
+
+    /// Return the scores of a few rows if they are known sooner than the components, otherwise None.
+    fn project_few<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rows = Rows::of(rows)?;
+        let held = EigenspaceStream::cells_to_read;
+        Ok(match checked(py, rows.view())? {
+            View::F64(rows) => {
+                self.with(py, held, |stream| stream.project_few(rows))?.map(|z| z.into_pyarray(py).into_any())
+            }
+            View::F32(rows) => {
+                self.with(py, held, |stream| stream.project_few(rows))?.map(|z| z.into_pyarray(py).into_any())
+            }
+            View::Sparse(_) => None,
+        })
     }
 
     /// Rows absorbed.

@@ -113,9 +113,16 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the scores of rows, an array of shape (n, n_components_)."""
+        few = self._scores_of_few(X)
+        if few is not None:
+            return few
         view = self._view()
         X = self._checked(X, reset=False)
         return view.project(X, whiten=self.whiten, missing=self.missing)
+
+    def _scores_of_few(self, X: Any) -> NDArray[Any] | None:
+        """Return the scores of a few plain rows if they are known sooner than the components, otherwise None."""
+        return None
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Reconstruct rows from their scores: an array of shape (n, n_features)."""

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ._core import Metadata, Stream
 from ._errors import refusal
@@ -18,6 +18,9 @@ from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
+
+FEW = 8
+"""At most this many rows are projected without the components, right after other rows were added."""
 
 
 class IncrementalPCA(Estimator):
@@ -219,6 +222,15 @@ class IncrementalPCA(Estimator):
         view = state.view(self.standardize)
         self._warn_if_fewer(view)
         return view
+
+    def _scores_of_few(self, X: Any) -> NDArray[Any] | None:
+        state: StreamState | None = getattr(self, "_stream_state", None)
+        if state is None or self.standardize or self.whiten or self.missing != "refuse":
+            return None
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32)
+        if not plain or not 0 < len(X) <= FEW or X.shape[1] != state.features or hasattr(self, "feature_names_in_"):
+            return None  # columns are compared with names, and rows checked, on the usual path
+        return state.scores_of_few(X)
 
     def _warn_if_ignored(self, stream: Stream, features: int) -> None:
         """Warn about settings that the scatter engine ignores because it drops nothing."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import NDArray
+
 from ._core import Stream
 from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._view import View
@@ -27,6 +29,15 @@ class StreamState:
             cost = decomposition(min(count, self.held), self.features)
             view = self._views[standardize] = interruptibly(lambda: self._read(standardize), cost)
         return view
+
+    def scores_of_few(self, X: NDArray[Any]) -> NDArray[Any] | None:
+        """Return the scores of a few dense rows if they are known sooner than the components, otherwise None."""
+        count = self.stream.count
+        view = self._views.get(False)
+        if count == 0 or (view is not None and view.raw.count == count):
+            return None
+        cost = decomposition(min(count, self.held), self.features)
+        return interruptibly(lambda: self.stream.project_few(X), cost)
 
     def _read(self, standardize: bool) -> View:
         shown = self.settings["components"]

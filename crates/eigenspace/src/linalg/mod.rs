@@ -7,6 +7,7 @@
 mod cholesky;
 mod eigen;
 pub(crate) mod jacobi;
+mod pairs;
 mod products;
 mod real;
 mod slices;
@@ -15,6 +16,7 @@ mod tridiagonal;
 
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
 pub(crate) use eigen::{Eigen, eigh};
+pub(crate) use pairs::{Shifted, pair_products, pair_roundings};
 pub(crate) use products::*;
 pub(crate) use real::Real;
 pub(crate) use slices::*;

@@ -84,21 +84,34 @@ impl EigenspaceModel {
 
 impl Certificate {
     pub(crate) fn of(model: &EigenspaceModel) -> Self {
-        let (bound, squared) = (&model.bound, model.spectrum.squared());
+        Self::of_spectrum(model, model.spectrum.squared(), largest(&model.bound.lost))
+    }
+
+    /// The certificate of a model with more directions, of which only the squared singular values are known. The model
+    /// counts the first of them, `dropped`, as lost; with all of them, `next` is lost instead.
+    pub(crate) fn of_more(model: &EigenspaceModel, more: &[f64], dropped: f64, next: f64) -> Self {
+        let mut squared = model.spectrum.squared();
+        squared.extend(more);
+        let lost = (largest(&model.bound.lost) - dropped).max(0.0) + next + 4.0 * UNIT * dropped;
+        Self::of_spectrum(model, squared, lost)
+    }
+
+    fn of_spectrum(model: &EigenspaceModel, squared: Vec<f64>, lost: f64) -> Self {
+        let bound = &model.bound;
         let first = squared.first().copied().unwrap_or(0.0);
         // The rounding of squared singular values and of directions.
         let last_digits = 64.0 * UNIT * first;
         let features = model.features() as f64;
         let mut certificate = Self {
-            lost: largest(&bound.lost),
+            lost,
             surplus: largest(&bound.surplus),
             noise: if first > 0.0 || bound.noise > 0.0 { bound.noise + last_digits } else { 0.0 },
             truncated: bound.is_truncated(),
             total: model.moments.total(),
             total_noise: bound.scatter_noise.sum() + 4.0 * UNIT * features * first,
             trace_noise: bound.feature_noise.sum().min(features * bound.noise),
-            squared,
             components: model.n_components(),
+            squared,
         };
         certificate.lost = certificate.lost.min(certificate.missing());
         certificate

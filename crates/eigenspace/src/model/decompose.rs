@@ -41,7 +41,7 @@ use crate::model::spectrum::Spectrum;
 use crate::model::truncation::Truncation;
 
 /// Up to this number of features, an SVD of the factor is as fast as the other methods.
-const SVD_FEATURES: usize = 128;
+pub(crate) const SVD_FEATURES: usize = 128;
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, the feature would lose digits in an
 /// SVD.
 pub(crate) const DIFFERENT_SCALES: f64 = 4096.0;
@@ -249,10 +249,12 @@ pub(crate) struct Turn {
     /// U_r, with rows divided by `scales`.
     pub(crate) u: Array2<f64>,
     /// The lengths of the rows of U A according to λ, as far as λ is accurate, so that strong rows become unit rows.
-    scales: Array1<f64>,
-    largest: f64,
-    beyond: f64,
-    rounding: Rounding,
+    pub(crate) scales: Array1<f64>,
+    /// λ₁.
+    pub(crate) largest: f64,
+    /// The next eigenvalue, if not all rows of U are there.
+    pub(crate) beyond: f64,
+    pub(crate) rounding: Rounding,
 }
 
 impl Turn {

@@ -32,7 +32,7 @@
 use std::str::FromStr;
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis};
+use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis, Slice, concatenate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -123,6 +123,24 @@ pub(crate) struct Absorbed {
     pub(crate) c: Array1<f64>,
     /// Upper bound on the number of roundings of a row in the mean.
     pub(crate) roundings: f64,
+}
+
+impl Absorbed {
+    /// The same rows with the features of all parts, which are in order.
+    pub(crate) fn side_by_side(parts: Vec<Self>) -> Self {
+        let all = |values: fn(&Self) -> &Array1<f64>| {
+            let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
+            concatenate(Axis(0), &views).unwrap_or_default()
+        };
+        let (mean, mean_low) = (all(|part| &part.moments.mean), all(|part| &part.moments.mean_low));
+        let (scatter, step, c) = (all(|part| &part.moments.scatter), all(|part| &part.step), all(|part| &part.c));
+        match parts.into_iter().next() {
+            None => Self { moments: Moments::empty(0), step, c, roundings: 0.0 },
+            Some(Self { moments, roundings, .. }) => {
+                Self { moments: Moments { mean, mean_low, scatter, ..moments }, step, c, roundings }
+            }
+        }
+    }
 }
 
 impl Moments {
@@ -251,6 +269,20 @@ impl Moments {
         let moments = Self { count, weight: together, squared_weight, mean, mean_low, scatter, ..self.clone_flags() };
         let roundings = (SUMMED_ROWS + rows.nrows() / SUMMED_ROWS + 16) as f64;
         Ok(Absorbed { moments, step, c, roundings })
+    }
+
+    /// The moments of some features of the same rows.
+    pub(crate) fn of_features(&self, columns: std::ops::Range<usize>) -> Self {
+        let part = |values: &Array1<f64>| values.slice_axis(Axis(0), Slice::from(columns.clone())).to_owned();
+        Self {
+            count: self.count,
+            weight: self.weight,
+            squared_weight: self.squared_weight,
+            mean: part(&self.mean),
+            mean_low: part(&self.mean_low),
+            scatter: part(&self.scatter),
+            ..self.clone_flags()
+        }
     }
 
     /// The same rows with every weight multiplied by `factor`.

@@ -10,8 +10,6 @@
 //! * Rows of any element type are converted to f64 when they are copied, so f32 rows give bit-identical models to the
 //!   same numbers in f64.
 
-use std::sync::{Arc, OnceLock};
-
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
@@ -20,6 +18,7 @@ use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::{Block, CHECK_ROWS};
 use crate::rows::missing::Missing;
+use crate::stream::cache::ReadCache;
 use crate::stream::factor::Rule;
 use crate::stream::impute::{self, impute};
 use crate::stream::options::FitOptions;
@@ -50,7 +49,7 @@ pub struct EigenspaceStream {
     pub(crate) options: FitOptions,
     plan: Plan,
     pub(crate) state: StreamState,
-    pub(crate) cache: OnceLock<Arc<EigenspaceModel>>,
+    pub(crate) cache: ReadCache,
 }
 
 impl EigenspaceStream {
@@ -58,7 +57,7 @@ impl EigenspaceStream {
         let unseen = if options.missing == Missing::Impute { vec![true; features] } else { Vec::new() };
         let metadata = Metadata::new().with_standardize(options.standardize);
         let state = StreamState { metadata, ..StreamState::empty(options.nothing(features), unseen) };
-        Self { options, plan, state, cache: OnceLock::new() }
+        Self { options, plan, state, cache: ReadCache::default() }
     }
 
     pub(crate) fn resume(options: FitOptions, plan: Plan, model: &EigenspaceModel) -> Self {
@@ -68,7 +67,7 @@ impl EigenspaceStream {
     }
 
     fn start_from(&mut self, model: &EigenspaceModel) {
-        self.cache = OnceLock::new();
+        self.cache.clear();
         if model.is_empty() {
             let StreamState { clock, unseen, .. } = &self.state;
             let empty = StreamState::empty(self.options.nothing(model.features()), unseen.clone());
@@ -82,7 +81,7 @@ impl EigenspaceStream {
     /// A stream with these options and a saved state.
     pub(crate) fn restored(options: &FitOptions, state: StreamState) -> Result<Self, Error> {
         let mut stream = options.stream(state.buffer.features())?;
-        stream.state = state;
+        (stream.state, stream.cache) = (state, ReadCache::default());
         stream.state.mark_standardized(options.standardize);
         if let EngineState::Scatter(_) = stream.state.engine {
             // If the number of rows was known in advance, the stream may use the scatter where the options alone would not.
@@ -120,7 +119,7 @@ impl EigenspaceStream {
     pub fn with_metadata(mut self, metadata: Metadata) -> Result<Self, Error> {
         metadata.check(self.features())?;
         self.state.metadata = metadata;
-        self.cache = OnceLock::new();
+        self.cache.outdate();
         Ok(self)
     }
 
@@ -136,7 +135,7 @@ impl EigenspaceStream {
         if selected.is_empty() {
             return Ok(());
         }
-        self.cache = OnceLock::new();
+        self.cache.outdate();
         let by_row = self.options.forgetting.by_row();
         self.state.clock += u64::from(!by_row);
         // The scatter engine collects rows dense, even if they are sparse.
@@ -187,7 +186,7 @@ impl EigenspaceStream {
         // A stream whose number of rows was known in advance keeps its engine.
         self.plan = if plan.engine == self.plan.engine { plan } else { self.plan };
         self.options = options;
-        self.cache = OnceLock::new();
+        self.cache.outdate();
         Ok(())
     }
 
@@ -210,6 +209,7 @@ impl EigenspaceStream {
 
     /// Adds the buffer to the scatter, or compresses it.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        self.cache.clear();
         let (forgetting, now) = (self.options.forgetting, self.state.clock);
         let fade = forgetting.weight(now - self.state.settled);
         self.state.settled = now;

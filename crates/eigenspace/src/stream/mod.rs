@@ -2,6 +2,8 @@
 
 mod budget;
 pub(crate) mod buffer;
+pub(crate) mod cache;
+pub(crate) mod dual;
 pub(crate) mod eigenspace_stream;
 pub(crate) mod factor;
 mod fit;
@@ -11,5 +13,6 @@ pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod preview;
 pub(crate) mod read;
+pub(crate) mod row_products;
 pub(crate) mod sparse_buffer;
 pub(crate) mod state;

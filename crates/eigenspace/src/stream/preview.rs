@@ -15,76 +15,104 @@ use crate::model::project::Rows;
 /// It cannot be merged, split or saved, because the directions behind the components are missing: use
 /// [`EigenspaceStream::model`](crate::EigenspaceStream::model) for that.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Preview(Arc<EigenspaceModel>);
+pub struct Preview {
+    model: Arc<EigenspaceModel>,
+    unformed: Option<Unformed>,
+}
+
+/// Directions after the last one of the model whose singular values are known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unformed {
+    /// Their squared singular values.
+    pub(crate) squared: Vec<f64>,
+    /// What the model counts as dropped: the first of them.
+    pub(crate) dropped: f64,
+    /// The squared singular value after the last.
+    pub(crate) next: f64,
+}
 
 impl Preview {
     pub(crate) fn new(model: Arc<EigenspaceModel>) -> Self {
-        Self(model)
+        Self { model, unformed: None }
+    }
+
+    /// A preview of a model whose next directions were not computed.
+    pub(crate) fn without(model: EigenspaceModel, unformed: Unformed) -> Self {
+        Self { model: Arc::new(model), unformed: Some(unformed) }
+    }
+
+    /// The same with the metadata of a stream.
+    pub(crate) fn carrying(self, metadata: &Metadata) -> Self {
+        let model = Arc::unwrap_or_clone(self.model).carrying(metadata);
+        Self { model: Arc::new(model), ..self }
     }
 
     /// The model behind it, of which only the reported components may be used.
     #[doc(hidden)]
     pub fn into_partial_model(self) -> Arc<EigenspaceModel> {
-        self.0
+        self.model
     }
 
     /// n: number of rows so far.
     pub fn count(&self) -> u64 {
-        self.0.count()
+        self.model.count()
     }
 
     /// The total weight of the rows.
     pub fn weight(&self) -> f64 {
-        self.0.weight()
+        self.model.weight()
     }
 
     /// D: number of features.
     pub fn features(&self) -> usize {
-        self.0.features()
+        self.model.features()
     }
 
     /// k: number of reported components.
     pub fn n_components(&self) -> usize {
-        self.0.n_components()
+        self.model.n_components()
     }
 
     /// What is known of the rows beside their numbers.
     pub fn metadata(&self) -> &Metadata {
-        self.0.metadata()
+        self.model.metadata()
     }
 
     /// The mean of the rows.
     pub fn mean(&self) -> ArrayView1<'_, f64> {
-        self.0.mean()
+        self.model.mean()
     }
 
     /// The reported components, one per row.
     pub fn components(&self) -> ArrayView2<'_, f64> {
-        self.0.components()
+        self.model.components()
     }
 
     /// The singular values of the reported components.
     pub fn singular_values(&self) -> ArrayView1<'_, f64> {
-        self.0.singular_values()
+        self.model.singular_values()
     }
 
     /// The variance along each component; the divisor is `weight − ddof`.
     pub fn explained_variance(&self, ddof: f64) -> Result<Array1<f64>, Error> {
-        self.0.explained_variance(ddof)
+        self.model.explained_variance(ddof)
     }
 
     /// The share of the total variance along each component.
     pub fn explained_variance_ratio(&self) -> Array1<f64> {
-        self.0.explained_variance_ratio()
+        self.model.explained_variance_ratio()
     }
 
     /// The scores of rows.
     pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
-        self.0.project(rows)
+        self.model.project(rows)
     }
 
     /// Bounds on the error; directions that the preview leaves out count as dropped.
     pub fn certificate(&self) -> Certificate {
-        self.0.certificate()
+        match &self.unformed {
+            None => self.model.certificate(),
+            Some(Unformed { squared, dropped, next }) => Certificate::of_more(&self.model, squared, *dropped, *next),
+        }
     }
 }

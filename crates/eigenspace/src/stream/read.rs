@@ -15,22 +15,29 @@
 
 use std::sync::Arc;
 
-use ndarray::{ArrayView1, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 use crate::error::Error;
-use crate::linalg;
-use crate::model::decompose::{Route, Stacked, reduce};
+use crate::linalg::{self, Real};
+use crate::model::decompose::{Route, SVD_FEATURES, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::imputer::Imputer;
+use crate::model::project::fitting;
 use crate::model::truncation::{Components, Truncation};
+use crate::rows::block;
+use crate::rows::element::Element;
 use crate::rows::missing::Missing;
+use crate::stream::dual::{Dual, WeightedRows};
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::preview::Preview;
+use crate::stream::row_products::Reference;
 use crate::stream::state::{EngineState, StreamState};
 
 /// Pending sparse rows are read without a compression if they and the factor have at most this many cells when dense.
 pub(crate) const MAX_DENSE_CELLS: usize = 1 << 25;
+/// Number of rows that are projected without the components. Then computing the components is faster.
+const MAX_DUAL_ROWS: usize = 8;
 /// Directions computed in addition to the reported ones, so that the last reported one is far from what is left out.
 const EXTRA_DIRECTIONS: usize = 16;
 /// Largest accepted angle between the reported directions and the exact ones, caused by leaving out the others.
@@ -43,11 +50,11 @@ const MIN_UNREPORTED_SHARE: f64 = 1e-5;
 impl EigenspaceStream {
     /// The model of all rows so far. It is cached until the next row.
     pub fn model(&self) -> Result<Arc<EigenspaceModel>, Error> {
-        if let Some(model) = self.cache.get() {
+        if let Some(model) = self.cache.model.get() {
             return Ok(Arc::clone(model));
         }
         let model = Arc::new(linalg::inside(|| self.read(Truncation::None))?);
-        Ok(Arc::clone(self.cache.get_or_init(|| model)))
+        Ok(Arc::clone(self.cache.model.get_or_init(|| model)))
     }
 
     /// The reported components and their variances, without most of the directions behind them. It is cheaper than
@@ -66,24 +73,135 @@ impl EigenspaceStream {
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
     pub fn preview(&self) -> Result<Preview, Error> {
-        self.partial_model().map(Preview::new)
+        if self.cache.model.get().is_some() {
+            return self.model().map(Preview::new);
+        }
+        if let Some(preview) = self.cache.preview.get() {
+            return Ok(preview.clone());
+        }
+        let preview = linalg::inside(|| self.partial_read())?;
+        Ok(self.cache.preview.get_or_init(|| preview).clone())
     }
 
-    fn partial_model(&self) -> Result<Arc<EigenspaceModel>, Error> {
-        let Components::Number(shown) = self.options.components else { return self.model() };
+    /// The scores of rows along the reported components of all rows so far: those of
+    /// [`preview`](Self::preview), up to rounding. A few rows are projected without computing the components, as long as
+    /// no row was dropped or compressed into few directions.
+    ///
+    /// ```
+    /// use eigenspace::FitOptions;
+    /// use ndarray::{Array2, Axis};
+    ///
+    /// let rows = Array2::from_shape_fn((300, 2000), |(i, j)| ((i * (j + 3)) % 17) as f64 + (i % (j + 1)) as f64);
+    /// let mut stream = FitOptions::new().components(5).stream(2000)?;
+    /// for row in rows.axis_chunks_iter(Axis(0), 1) {
+    ///     stream.update(row)?;
+    /// }
+    /// let scores = stream.project(rows.slice_axis(Axis(0), (..2).into()))?;
+    /// let by_components = stream.preview()?.project(rows.slice_axis(Axis(0), (..2).into()))?;
+    /// assert!((&scores - &by_components).iter().all(|difference| difference.abs() < 1e-9));
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+        match self.project_few(rows)? {
+            Some(scores) => Ok(scores),
+            None => self.preview()?.project(rows),
+        }
+    }
+
+    /// The scores of a few rows, if they are known sooner than the components.
+    #[doc(hidden)]
+    pub fn project_few<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Option<Array2<E::Work>>, Error> {
+        let formed = self.cache.model.get().is_some() || self.cache.preview.get().is_some();
+        if formed || rows.nrows() > MAX_DUAL_ROWS || self.leading_part().is_none() {
+            return Ok(None);
+        }
+        block::check(rows, self.features())?;
+        if self.cache.count_projected(rows.nrows()) > MAX_DUAL_ROWS {
+            return Ok(None);
+        }
+        let rows = block::widened(rows);
+        let scores = linalg::inside(|| {
+            self.with_dual(rows.view(), |dual, weighted, reference, products| {
+                Ok(dual.and_then(|dual| dual.scores(weighted, reference, products)))
+            })
+        })?;
+        scores.map(|scores| fitting(scores.mapv(E::Work::narrow))).transpose()
+    }
+
+    /// The number of reported components, and of directions that determine whether they can be read alone. `None` if
+    /// everything is read.
+    fn leading_part(&self) -> Option<(usize, usize)> {
+        let Components::Number(shown) = self.options.components else { return None };
         let limit = shown.saturating_add(EXTRA_DIRECTIONS);
         let size = match self.state.engine {
             EngineState::Scatter(_) => self.features(),
             EngineState::Factor(_) => self.state.buffer.len(),
         };
-        if self.cache.get().is_some() || self.options.standardize || limit > size / 4 * 3 {
-            return self.model();
+        (!self.options.standardize && limit <= size / 4 * 3).then_some((shown, limit))
+    }
+
+    /// Whether the pending rows are dense and complete, and their products smaller than the rows.
+    fn has_dual(&self) -> bool {
+        let (buffer, features) = (&self.state.buffer, self.features());
+        let complete = self.options.missing != Missing::Impute && !buffer.is_sparse() && buffer.pending() > 0;
+        complete && features > SVD_FEATURES && buffer.len() <= features
+    }
+
+    fn partial_read(&self) -> Result<Preview, Error> {
+        let Some((shown, limit)) = self.leading_part() else { return self.model().map(Preview::new) };
+        if self.has_dual()
+            && let EngineState::Factor(_) = self.state.engine
+        {
+            let none = Array2::zeros((0, self.features()));
+            let preview = self.with_dual(none.view(), |dual, weighted, _, _| match dual {
+                Some(dual) => dual.preview(weighted, self.options.components),
+                None => Ok(None),
+            })?;
+            return match preview {
+                Some(preview) => Ok(preview.carrying(&self.state.metadata)),
+                None => self.model().map(Preview::new),
+            };
         }
-        let model = linalg::inside(|| self.read(Truncation::Rank(limit)))?;
-        let captured: f64 = model.all_singular_values().iter().take(shown).map(|s| s * s).sum();
-        let hidden = model.moments.total() - captured >= MIN_UNREPORTED_SHARE * captured;
-        let enough = model.rank() == limit && hidden && are_determined(model.all_singular_values(), shown, size);
-        if enough { Ok(Arc::new(model)) } else { self.model() }
+        let model = self.read(Truncation::Rank(limit))?;
+        let size =
+            if let EngineState::Scatter(_) = self.state.engine { self.features() } else { self.state.buffer.len() };
+        let values = model.all_singular_values();
+        let enough = model.rank() == limit && are_determined(values, shown, model.moments.total(), size, 1.0);
+        if enough { Ok(Preview::new(Arc::new(model))) } else { self.model().map(Preview::new) }
+    }
+
+    /// Runs `work` with the dual of all rows so far, and the products of other rows with them.
+    fn with_dual<T>(
+        &self,
+        others: ArrayView2<'_, f64>,
+        work: impl FnOnce(Option<&Dual>, &WeightedRows<'_>, &Reference, ArrayView2<'_, f64>) -> Result<Option<T>, Error>,
+    ) -> Result<Option<T>, Error> {
+        let StreamState { engine, buffer, clock, settled, .. } = &self.state;
+        let (EngineState::Factor(factor), Some((shown, limit)), true) = (engine, self.leading_part(), self.has_dual())
+        else {
+            return Ok(None);
+        };
+        let fade = self.options.forgetting.weight(clock - settled);
+        let weights = buffer.weights(self.options.forgetting, *clock);
+        let weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade };
+        let reference = Reference::of(buffer, &factor.moments);
+        if let Some(dual) = self.cache.dual.get() {
+            let products = reference.products(buffer, others);
+            return work(dual.as_deref(), &weighted, &reference, products.view());
+        }
+        let mut kept = self.cache.take_products();
+        let products = kept.extend(buffer, &reference, others);
+        let ones = vec![1.0; if weights.is_some() { 0 } else { buffer.pending() }];
+        let before = factor.moments.weight.times(fade).value();
+        let origin = factor.moments.about_origin;
+        let centered = kept.centered(weights.as_deref().unwrap_or(&ones), fade, before, origin);
+        self.cache.keep_products(kept);
+        let total = centered.gram.diag().sum();
+        let determined =
+            |values: &Array1<f64>, loss: f64| are_determined(values.view(), shown, total, buffer.len(), loss);
+        let dual = Dual::of(&centered, &weighted, (shown, limit), determined).map(Arc::new);
+        let dual = self.cache.dual.get_or_init(|| dual);
+        work(dual.as_deref(), &weighted, &reference, products.view())
     }
 
     /// Fills missing cells from the rows before the pending ones, if there are any.
@@ -152,12 +270,14 @@ impl EigenspaceStream {
     }
 }
 
-/// Whether a Gram matrix of this size determines each of the first `shown` directions, although those after the last
-/// value were left out.
-fn are_determined(values: ArrayView1<'_, f64>, shown: usize, size: usize) -> bool {
+/// Whether a Gram matrix of this size, with this loss of digits compared with centered rows, determines each of the first
+/// `shown` directions, although those after the last value were left out, and what they leave of the total.
+fn are_determined(values: ArrayView1<'_, f64>, shown: usize, total: f64, size: usize, loss: f64) -> bool {
     let squared = |i: usize| values[i] * values[i];
-    let rounding = f64::EPSILON * (size as f64).sqrt() * squared(0);
+    let captured: f64 = (0..shown).map(squared).sum();
+    let rounding = loss.max(1.0) * f64::EPSILON * (size as f64).sqrt() * squared(0);
     let last = values.len() - 1;
-    (0..shown).all(|i| AGREEMENT_TOLERANCE * (squared(i) - squared(i + 1)) > rounding)
+    total - captured >= MIN_UNREPORTED_SHARE * captured
+        && (0..shown).all(|i| AGREEMENT_TOLERANCE * (squared(i) - squared(i + 1)) > rounding)
         && DIRECTION_TOLERANCE * (squared(shown.saturating_sub(1)) - squared(last)) > rounding
 }

@@ -22,6 +22,7 @@ mod monitor;
 mod orl;
 #[cfg(feature = "images")]
 mod pictures;
+mod reads;
 mod scaled;
 mod settings;
 mod sparse;

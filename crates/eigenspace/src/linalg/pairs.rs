@@ -1,0 +1,190 @@
+//! Products of pairs of rows, each summed in one fixed order.
+//!
+//! ```text
+//! p_ij = Σ_panels Σ_lanes (a_i − r)(b_j − r)        a panel has PAIR_PANEL columns
+//! ```
+//!
+//! Matrix products add in an order that depends on the shapes, so the product of two rows can differ in its last bits
+//! from one block of rows to another. Here it depends only on the two rows, and products that were computed for a few rows
+//! at a time are the same numbers as those computed at once. Rows are long, so two loads and one product of vectors are
+//! enough work for each core; the rows of a tile stay in the cache.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use pulp::{Arch, Simd, WithSimd};
+
+use super::slices::vectorized;
+
+/// Columns of a panel, a multiple of every vector width.
+const PAIR_PANEL: usize = 512;
+/// Rows of a tile: as many sums as fit in the registers.
+const LEFT: usize = 2;
+const RIGHT: usize = 4;
+/// Below this number of products, one thread is faster.
+const PARALLEL_PRODUCTS: usize = 1 << 18;
+
+/// Number of roundings of a term in a sum over this many columns, at most: of its two differences and its product, in a
+/// lane, between lanes, and between panels.
+pub(crate) fn pair_roundings(columns: usize) -> f64 {
+    (PAIR_PANEL / 2 + 16 + columns.div_ceil(PAIR_PANEL)) as f64
+}
+
+/// Rows, and the point in two words that is subtracted from each of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Shifted<'a> {
+    pub(crate) rows: ArrayView2<'a, f64>,
+    pub(crate) point: Option<(ArrayView1<'a, f64>, ArrayView1<'a, f64>)>,
+}
+
+impl Shifted<'_> {
+    /// Writes columns of a row minus the point, and zeros after them.
+    fn pack(&self, row: usize, columns: std::ops::Range<usize>, to: &mut [f64]) {
+        let (to, rest) = to.split_at_mut(columns.len());
+        rest.fill(0.0);
+        let Some(row) = self.rows.row(row).to_slice().map(|row| &row[columns.clone()]) else {
+            unreachable!("rows of a buffer are contiguous")
+        };
+        let Some((high, low)) = self.point.and_then(|(high, low)| Some((high.to_slice()?, low.to_slice()?))) else {
+            to.copy_from_slice(row);
+            return;
+        };
+        let (high, low) = (&high[columns.clone()], &low[columns]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((to, x), high), low) in to.iter_mut().zip(row).zip(high).zip(low) {
+                    *to = (x - high) - low;
+                }
+            },
+        );
+    }
+}
+
+/// The products of rows on the left with rows on the right, one row of the result for each row on the right. Row i on the
+/// left is multiplied only by the first `limits[i]` rows on the right; limits are non-decreasing, and entries beyond them
+/// are undefined.
+pub(crate) fn pair_products(left: Shifted<'_>, right: Shifted<'_>, limits: &[usize]) -> Array2<f64> {
+    let (lefts, rights, width) = (left.rows.nrows(), right.rows.nrows(), left.rows.ncols());
+    let mut out = Array2::zeros((rights, lefts));
+    if out.is_empty() {
+        return out;
+    }
+    let multiply = |first: usize, mut out: ndarray::ArrayViewMut2<'_, f64>| {
+        let mut packed = vec![0.0; lefts * PAIR_PANEL];
+        let mut few = vec![0.0; RIGHT * PAIR_PANEL];
+        for start in (0..width).step_by(PAIR_PANEL) {
+            let columns = start..width.min(start + PAIR_PANEL);
+            let needed = limits.partition_point(|limit| *limit <= first);
+            for (i, to) in packed.chunks_exact_mut(PAIR_PANEL).enumerate().skip(needed) {
+                left.pack(i, columns.clone(), to);
+            }
+            for (tile, mut out) in out.axis_chunks_iter_mut(Axis(0), RIGHT).enumerate() {
+                let at = first + tile * RIGHT;
+                for (j, to) in few.chunks_exact_mut(PAIR_PANEL).enumerate().take(out.nrows()) {
+                    right.pack(at + j, columns.clone(), to);
+                }
+                let from = limits.partition_point(|limit| *limit <= at);
+                let sums = out.as_slice_mut().expect("whole rows of a new matrix are contiguous");
+                Arch::new().dispatch(Tiles { left: &packed, from, right: &few, sums, stride: lefts });
+            }
+        }
+    };
+    if lefts * rights * width < PARALLEL_PRODUCTS || rayon::current_num_threads() == 1 {
+        multiply(0, out.view_mut());
+    } else {
+        // The division has no effect on any sum.
+        let part = rights.div_ceil(2 * rayon::current_num_threads()).next_multiple_of(RIGHT);
+        out.axis_chunks_iter_mut(Axis(0), part)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(task, out)| multiply(task * part, out));
+    }
+    out
+}
+
+/// Adds the products of a panel: of the rows on the left after `from` with a few rows on the right.
+struct Tiles<'a> {
+    left: &'a [f64],
+    from: usize,
+    right: &'a [f64],
+    sums: &'a mut [f64],
+    stride: usize,
+}
+
+impl WithSimd for Tiles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { left, from, right, sums, stride } = self;
+        let right: [&[f64]; RIGHT] = std::array::from_fn(|j| &right[j * PAIR_PANEL..(j + 1) * PAIR_PANEL]);
+        let row = |i: usize| &left[i * PAIR_PANEL..(i + 1) * PAIR_PANEL];
+        let mut add = |i: usize, products: [f64; RIGHT]| {
+            sums.chunks_exact_mut(stride).zip(products).for_each(|(sums, product)| sums[i] += product);
+        };
+        let mut i = from;
+        while i + LEFT <= stride {
+            let products = tile::<S, LEFT>(simd, std::array::from_fn(|k| row(i + k)), right);
+            products.into_iter().enumerate().for_each(|(k, products)| add(i + k, products));
+            i += LEFT;
+        }
+        for i in i..stride {
+            let [products] = tile::<S, 1>(simd, [row(i)], right);
+            add(i, products);
+        }
+    }
+}
+
+/// The products of a panel of some rows with each other. Each has its own lanes, so it does not depend on the others.
+#[inline(always)]
+fn tile<S: Simd, const ROWS: usize>(simd: S, left: [&[f64]; ROWS], right: [&[f64]; RIGHT]) -> [[f64; RIGHT]; ROWS] {
+    let vectors = PAIR_PANEL / S::F64_LANES;
+    let left = left.map(|row| &S::as_simd_f64s(row).0[..vectors]);
+    let right = right.map(|row| &S::as_simd_f64s(row).0[..vectors]);
+    let mut sums = [[simd.splat_f64s(0.0); RIGHT]; ROWS];
+    for c in 0..vectors {
+        let factors: [S::f64s; RIGHT] = std::array::from_fn(|j| right[j][c]);
+        for (sums, row) in sums.iter_mut().zip(&left) {
+            let factor = row[c];
+            for (sum, other) in sums.iter_mut().zip(factors) {
+                *sum = simd.mul_add_e_f64s(factor, other, *sum);
+            }
+        }
+    }
+    sums.map(|sums| sums.map(|sum| simd.reduce_sum_f64s(sum)))
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array1;
+
+    use super::*;
+
+    fn rows(n: usize, d: usize, seed: usize) -> Array2<f64> {
+        Array2::from_shape_fn((n, d), |(i, j)| ((i * 7919 + j * 104_729 + i * j + seed) % 9973) as f64 / 9973.0 + 1e3)
+    }
+
+    #[test]
+    fn products_do_not_depend_on_the_other_rows_and_are_those_of_the_definition() {
+        for (n, d) in [(1, 3), (7, 511), (10, 512), (13, 1025), (33, 2000)] {
+            let a = rows(n, d, 5);
+            let point = (a.row(0).to_owned(), Array1::from_elem(d, 1e-14));
+            let shifted = |rows| Shifted { rows, point: Some((point.0.view(), point.1.view())) };
+            let limits: Vec<usize> = (1..=n).collect();
+            let all = pair_products(shifted(a.view()), shifted(a.view()), &limits);
+            for i in 0..n {
+                let one = pair_products(shifted(super::super::rows_of(a.view(), i..i + 1)), shifted(a.view()), &[n]);
+                let centered = |k: usize| (&a.row(k) - &point.0) - &point.1;
+                for j in 0..n {
+                    let exact: f64 = centered(i).dot(&centered(j));
+                    let largest = (centered(i).dot(&centered(i)) * centered(j).dot(&centered(j))).sqrt();
+                    let rounding = pair_roundings(d) * f64::EPSILON * largest;
+                    assert!((one[[j, 0]] - exact).abs() <= rounding, "{n} {d} {i} {j}");
+                    if j <= i {
+                        assert_eq!(one[[j, 0]].to_bits(), all[[j, i]].to_bits(), "{n} {d} {i} {j}");
+                    }
+                }
+            }
+        }
+    }
+}
