@@ -153,6 +153,15 @@ fn a_feature_cannot_lose_more_than_its_scatter() {
     assert!(allowed < 0.0 && allowed > -1e-12, "{allowed:e}");
 }
 
+/// What remains, as a matrix.
+fn scatter_of(rest: &Rest) -> Array2<f64> {
+    let mut rows = rest.rows.clone();
+    if let Some(eigenvalues) = &rest.eigenvalues {
+        rows *= &eigenvalues.mapv(f64::sqrt).insert_axis(Axis(1));
+    }
+    rows.t().dot(&rows)
+}
+
 #[test]
 fn scatters_are_subtracted_in_units_of_their_spread() {
     let noisy = Bound { feature_noise: array![0.0, 25.0, 0.0], ..Bound::exact(3) };
@@ -162,13 +171,16 @@ fn scatters_are_subtracted_in_units_of_their_spread() {
     let rest = whole.scatter_without(&part, &array![0.0, 2.0, 0.0]);
     all_near(&rest.spread, &array![16.0, 25.0, 0.0]);
     all_near(&rest.units.clone().unwrap(), &array![16.0, 25.0, 1.0]);
-    all_near(&rest.factor.map_axis(Axis(0), |column| column.dot(&column)), &array![12.0, 5.0, 0.0]);
+    all_near(&scatter_of(&rest).diag().to_owned(), &array![12.0, 5.0, 0.0]);
     // 4 u (D + r₃ + r₂ + 16) times the trace of the correlations, 1 + 9/25.
     near(rest.rounding.features, 4.0 * 22.0 * U * (1.0 + 9.0 / 25.0));
     assert_eq!((rest.rounding.columns, rest.rounding.whole, rest.smallest), (0.0, 0.0, 0.0));
     // That trace counts as at least 1.
     let weak = model(9, 9.0, &[1.0], array![2.0, 0.0, 0.0], Bound::exact(3));
     near(weak.scatter_without(&part, &Array1::zeros(3)).rounding.features, 4.0 * 21.0 * U);
+    // More is taken out than there is.
+    let heavy = model(4, 4.0, &[36.0], array![36.0, 0.0, 0.0], Bound::exact(3));
+    near(whole.scatter_without(&heavy, &Array1::zeros(3)).smallest, (16.0 - 36.0) / 16.0);
 }
 
 #[test]
@@ -177,16 +189,18 @@ fn directions_of_the_part_outside_of_the_whole_are_subtracted_too() {
     let part = model(4, 4.0, &[4.0], array![4.0, 0.0, 0.0], Bound::exact(3));
     // The largest length is that of the whole, of the part, or of c; 8 u (r₃ + r₂ + 1 + 16) times its square.
     for (c, greatest) in [(1.0, 4.0), (5.0, 5.0)] {
-        let rest = whole.span_without(&part, &array![0.0, 0.0, c]);
-        let left = rest.factor.t().dot(&rest.factor);
+        let rest = whole.span_without(&part, &array![0.0, 0.0, c], 3);
+        let left = scatter_of(&rest);
         near(left[[0, 0]], 12.0);
         near(left[[1, 1]], 9.0);
         near(rest.smallest, -c * c);
         near(rest.rounding.whole, 8.0 * 20.0 * U * greatest * greatest);
-        assert!(rest.units.is_none() && rest.rounding.features == 0.0 && rest.rounding.columns == 0.0);
+        // A rotation of the two directions of the whole and the one outside.
+        near(rest.rounding.columns, 2.0 * (3.0 + 16.0) * U);
+        assert!(rest.units.is_none() && rest.rounding.features == 0.0);
     }
     let heavy = model(4, 4.0, &[36.0], array![36.0, 0.0, 0.0], Bound::exact(3));
-    let rest = whole.span_without(&heavy, &Array1::zeros(3));
+    let rest = whole.span_without(&heavy, &Array1::zeros(3), 3);
     near(rest.smallest, 16.0 - 36.0);
     near(rest.rounding.whole, 8.0 * 20.0 * U * 36.0);
 }
@@ -194,7 +208,10 @@ fn directions_of_the_part_outside_of_the_whole_are_subtracted_too() {
 #[test]
 fn a_span_is_extended_by_what_is_above_the_floor() {
     let whole = model(9, 9.0, &[16.0], array![16.0, 0.0, 0.0], Bound::exact(3));
-    let span = |rows: Array2<f64>| whole.span_with(rows.view(), 1e-3);
+    let span = |rows: Array2<f64>| {
+        let inside = rows.dot(&whole.basis().t());
+        whole.span_with(rows.view(), inside.view(), 1e-3).into_owned()
+    };
     assert_eq!(span(array![[5.0, 1e-3, 0.0]]).nrows(), 1);
     assert_eq!(span(array![[5.0, 2e-3, 0.0]]), array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
     assert_eq!(span(array![[5.0, 1.0, 0.0], [0.0, 0.0, 1e-4]]).nrows(), 2);
@@ -205,7 +222,8 @@ fn a_span_is_extended_by_what_is_above_the_floor() {
     turned.basis = Basis::trusted(array![[0.6, a, b], [-0.8, 0.36, a], [0.0, -0.8, 0.6]]);
     let rows = array![[0.1, 0.7, 0.3], [0.3, -0.2, 0.9], [1.1, 0.4, 0.7]];
     assert!(outside_of(turned.basis(), rows.view()).iter().any(|x| *x != 0.0), "rounding is left outside");
-    assert_eq!(turned.span_with(rows.view(), 0.0).nrows(), 3);
+    let inside = rows.dot(&turned.basis().t());
+    assert_eq!(turned.span_with(rows.view(), inside.view(), 0.0).nrows(), 3);
 }
 
 #[test]
@@ -221,15 +239,11 @@ fn only_eigenvalues_above_the_floor_are_kept() {
     let axes = Array2::eye(3);
     assert_eq!(factor(&array![9.0, 4.0, 0.0], &axes, 0.0), array![[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]]);
     assert_eq!(factor(&array![9.0, 4.0, 1.0], &axes, 4.0).nrows(), 1);
-    assert_eq!(
-        (smallest(&array![2.0, -1.0]), smallest(&array![2.0, 1.0]), smallest(&Array1::zeros(0))),
-        (-1.0, 0.0, 0.0)
-    );
 }
 
 fn rest(smallest: f64, units: Option<Array1<f64>>) -> Rest {
     let spread = Array1::ones(2);
-    Rest { factor: Array2::zeros((0, 2)), smallest, units, spread, rounding: Rounding::whole(0.0) }
+    Rest { rows: Array2::zeros((0, 2)), eigenvalues: None, smallest, units, spread, rounding: Rounding::whole(0.0) }
 }
 
 #[test]
