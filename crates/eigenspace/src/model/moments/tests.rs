@@ -122,3 +122,17 @@ fn squared_weights_stay_between_equal_weights_and_all_weight_on_one_row() {
         assert_eq!(left.squared_weight, expected);
     }
 }
+
+#[test]
+fn differences_of_two_words_keep_the_second() {
+    let words = |low: f64| TwoWords { high: vec![4e15], low: vec![low] };
+    assert_eq!(words(0.25).less(&words(0.0625)), array![0.1875]);
+}
+
+#[test]
+fn kinds_of_weights_are_read_by_their_names() {
+    for kind in [WeightKind::Frequency, WeightKind::Reliability] {
+        assert_eq!(kind.name().parse::<WeightKind>().ok(), Some(kind));
+    }
+    assert!("often".parse::<WeightKind>().is_err());
+}

@@ -184,25 +184,39 @@ fn scatters_are_subtracted_in_units_of_their_spread() {
 }
 
 #[test]
+fn few_features_are_compared_in_units_of_their_spread() {
+    let whole = model(9, 9.0, &[16.0, 1.0], array![16.0, 1.0, 0.0], Bound::exact(3));
+    let part = model(4, 4.0, &[36.0], array![36.0, 0.0, 0.0], Bound::exact(3));
+    let Error::NotAPart { scatter, .. } = whole.split(&part).unwrap_err() else { panic!("another error") };
+    near(scatter, (16.0 - 36.0) / 16.0);
+}
+
+#[test]
 fn directions_of_the_part_outside_of_the_whole_are_subtracted_too() {
-    let whole = model(9, 9.0, &[16.0, 9.0], array![16.0, 9.0, 4.0], Bound::exact(3));
-    let part = model(4, 4.0, &[4.0], array![4.0, 0.0, 0.0], Bound::exact(3));
-    // The largest length is that of the whole, of the part, or of c; 8 u (r₃ + r₂ + 1 + 16) times its square.
-    for (c, greatest) in [(1.0, 4.0), (5.0, 5.0)] {
-        let rest = whole.span_without(&part, &array![0.0, 0.0, c], 3);
-        let left = scatter_of(&rest);
-        near(left[[0, 0]], 12.0);
-        near(left[[1, 1]], 9.0);
-        near(rest.smallest, -c * c);
-        near(rest.rounding.whole, 8.0 * 20.0 * U * greatest * greatest);
-        // A rotation of the two directions of the whole and the one outside.
-        near(rest.rounding.columns, 2.0 * (3.0 + 16.0) * U);
-        assert!(rest.units.is_none() && rest.rounding.features == 0.0);
+    for scale in [1.0, 2_f64.powi(-60), 2_f64.powi(60)] {
+        let scaled = |count: u64, squared: &[f64]| {
+            let squared: Vec<f64> = squared.iter().map(|value| value * scale).collect();
+            let mut q = Array1::zeros(3);
+            q.iter_mut().zip(&squared).for_each(|(q, value)| *q = *value);
+            model(count, count as f64, &squared, q, Bound::exact(3))
+        };
+        let (whole, part) = (scaled(9, &[16.0, 9.0]), scaled(4, &[4.0, 1.0]));
+        // The largest length is that of the whole, of the part, or of c; 8 u (r₃ + r₂ + 1 + 16) times its square.
+        for (c, greatest) in [(1.0, 4.0), (5.0, 5.0)] {
+            let rest = whole.span_without(&part, &array![0.0, 0.0, c * scale.sqrt()], 3);
+            let left = scatter_of(&rest) / scale;
+            near(left[[0, 0]], 12.0);
+            near(left[[1, 1]], 8.0);
+            near(rest.smallest, -c * c * scale);
+            near(rest.rounding.whole, 8.0 * 21.0 * U * greatest * greatest * scale);
+            // A rotation of the two directions of the whole and the one outside.
+            near(rest.rounding.columns, 2.0 * (3.0 + 16.0) * U);
+            assert!(rest.units.is_none() && rest.rounding.features == 0.0);
+        }
+        let rest = whole.span_without(&scaled(4, &[36.0]), &Array1::zeros(3), 3);
+        near(rest.smallest, (16.0 - 36.0) * scale);
+        near(rest.rounding.whole, 8.0 * 20.0 * U * 36.0 * scale);
     }
-    let heavy = model(4, 4.0, &[36.0], array![36.0, 0.0, 0.0], Bound::exact(3));
-    let rest = whole.span_without(&heavy, &Array1::zeros(3), 3);
-    near(rest.smallest, 16.0 - 36.0);
-    near(rest.rounding.whole, 8.0 * 20.0 * U * 36.0);
 }
 
 #[test]
@@ -223,7 +237,7 @@ fn a_span_is_extended_by_what_is_above_the_floor() {
     let rows = array![[0.1, 0.7, 0.3], [0.3, -0.2, 0.9], [1.1, 0.4, 0.7]];
     assert!(outside_of(turned.basis(), rows.view()).iter().any(|x| *x != 0.0), "rounding is left outside");
     let inside = rows.dot(&turned.basis().t());
-    assert_eq!(turned.span_with(rows.view(), inside.view(), 0.0).nrows(), 3);
+    assert_eq!(turned.span_with(rows.view(), inside.view(), 0.0).into_owned(), turned.basis());
 }
 
 #[test]
