@@ -207,3 +207,86 @@ fn sums_of_millions_of_blocks_keep_their_digits() {
     let truth = 0.1 * 0.1 * 200_000.0;
     assert!((m[[0, 0]] + low[[0, 0]] - truth).abs() <= 2.0 * f64::EPSILON * truth);
 }
+
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e-9
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn rate_of_implicit() {
+    use super::implicit::{Implicit, Operator};
+    let a = super::Normal::new(1).matrix(4096, 4096);
+    let mut g = ndarray::Array2::zeros((1024, 1024));
+    fn time<const W: usize>(a: ndarray::ArrayView2<'_, f64>) {
+        let q = super::lanes::by_columns::<W>(super::Normal::new(2).matrix(W, 4096).view());
+        let op = Implicit(a);
+        let mut best = f64::MAX;
+        for _ in 0..6 {
+            let t = cpu();
+            std::hint::black_box(op.apply(&q));
+            best = best.min(cpu() - t);
+        }
+        println!("{W}: {:.1} GFLOP/s, {:.2} ms/vector", 4.0 * 4096f64.powi(2) * W as f64 / best / 1e9, best * 1e3 / W as f64);
+    }
+    // In the pool, which must have one thread.
+    super::inside(|| time::<8>(a.view()));
+    super::inside(|| time::<16>(a.view()));
+    super::inside(|| time::<32>(a.view()));
+    let mut peak = f64::MAX;
+    for _ in 0..6 {
+        let t = cpu();
+        let part = super::rows_of(a.view(), 0..1024);
+        super::multiply(g.view_mut(), part, part.reversed_axes());
+        peak = peak.min(cpu() - t);
+    }
+    println!("(rayon) gemm {:.1} GFLOP/s", 2.0 * 4096.0 * 1024f64.powi(2) / peak / 1e9);
+}
+
+/// M = diag(values).
+struct Diagonal(Vec<f64>);
+
+impl<const W: usize> super::Operator<W> for Diagonal {
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    fn apply(&self, lanes: &[[f64; W]]) -> super::lanes::Lanes<W> {
+        lanes.iter().zip(&self.0).map(|(x, value)| x.map(|x| value * x)).collect()
+    }
+}
+
+#[test]
+fn krylov_finds_the_leading_eigenpairs_of_hard_spectra() {
+    use super::krylov::{Krylov, Request};
+    use super::remainder::remainder;
+    let falling = |i: usize| 1.0 / (1.0 + i as f64).powi(2);
+    let spectra: [(&str, Vec<f64>); 7] = [
+        ("falling", (0..600).map(falling).collect()),
+        ("equal", (0..600).map(|i| if i < 45 { 1.0 } else { 0.3 * falling(i - 45) }).collect()),
+        ("cluster at the cut", (0..600).map(|i| if i < 15 { 2.0 } else { 1.0 - 1e-6 * i as f64 }).collect()),
+        ("rank of 20", (0..600).map(|i| if i < 20 { 1.0 + i as f64 } else { 0.0 }).collect()),
+        ("rank of 7", (0..600).map(|i| if i < 7 { 1.0 } else { 0.0 }).collect()),
+        ("identity", vec![3.0; 600]),
+        ("zero", vec![0.0; 600]),
+    ];
+    for (name, values) in spectra {
+        let mut sorted = values.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let operator = Diagonal(values);
+        let request = Request { wanted: 20, kept: 24, room: 128, products: 4000 };
+        let mut krylov = Krylov::<_, 8>::new(&operator, request);
+        let leading = krylov.run();
+        println!("{name}: {} products, converged {}", leading.products, leading.converged);
+        assert!(leading.converged, "{name}");
+        assert!(super::orthogonality_loss(leading.vectors.view()) < 1e-13, "{name}");
+        for i in 0..20 {
+            assert!((leading.values[i] - sorted[i]).abs() <= 1e-12 * sorted[0], "{name}: value {i}: {} beside {}", leading.values[i], sorted[i]);
+        }
+        let bound = remainder::<_, 8>(&operator, leading.vectors.view());
+        println!("  remainder {} .. {}, true at least {}", bound.found, bound.bound, sorted[24]);
+        assert!(bound.bound >= sorted[24] * (1.0 - 1e-12), "{name}");
+        assert!(bound.bound <= 2.5 * sorted[24] + 1e-12 * sorted[0], "{name}");
+    }
+}
