@@ -33,7 +33,7 @@ const SECOND_PASS_CHANGE: f64 = 1e-6;
 /// Parts of the basis that are multiplied in parallel.
 const PARTS: usize = 4;
 /// Seed of the random rows.
-const SEED: u64 = 0x005e_ed0f_e16e_5bac;
+pub(super) const SEED: u64 = 0x005e_ed0f_e16e_5bac;
 
 /// What to compute, and how much work to spend on it.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +60,7 @@ pub(crate) struct Leading {
     /// Whether the residuals of the wanted pairs are below the tolerance.
     pub(crate) converged: bool,
     /// Number of vectors that were multiplied.
+    #[cfg(test)]
     pub(crate) products: usize,
 }
 
@@ -271,6 +272,7 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
             images: rotate(turn, rows_of(self.images.view(), 0..self.size)),
             next: values.get(count).copied().unwrap_or(0.0).max(0.0),
             converged,
+            #[cfg(test)]
             products: self.products,
         }
     }
@@ -290,8 +292,9 @@ pub(crate) fn orthonormalize<const W: usize>(lanes: &mut Lanes<W>, floor: f64) {
         let gram = gram_of_lanes(lanes);
         let scales = gram.diag().mapv(|square| if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 });
         let used: Vec<usize> = (0..W).filter(|&k| gram[[k, k]] > floor * floor).collect();
-        let scaled =
-            Array2::from_shape_fn((used.len(), used.len()), |(i, j)| gram[[used[i], used[j]]] * scales[used[i]] * scales[used[j]]);
+        let scaled = Array2::from_shape_fn((used.len(), used.len()), |(i, j)| {
+            gram[[used[i], used[j]]] * scales[used[i]] * scales[used[j]]
+        });
         let (values, vectors) = eigh(scaled.view());
         let last = values.last().copied().unwrap_or(1.0);
         if last * MAX_GRAM_CONDITION < 1.0 {

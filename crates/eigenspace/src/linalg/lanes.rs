@@ -9,8 +9,8 @@
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2, Axis};
-use rayon::slice::ParallelSliceMut;
 use pulp::{Arch, Simd, WithSimd};
+use rayon::slice::ParallelSliceMut;
 
 /// Rows that are multiplied at a time.
 const ROWS: usize = 6;
@@ -88,7 +88,7 @@ struct Rows<'a, const W: usize> {
     /// A Q.
     products: &'a mut [[f64; W]; ROWS],
     /// The products multiply these rows again, and are added here.
-    sum: Option<&'a mut [[f64; W]]>,
+    sum: &'a mut [[f64; W]],
 }
 
 impl<const W: usize> WithSimd for Rows<'_, W> {
@@ -96,14 +96,13 @@ impl<const W: usize> WithSimd for Rows<'_, W> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, lanes, products, mut sum } = self;
+        let Self { rows, lanes, products, sum } = self;
         let registers = W / S::F64_LANES;
         for group in (0..registers).step_by(2) {
-            let sum = sum.as_deref_mut();
             if group + 1 < registers {
-                multiply::<S, W, 2>(simd, rows, lanes, products, sum, group);
+                multiply::<S, W, 2>(simd, rows, lanes, products, &mut *sum, group);
             } else {
-                multiply::<S, W, 1>(simd, rows, lanes, products, sum, group);
+                multiply::<S, W, 1>(simd, rows, lanes, products, &mut *sum, group);
             }
         }
     }
@@ -116,7 +115,7 @@ fn multiply<S: Simd, const W: usize, const R: usize>(
     rows: [&[f64]; ROWS],
     lanes: &[[f64; W]],
     products: &mut [[f64; W]; ROWS],
-    sum: Option<&mut [[f64; W]]>,
+    sum: &mut [[f64; W]],
     group: usize,
 ) {
     let (registers, length) = (W / S::F64_LANES, lanes.len());
@@ -138,7 +137,6 @@ fn multiply<S: Simd, const W: usize, const R: usize>(
         let product = S::as_mut_simd_f64s(product).0;
         product[group..group + R].copy_from_slice(y);
     }
-    let Some(sum) = sum else { return };
     let sum = S::as_mut_simd_f64s(sum.as_flattened_mut()).0;
     for (j, sum) in sum.chunks_exact_mut(registers).enumerate() {
         let cells = [a[j], b[j], c[j], d[j], e[j], f[j]];
@@ -156,16 +154,18 @@ fn multiply<S: Simd, const W: usize, const R: usize>(
 fn each_group<const W: usize>(
     a: ArrayView2<'_, f64>,
     lanes: &[[f64; W]],
-    mut sum: Option<&mut [[f64; W]]>,
+    sum: &mut [[f64; W]],
     mut found: impl FnMut(usize, &[[f64; W]]),
 ) {
     let zeros = vec![0.0; lanes.len()];
     let mut products = [[0.0; W]; ROWS];
     for (number, group) in a.axis_chunks_iter(Axis(0), ROWS).enumerate() {
-        let owned: Vec<std::borrow::Cow<'_, [f64]>> =
-            group.axis_iter(Axis(0)).map(|row| row.to_slice().map_or_else(|| row.to_vec().into(), Into::into)).collect();
+        let owned: Vec<std::borrow::Cow<'_, [f64]>> = group
+            .axis_iter(Axis(0))
+            .map(|row| row.to_slice().map_or_else(|| row.to_vec().into(), Into::into))
+            .collect();
         let rows = std::array::from_fn(|i| owned.get(i).map_or(&zeros[..], |row| row));
-        Arch::new().dispatch(Rows { rows, lanes, products: &mut products, sum: sum.as_deref_mut() });
+        Arch::new().dispatch(Rows { rows, lanes, products: &mut products, sum });
         found(number * ROWS, &products[..group.nrows()]);
     }
 }
@@ -181,7 +181,7 @@ pub(crate) fn there_and_back<const W: usize>(
     let mut along = vec![[0.0; W]; a.nrows()];
     let part = |(part, along): (ArrayView2<'_, f64>, &mut [[f64; W]])| {
         let mut sum = vec![[0.0; W]; lanes.len()];
-        each_group(part, lanes, Some(&mut sum), |start, found| {
+        each_group(part, lanes, &mut sum, |start, found| {
             along[start..start + found.len()].copy_from_slice(found);
         });
         sum
@@ -194,15 +194,4 @@ pub(crate) fn there_and_back<const W: usize>(
     };
     let back = sums.into_iter().reduce(together).unwrap_or_else(|| vec![[0.0; W]; lanes.len()]);
     (along, back)
-}
-
-/// A Q.
-pub(crate) fn there<const W: usize>(a: ArrayView2<'_, f64>, lanes: &[[f64; W]], parts: usize) -> Lanes<W> {
-    let share = a.nrows().div_ceil(parts).next_multiple_of(ROWS).max(ROWS);
-    let mut along = vec![[0.0; W]; a.nrows()];
-    let shares = a.axis_chunks_iter(Axis(0), share).into_par_iter();
-    shares.zip(along.par_chunks_mut(share)).for_each(|(part, along)| {
-        each_group(part, lanes, None, |start, found| along[start..start + found.len()].copy_from_slice(found));
-    });
-    along
 }

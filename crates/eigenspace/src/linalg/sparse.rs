@@ -38,11 +38,6 @@ impl Slices {
         self.offsets.len() - 1
     }
 
-    /// The largest number of cells of a slice.
-    pub(crate) fn longest(&self) -> usize {
-        self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
-    }
-
     /// The weighted sum of lanes.
     fn shift<const W: usize>(weights: &[f64], lanes: &[[f64; W]]) -> [f64; W] {
         let mut total = [0.0; W];

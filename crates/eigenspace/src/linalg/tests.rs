@@ -217,10 +217,10 @@ fn cpu() -> f64 {
 #[ignore = "a measurement"]
 fn rate_of_implicit() {
     use super::implicit::{Implicit, Operator};
-    let a = super::Normal::new(1).matrix(4096, 4096);
+    let a = super::random::Normal::new(1).matrix(4096, 4096);
     let mut g = ndarray::Array2::zeros((1024, 1024));
     fn time<const W: usize>(a: ndarray::ArrayView2<'_, f64>) {
-        let q = super::lanes::by_columns::<W>(super::Normal::new(2).matrix(W, 4096).view());
+        let q = super::lanes::by_columns::<W>(super::random::Normal::new(2).matrix(W, 4096).view());
         let op = Implicit(a);
         let mut best = f64::MAX;
         for _ in 0..6 {
@@ -228,7 +228,11 @@ fn rate_of_implicit() {
             std::hint::black_box(op.apply(&q));
             best = best.min(cpu() - t);
         }
-        println!("{W}: {:.1} GFLOP/s, {:.2} ms/vector", 4.0 * 4096f64.powi(2) * W as f64 / best / 1e9, best * 1e3 / W as f64);
+        println!(
+            "{W}: {:.1} GFLOP/s, {:.2} ms/vector",
+            4.0 * 4096f64.powi(2) * W as f64 / best / 1e9,
+            best * 1e3 / W as f64
+        );
     }
     // In the pool, which must have one thread.
     super::inside(|| time::<8>(a.view()));
@@ -282,11 +286,73 @@ fn krylov_finds_the_leading_eigenpairs_of_hard_spectra() {
         assert!(leading.converged, "{name}");
         assert!(super::orthogonality_loss(leading.vectors.view()) < 1e-13, "{name}");
         for i in 0..20 {
-            assert!((leading.values[i] - sorted[i]).abs() <= 1e-12 * sorted[0], "{name}: value {i}: {} beside {}", leading.values[i], sorted[i]);
+            assert!(
+                (leading.values[i] - sorted[i]).abs() <= 1e-12 * sorted[0],
+                "{name}: value {i}: {} beside {}",
+                leading.values[i],
+                sorted[i]
+            );
         }
         let bound = remainder::<_, 8>(&operator, leading.vectors.view());
         println!("  remainder {} .. {}, true at least {}", bound.found, bound.bound, sorted[24]);
         assert!(bound.bound >= sorted[24] * (1.0 - 1e-12), "{name}");
         assert!(bound.bound <= 2.5 * sorted[24] + 1e-12 * sorted[0], "{name}");
     }
+}
+
+/// M = 10 u uᵀ + diag(values) outside u.
+struct Hidden {
+    u: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl super::Operator<8> for Hidden {
+    fn size(&self) -> usize {
+        self.u.len()
+    }
+
+    fn apply(&self, lanes: &[[f64; 8]]) -> super::lanes::Lanes<8> {
+        let along = |lanes: &[[f64; 8]]| {
+            let mut sum = [0.0; 8];
+            for (x, u) in lanes.iter().zip(&self.u) {
+                sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += u * x);
+            }
+            sum
+        };
+        let less = |lanes: &[[f64; 8]], along: [f64; 8]| -> Vec<[f64; 8]> {
+            lanes.iter().zip(&self.u).map(|(x, u)| std::array::from_fn(|k| x[k] - u * along[k])).collect()
+        };
+        let inside = along(lanes);
+        let rest: Vec<[f64; 8]> =
+            less(lanes, inside).iter().zip(&self.values).map(|(x, value)| x.map(|x| value * x)).collect();
+        let rest = less(&rest, along(&rest));
+        rest.iter().zip(&self.u).map(|(x, u)| std::array::from_fn(|k| x[k] + 10.0 * u * inside[k])).collect()
+    }
+}
+
+#[test]
+fn a_direction_that_the_start_misses_is_found_by_the_random_vectors_of_the_bound() {
+    use super::krylov::{Krylov, Request, SEED};
+    use super::remainder::remainder;
+    let size = 400;
+    let start = super::random::Normal::new(SEED).matrix(8, size);
+    // Orthogonal to the first rows, and to nothing else.
+    let mut u = ndarray::Array1::from_shape_fn(size, |i| (i as f64 * 0.7).sin());
+    let (_, basis) = super::thin_svd(start.view());
+    for _ in 0..3 {
+        let along = basis.dot(&u);
+        u -= &basis.t().dot(&along);
+    }
+    u /= u.dot(&u).sqrt();
+    let operator = Hidden { u: u.to_vec(), values: (0..size).map(|i| if i < 12 { 1.0 } else { 0.0 }).collect() };
+    let mut krylov = Krylov::<_, 8>::new(&operator, Request { wanted: 6, kept: 6, room: 64, products: 1000 });
+    let first = krylov.run();
+    if first.values[0] < 5.0 {
+        let left = remainder::<_, 8>(&operator, first.vectors.view());
+        assert!(left.found > 9.9 && left.bound >= 10.0 - 1e-9, "{} {}", left.found, left.bound);
+        krylov.also(left.directions.view());
+    }
+    let second = krylov.run();
+    assert!((second.values[0] - 10.0).abs() < 1e-10, "{}", second.values);
+    assert!(second.vectors.row(0).dot(&u).abs() > 1.0 - 1e-10);
 }

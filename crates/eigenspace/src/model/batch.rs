@@ -104,11 +104,17 @@ impl EigenspaceModel {
     }
 }
 
+/// Whether [`Method::Auto`] computes so many directions iteratively.
+pub fn is_iterative(rows: usize, features: usize, rank: usize, sparse: bool) -> bool {
+    let wanted = Wanted { converged: rank, kept: rank };
+    wanted.is_possible(rows, features) && (sparse || wanted.is_faster(rows, features))
+}
+
 /// The model by products, if this is asked for or faster, and possible.
 fn by_iteration(rows: Block<'_>, method: Method, truncation: Truncation) -> Result<Option<EigenspaceModel>, Error> {
     let Truncation::Rank(rank) = truncation else { return Ok(None) };
     let wanted = Wanted { converged: rank, kept: rank };
-    let faster = rows.sparse().is_some() || wanted.is_faster(rows.nrows(), rows.ncols());
+    let faster = is_iterative(rows.nrows(), rows.ncols(), rank, rows.sparse().is_some());
     if method == Method::Iterative || (method == Method::Auto && faster) {
         // Sparse rows cannot be decomposed otherwise, if they do not fit in memory when made dense.
         let direct = rows.sparse().is_none() || rows.nrows().saturating_mul(rows.ncols()) <= MAX_DENSE_CELLS;

@@ -233,7 +233,14 @@ impl Task<'_> {
         self.model(factor, rounded, found, rounding, kept)
     }
 
-    fn model(self, factor: Array2<f64>, rounded: Rounding, found: Found, rounding: f64, kept: usize) -> EigenspaceModel {
+    fn model(
+        self,
+        factor: Array2<f64>,
+        rounded: Rounding,
+        found: Found,
+        rounding: f64,
+        kept: usize,
+    ) -> EigenspaceModel {
         let Found { leading, lost, doubt } = found;
         let first = leading.values.first().copied().unwrap_or(0.0);
         let moments = self.absorbed.moments.clone();
