@@ -46,6 +46,19 @@ impl Certificate {
         self.inner.surplus()
     }
 
+    /// Probability that all bounds hold: 1 if they are proven, 1 - 1e-12 or so after iterative fits, which bound
+    /// what they leave out with random vectors.
+    #[getter]
+    fn confidence(&self) -> f64 {
+        self.inner.confidence()
+    }
+
+    /// True if all bounds are proven, which means that the confidence is 1.
+    #[getter]
+    fn is_proven(&self) -> bool {
+        self.inner.is_proven()
+    }
+
     /// True if nothing beyond rounding was ever dropped, so that the model equals batch PCA.
     #[getter]
     fn is_exact(&self) -> bool {

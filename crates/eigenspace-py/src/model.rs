@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eigenspace::{EigenspaceModel, Error, WeightKind};
+use eigenspace::{EigenspaceModel, Error, Truncation, WeightKind};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
@@ -12,8 +12,11 @@ use crate::certificate::Certificate;
 use crate::compute::compute;
 use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
-use crate::options::{self, Shown};
+use crate::options::{self, Settings, Shown};
 use crate::rows::{Rows, checked, matrix, weights};
+
+/// Vectors that an iterative fit holds at a time, about.
+const IN_KRYLOV: usize = 1000;
 
 /// A PCA model that can be updated, merged and split, and that bounds its own error.
 #[pyclass(frozen, eq, module = "eigenspace._core")]
@@ -70,10 +73,44 @@ impl Model {
         let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
         let view = checked(py, rows.view())?;
         let block = view.block(weights.as_deref());
-        let cells = decomposition(block.nrows(), block.ncols());
+        let sparse = rows.is_sparse();
+        let cells = match truncation {
+            Truncation::Rank(rank)
+                if eigenspace::internal::is_iterative(block.nrows(), block.ncols(), rank, sparse) =>
+            {
+                let copy = if sparse { 0 } else { memory::matrix(block.nrows(), block.ncols()).saturating_mul(2) };
+                copy.saturating_add(memory::matrix(IN_KRYLOV, block.nrows().min(block.ncols())))
+            }
+            _ => decomposition(block.nrows(), block.ncols()),
+        };
         let metadata = metadata.map(Metadata::of_library).unwrap_or_default();
         let fit = || EigenspaceModel::fit_by(block, method, truncation)?.with_metadata(metadata);
         Ok(compute(py, cells, fit)?.into())
+    }
+
+    /// Compute the model of these rows with the settings of a stream, iteratively if that is better.
+    #[staticmethod]
+    #[pyo3(signature = (rows, weights, settings, metadata))]
+    fn fit_at_once(
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyArray1<f64>>>,
+        settings: &Bound<'_, PyAny>,
+        metadata: &Metadata,
+    ) -> PyResult<Self> {
+        let options = Settings::of(settings)?.options(py)?;
+        let (rows, weights) = (Rows::of(rows)?, self::weights(weights)?);
+        let view = checked(py, rows.view())?;
+        let block = view.block(weights.as_deref());
+        let cells = memory::matrix(IN_KRYLOV, block.nrows().min(block.ncols()));
+        let metadata = metadata.of_library();
+        Ok(compute(py, cells, || options.fit(block)?.with_metadata(metadata))?.into())
+    }
+
+    /// Whether batch PCA computes so many directions iteratively.
+    #[staticmethod]
+    fn iterates(rows: usize, features: usize, rank: usize, sparse: bool) -> bool {
+        eigenspace::internal::is_iterative(rows, features, rank, sparse)
     }
 
     /// Read a model from bytes.

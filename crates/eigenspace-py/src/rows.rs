@@ -32,6 +32,11 @@ pub(crate) struct Csr {
 }
 
 impl<'py> Rows<'py> {
+    /// Whether the rows are sparse.
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self, Self::Sparse(_))
+    }
+
     /// Borrows the rows of an argument.
     pub(crate) fn of(argument: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = argument.cast::<PyArray2<f64>>() {

@@ -35,6 +35,19 @@ impl Stream {
         Ok(Self::from(checked(py, options.stream_of(features, rows))?))
     }
 
+    /// Whether a fit of all these rows at once is computed iteratively.
+    #[staticmethod]
+    fn iterates(
+        py: Python<'_>,
+        rows: usize,
+        features: usize,
+        sparse: bool,
+        settings: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let options = Settings::of(settings)?.options(py)?;
+        checked(py, options.iterates(rows, features, sparse))
+    }
+
     /// Create a stream that continues from a model.
     #[staticmethod]
     fn resume(py: Python<'_>, model: &Model, settings: &Bound<'_, PyAny>) -> PyResult<Self> {

@@ -89,6 +89,7 @@ pub mod internal {
     pub use crate::io::source::natural::natural;
     pub use crate::io::source::open::files;
     pub use crate::io::source::prefetch::Prefetch;
+    pub use crate::model::batch::is_iterative;
     pub use crate::printable::{is_printable, printable};
 }
 

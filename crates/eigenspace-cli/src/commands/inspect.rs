@@ -94,6 +94,12 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         let bound = if angle < 1.0 { format!("at most {:.2e} rad", angle.asin()) } else { "not bounded".into() };
         lines.push(("angle", format!("{bound}, between the {shown} components and the exact ones")));
     }
+    if !certificate.is_proven() {
+        lines.push((
+            "confidence",
+            format!("1 - {:.0e}, over the random vectors of an iterative fit", 1.0 - certificate.confidence()),
+        ));
+    }
     if useless {
         lines.push(("remedy", warn::remedy(opened.raw())));
     }
@@ -204,6 +210,7 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
             "relative_error_bound": certificate.relative_error_bound(),
             "lost": certificate.lost(),
             "surplus": certificate.surplus(),
+            "confidence": certificate.confidence(),
             "scatter_eigenvalue_bounds": bounds,
             "sine_of_angle_bound": angle,
         },

@@ -43,8 +43,11 @@ class PCA(Estimator):
         Accepted for compatibility with scikit-learn. The rows are never modified.
     method : str
         'auto', 'svd' (thin singular value decomposition), 'covariance' (eigendecomposition of the
-        feature covariance), or 'gram' (eigendecomposition of the inner products of the rows, for
-        fewer rows than features). All give the same result, and none is random.
+        feature covariance), 'gram' (eigendecomposition of the inner products of the rows, for
+        fewer rows than features), or 'iterative' (products with the rows alone, for far fewer
+        components than rows and features; sparse rows stay sparse). All give the same result up to
+        rounding, and the same one in every run. 'auto' selects 'iterative' if it is faster, and
+        ``model_`` then keeps only the requested components.
     standardize : bool
         Divide features by their standard deviation (correlation PCA).
     weight_kind : str
@@ -63,7 +66,7 @@ class PCA(Estimator):
     components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_,
     n_components_, n_samples_, n_features_in_ : as in scikit-learn
     model_ : EigenspaceModel
-        The fitted model with all directions; it can be updated, merged, split and saved.
+        The fitted model, with all directions unless it was fitted iteratively; it can be updated, merged, split and saved.
 
     Examples
     --------
@@ -114,7 +117,8 @@ class PCA(Estimator):
             if wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
                 view = self._held(X, shown, sample_weight)
             else:
-                model = EigenspaceModel.fit(X, weights=sample_weight, method=self.method)._core
+                rank = self._few(rows, features, shown, is_sparse(X))
+                model = EigenspaceModel.fit(X, rank, weights=sample_weight, method=self.method)._core
                 model = model.with_weight_kind(word_of(self.weight_kind, "weight_kind"))
                 if model.count == 0:
                     raise nothing_to_fit(rows)
@@ -127,6 +131,14 @@ class PCA(Estimator):
             self.n_samples_ = view.raw.count
             self._warn_if_fewer(view)
         return self
+
+    def _few(self, rows: int, features: int, shown: Any, sparse: bool) -> int | None:
+        """Return the number of directions of an iterative fit; None if all directions are computed."""
+        if not isinstance(shown, int) or self.standardize or self.n_components == MLE:
+            return None
+        if self.method == "iterative":
+            return shown
+        return shown if self.method == "auto" and Model.iterates(rows, features, shown, sparse) else None
 
     def _components(self, features: int) -> int | float | None:
         if isinstance(self.n_components, str) and self.n_components == MLE:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._core import Metadata, Stream
+from ._core import Metadata, Model, Stream
 from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
-from ._rows import array_of, is_sparse, piece_rows, pieces_of, weights_of, whole_of
+from ._rows import array_of, is_sparse, piece_rows, pieces_of, rows_of, weights_of, whole_of
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
@@ -200,6 +200,8 @@ class IncrementalPCA(Estimator):
         cost = decomposition(min(n, size), features)
         if state is None:
             at_hand = 0 if whole or is_sparse(X) else n
+            if not whole and is_sparse(X) and Stream.iterates(n, features, True, chosen):
+                return self._at_once(X, weights, chosen)
             stream = Stream(features, chosen, at_hand).with_metadata(self._metadata())
             self._warn_if_ignored(stream, features)
         elif state.settings != chosen:
@@ -214,6 +216,14 @@ class IncrementalPCA(Estimator):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, rows, part, start), cost)
         return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (state is None or state.narrow))
+
+    def _at_once(self, X: Any, weights: Any, chosen: dict[str, Any]) -> StreamState:
+        """Fit sparse rows that are available as a whole iteratively: one pass would not find the directions."""
+        rows, metadata = rows_of(X), self._metadata()
+        work = partial(Model.fit_at_once, rows, weights, chosen, metadata)
+        model = interruptibly(work, decomposition(1000, X.shape[1]))
+        stream = Stream.resume(model, chosen).with_metadata(metadata)
+        return StreamState(stream, X.shape[1], chosen, narrow=X.dtype == np.float32)
 
     def _view(self) -> View:
         state: StreamState | None = getattr(self, "_stream_state", None)

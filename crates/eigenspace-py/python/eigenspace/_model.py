@@ -75,7 +75,7 @@ class EigenspaceModel:
         X : array-like or sparse matrix, one observation per row
         max_rank : number of directions to keep; all by default
         weights : a number >= 0 for each row
-        method : 'auto', 'svd', 'covariance' or 'gram'
+        method : 'auto', 'svd', 'covariance', 'gram' or 'iterative' (needs max_rank)
         """
         word_of(method, "method")
         check_columns(X)
@@ -86,7 +86,8 @@ class EigenspaceModel:
         cells = X.shape[0] * X.shape[1]
         # Sparse rows and large tall arrays are added to the scatter matrix in pieces.
         fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
-        if method == "auto" and fits and (is_sparse(X) or cells > TALL_CELLS):
+        few = max_rank is not None and Model.iterates(*X.shape, max_rank, is_sparse(X))
+        if method == "auto" and fits and not few and (is_sparse(X) or cells > TALL_CELLS):
             stream = Stream(X.shape[1], settings(engine="scatter")).with_metadata(metadata)
             cost = X.shape[1] ** 3
             for start, end, rows in pieces_of(X):

@@ -73,6 +73,10 @@ impl EigenspaceModel {
             ("weight", Dtype::F64, vec![], scalar(self.weight())),
             ("weight_low", Dtype::F64, vec![], scalar(self.moments.weight.low())),
         ];
+        // Most models have none, and their bytes are those of a format without it.
+        if self.bound.doubt > 0.0 {
+            tensors.push(("doubt", Dtype::F64, vec![], scalar(self.bound.doubt)));
+        }
         tensors.extend(more);
         tensors.sort_by_key(|tensor| tensor.0);
         let header = Header {
@@ -153,6 +157,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, Saf
         feature_noise: limits("feature_noise")?,
         mean_noise: limits("mean_noise")?,
         scatter_noise: limits("scatter_noise")?,
+        doubt: if file.tensor("doubt").is_ok() { positive_of(&file, "doubt")?.min(1.0) } else { 0.0 },
     };
     let model = EigenspaceModel {
         moments,

@@ -6,20 +6,29 @@
 
 mod cholesky;
 mod eigen;
+mod implicit;
 pub(crate) mod jacobi;
+pub(crate) mod krylov;
+mod lanes;
 mod pairs;
 mod products;
+mod random;
 mod real;
+pub(crate) mod remainder;
 mod slices;
+mod sparse;
 mod svd;
 mod tridiagonal;
 
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
 pub(crate) use eigen::{Eigen, eigh};
+pub(crate) use implicit::{Implicit, Operator};
+pub(crate) use lanes::by_columns;
 pub(crate) use pairs::{Shifted, pair_products, pair_roundings};
 pub(crate) use products::*;
 pub(crate) use real::Real;
 pub(crate) use slices::*;
+pub(crate) use sparse::{SUMMED, Slices};
 pub(crate) use svd::{no_more_rows_than_columns, thin_svd};
 
 #[cfg(test)]

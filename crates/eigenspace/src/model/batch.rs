@@ -1,14 +1,15 @@
-//! Batch PCA, by three methods.
+//! Batch PCA, by four methods.
 //!
 //! ```text
 //! Svd          X − 1μᵀ = U diag(s) V                      one decomposition of n × D
 //! Covariance   (X − 1μᵀ)ᵀ (X − 1μᵀ) = Vᵀ diag(s²) V        one eigenproblem of D × D
 //! Gram         (X − 1μᵀ) (X − 1μᵀ)ᵀ = U diag(s²) Uᵀ        one eigenproblem of n × n, V = diag(1/s) Uᵀ (X − 1μᵀ)
+//! Iterative    products with X − 1μᵀ alone                 the leading directions, see `iterative.rs`
 //! ```
 //!
 //! The slides connect the first two: the right singular vectors of the centered rows are the
-//! eigenvectors of their covariance. All three agree up to rounding; they differ in cost, and in
-//! the smallest singular value they can resolve (`Covariance`: √ε of the largest; the others: ε).
+//! eigenvectors of their covariance. All agree up to rounding; they differ in cost, and in the
+//! smallest singular value they can resolve (`Covariance`: √ε of the largest; `Iterative`: 1e-4; the others: ε).
 
 use std::str::FromStr;
 
@@ -16,6 +17,7 @@ use crate::error::Error;
 use crate::model::bound::Bound;
 use crate::model::decompose::{Route, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::iterative::{Wanted, iterate};
 use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Truncation};
@@ -25,12 +27,15 @@ use crate::rows::block::Block;
 const SCATTER_ROWS: usize = 512;
 /// If a squared singular value is below this share of the largest, a scatter matrix is not accurate enough.
 const MIN_SCATTER_SHARE: f64 = 1e-8;
+/// Sparse rows with at most this many cells are made dense if an iteration does not converge.
+const MAX_DENSE_CELLS: usize = 1 << 27;
 
 /// How batch PCA is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// `Gram` for fewer rows than features, `Covariance` for more rows, `Svd` if small singular values require it.
+    /// `Iterative` if few directions of many rows and features are kept; otherwise `Gram` for fewer rows than features,
+    /// `Covariance` for more rows, `Svd` if small singular values require it.
     #[default]
     Auto,
     /// The thin singular value decomposition of the centered rows.
@@ -39,6 +44,11 @@ pub enum Method {
     Covariance,
     /// The dual eigenproblem of the n × n Gram matrix, for fewer rows than features.
     Gram,
+    /// Products with the rows alone, for far fewer directions than rows and features: the truncation must limit their
+    /// number ([`Truncation::Rank`]). Sparse rows stay sparse. What is left out is bounded with a stated
+    /// [confidence](crate::Certificate::confidence). If directions do not converge, are too weak, or features have very
+    /// different scales, dense rows are decomposed as with `Auto`.
+    Iterative,
 }
 
 impl FromStr for Method {
@@ -50,7 +60,11 @@ impl FromStr for Method {
             "svd" => Ok(Self::Svd),
             "covariance" => Ok(Self::Covariance),
             "gram" => Ok(Self::Gram),
-            _ => Err(Error::unknown_word("method of batch PCA", text, "`auto`, `svd`, `covariance`, `gram`")),
+            "iterative" => Ok(Self::Iterative),
+            _ => {
+                let words = "`auto`, `svd`, `covariance`, `gram`, `iterative`";
+                Err(Error::unknown_word("method of batch PCA", text, words))
+            }
         }
     }
 }
@@ -77,14 +91,36 @@ impl EigenspaceModel {
         rows.check(rows.ncols())?;
         let truncation = truncation.check()?;
         let tall = rows.nrows() > rows.ncols();
+        if let Some(model) = by_iteration(rows, method, truncation)? {
+            return Ok(model);
+        }
         match method {
             Method::Covariance => by_covariance(rows, truncation, false),
-            Method::Auto if tall => by_covariance(rows, truncation, true),
-            Method::Auto => by_factor(rows, Route::Auto, truncation),
+            Method::Auto | Method::Iterative if tall => by_covariance(rows, truncation, true),
+            Method::Auto | Method::Iterative => by_factor(rows, Route::Auto, truncation),
             Method::Gram => by_factor(rows, Route::Products, truncation),
             Method::Svd => by_factor(rows, Route::Svd, truncation),
         }
     }
+}
+
+/// Whether [`Method::Auto`] computes so many directions iteratively.
+pub fn is_iterative(rows: usize, features: usize, rank: usize, sparse: bool) -> bool {
+    let wanted = Wanted { converged: rank, kept: rank };
+    wanted.is_possible(rows, features) && (sparse || wanted.is_faster(rows, features))
+}
+
+/// The model by products, if this is asked for or faster, and possible.
+fn by_iteration(rows: Block<'_>, method: Method, truncation: Truncation) -> Result<Option<EigenspaceModel>, Error> {
+    let Truncation::Rank(rank) = truncation else { return Ok(None) };
+    let wanted = Wanted { converged: rank, kept: rank };
+    let faster = is_iterative(rows.nrows(), rows.ncols(), rank, rows.sparse().is_some());
+    if method == Method::Iterative || (method == Method::Auto && faster) {
+        // Sparse rows cannot be decomposed otherwise, if they do not fit in memory when made dense.
+        let direct = rows.sparse().is_none() || rows.nrows().saturating_mul(rows.ncols()) <= MAX_DENSE_CELLS;
+        return iterate(rows, &Moments::empty(rows.ncols()), wanted, Components::All, direct);
+    }
+    Ok(None)
 }
 
 fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result<EigenspaceModel, Error> {

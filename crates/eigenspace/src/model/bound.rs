@@ -43,6 +43,9 @@ pub(crate) struct Bound {
     pub(crate) feature_noise: Array1<f64>,
     pub(crate) mean_noise: Array1<f64>,
     pub(crate) scatter_noise: Array1<f64>,
+    /// Probability that `lost` is too small, over the random vectors of an iterative fit; 0 if it is proven.
+    #[serde(default)]
+    pub(crate) doubt: f64,
 }
 
 /// The rounding of a decomposition.
@@ -76,6 +79,7 @@ impl Bound {
             feature_noise: zeros.clone(),
             mean_noise: zeros.clone(),
             scatter_noise: zeros,
+            doubt: 0.0,
         }
     }
 
@@ -93,6 +97,12 @@ impl Bound {
     /// Adds a truncation whose largest dropped eigenvalue is `lost`, in the units of the rows.
     pub(crate) fn losing(mut self, lost: f64) -> Self {
         self.lost += lost;
+        self
+    }
+
+    /// Counts a probability that the bound so far does not hold.
+    pub(crate) fn doubting(mut self, probability: f64) -> Self {
+        self.doubt = (self.doubt + probability).min(1.0);
         self
     }
 
@@ -119,6 +129,7 @@ impl Bound {
             feature_noise,
             mean_noise: &self.mean_noise * &scales,
             scatter_noise: &self.scatter_noise * &squares + &(q * &squares * (4.0 * UNIT)),
+            doubt: self.doubt,
         }
     }
 
@@ -160,6 +171,7 @@ impl Bound {
             feature_noise: &self.feature_noise + &other.feature_noise,
             mean_noise: &self.mean_noise * one + &other.mean_noise * two + &rounded,
             scatter_noise: &self.scatter_noise + &other.scatter_noise + &(q * (4.0 * UNIT)),
+            doubt: (self.doubt + other.doubt).min(1.0),
         };
         joined.shifted(c, &off, q)
     }

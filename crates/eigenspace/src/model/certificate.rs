@@ -73,6 +73,9 @@ pub struct Certificate {
     total_noise: f64,
     /// Bound on the rounding error of the trace of the model.
     trace_noise: f64,
+    /// Probability that `lost` is too small.
+    #[serde(default)]
+    doubt: f64,
 }
 
 impl EigenspaceModel {
@@ -112,6 +115,7 @@ impl Certificate {
             trace_noise: bound.feature_noise.sum().min(features * bound.noise),
             components: model.n_components(),
             squared,
+            doubt: bound.doubt,
         };
         certificate.lost = certificate.lost.min(certificate.missing());
         certificate
@@ -151,6 +155,18 @@ impl Certificate {
     /// Upper bound on the scatter that the model has in excess along any direction, from splits and rounding.
     pub fn surplus(&self) -> f64 {
         self.surplus + self.noise
+    }
+
+    /// The probability that all bounds hold. It is 1, which means that they are proven, unless the model or a part of it was
+    /// fitted iteratively ([`Method::Iterative`](crate::Method::Iterative)). Then what was left out is bounded with random
+    /// vectors, and the probability, 1 − 1e-12 for each such fit, is over these vectors.
+    pub fn confidence(&self) -> f64 {
+        1.0 - self.doubt
+    }
+
+    /// Whether all bounds are proven, up to rounding that is counted: the [confidence](Self::confidence) is 1.
+    pub fn is_proven(&self) -> bool {
+        self.doubt == 0.0
     }
 
     /// Whether the model equals batch PCA: no direction above rounding was dropped, and all rounding together, including

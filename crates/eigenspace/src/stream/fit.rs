@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::truncation::Truncation;
+use crate::model::iterative::{Wanted, iterate};
+use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::Block;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
-use crate::stream::plan::Engine;
+use crate::stream::plan::{Engine, spare_rank};
 
 impl FitOptions {
     /// An empty stream for rows with this number of features.
@@ -32,12 +33,39 @@ impl FitOptions {
         Ok(EigenspaceStream::new(self.clone(), plan, features))
     }
 
-    /// The model of these rows, computed by a stream.
+    /// The model of these rows, computed by a stream. If a number of components is set that is much smaller than the numbers
+    /// of rows and features, and nothing else but the centering, the model is computed iteratively if that is faster or, for
+    /// sparse rows, more accurate ([`Method::Iterative`](crate::Method::Iterative)).
     pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
         let block = rows.into();
+        let sparse = block.sparse().is_some();
+        if let Some(wanted) = self.wanted(block.nrows(), block.ncols(), sparse)? {
+            block.check(block.ncols())?;
+            if let Some(model) = iterate(block, &self.nothing(block.ncols()), wanted, self.components, !sparse)? {
+                return Ok(model);
+            }
+        }
         let dense = if block.sparse().is_some() { 0 } else { block.nrows() };
         let mut stream = self.stream_of(block.ncols(), dense)?;
         stream.update(block)?;
         Ok(EigenspaceModel::clone(&*stream.model()?))
+    }
+
+    /// Whether [`fit`](Self::fit) computes the model of so many rows iteratively.
+    #[doc(hidden)]
+    pub fn iterates(&self, rows: usize, features: usize, sparse: bool) -> Result<bool, Error> {
+        Ok(self.wanted(rows, features, sparse)?.is_some())
+    }
+
+    /// What an iterative fit has to find, if it is possible and better than a stream.
+    fn wanted(&self, rows: usize, features: usize, sparse: bool) -> Result<Option<Wanted>, Error> {
+        let plan = self.plan(features)?;
+        let Components::Number(converged) = self.components else { return Ok(None) };
+        let Self { components, about_origin, weights, .. } = self.clone();
+        let plain = *self == Self { components, about_origin, weights, ..Self::default() };
+        let wanted = Wanted { converged, kept: spare_rank(converged) };
+        let better = if sparse { rows > plan.exact_rows } else { wanted.is_faster(rows, features) };
+        let drops = plan.engine == Engine::Factor;
+        Ok((plain && drops && better && wanted.is_possible(rows, features)).then_some(wanted))
     }
 }

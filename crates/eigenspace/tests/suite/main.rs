@@ -15,6 +15,7 @@ mod forgetting;
 #[cfg(all(feature = "csv", feature = "images", feature = "npy", feature = "parquet"))]
 mod fuzz;
 mod hard;
+mod iterative;
 mod laws;
 mod metadata;
 mod missing;
