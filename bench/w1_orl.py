@@ -1,6 +1,8 @@
 """W1: the ORL faces, 400 x 10,304, k = 50, and longer streams of the same width.
 
 * *update*: m faces are added to a model of 200 faces in one call, and its components are read.
+* *reads*: m faces are added to a model of 300 faces in one call, and the components or the scores of
+  one other face are read after each call. Times are per call; the first read is not timed.
 * *stream*: all 400 faces, block by block.
 * *batch*: all 400 faces at once.
 * *add 10 to 390*: compared with the SVD of all 400, as in the specification.
@@ -9,11 +11,25 @@
   it keeps exactly, as in any long stream.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import data
 import numpy as np
 from accuracy import Truth
 from measure import Case, Tool
-from peers import SKLEARN, batch, faiss_pca, numpy_svd, rust_peers, streamed, streams
+from peers import (
+    OURS,
+    SKLEARN,
+    batch,
+    components,
+    faiss_pca,
+    numpy_svd,
+    ours,
+    rust_peers,
+    streamed,
+    streams,
+)
 from peers import sklearn as make_sklearn
 
 TITLE = "ORL faces, 400 x 10,304, k = 50"
@@ -21,6 +37,8 @@ LEFT_OUT = [
     "oneDAL IncrementalPCA and scikit-learn PCA(covariance_eigh): they solve an eigenproblem of "
     "10,304 features, which takes minutes for each fit",
 ]
+READS = 8
+"""Number of timed calls with a read after each."""
 CALLS = {1: (2000, 10), 10: (200, 10), 50: (40, 6), 200: (10, 3), 1000: (2, 1)}
 """Rows per call: (number of timed calls of ours, number of timed calls of the peer). Ours needs
 more, because it postpones work; all calls of the peer cost the same. The accuracy of both is
@@ -42,6 +60,34 @@ def update(rows: int, quick: bool) -> Case:
     truth = _truth("orl", faces[: half + rows], k)
     tools = streams(k, [faces[half : half + rows]], [faces[:half]], with_onedal=False, truth=truth)
     return Case(f"update, {rows} rows", SKLEARN, tools, "call", seconds=8)
+
+
+def reads(rows: int, scores: bool, quick: bool) -> Case:
+    faces, k = _faces(quick)
+    seen = len(faces) * 3 // 4
+    blocks = [faces[seen + i * rows : seen + (i + 1) * rows] for i in range(READS)]
+    truth = _truth("orl", faces[: seen + READS * rows], k)
+
+    def use(estimator: Any) -> np.ndarray:
+        return estimator.transform(faces[-1:]) if scores else estimator.components_
+
+    def run(estimator: Any) -> Any:
+        for block in blocks:
+            estimator.partial_fit(block)
+            use(estimator)
+        return estimator
+
+    def tool(name: str, make: Callable[[], Any], mode: str = "") -> Tool:
+        def prepare() -> Any:
+            estimator = make().partial_fit(faces[:seen])
+            use(estimator)
+            return estimator
+
+        return Tool(name, run, prepare, components, mode=mode, per=READS, truth=truth)
+
+    tools = [tool(OURS, lambda: ours(k, "default"), "default"), tool(SKLEARN, lambda: make_sklearn(k))]
+    what = "scores of a row" if scores else "components"
+    return Case(f"{what} after each {rows} rows", SKLEARN, tools, "call", seconds=15)
 
 
 def stream(rows: int, quick: bool) -> Case:
@@ -123,6 +169,9 @@ def cases(quick: bool) -> dict:
     chosen = {}
     for rows in (1, 10, 50, 200) if not quick else (1, 10):
         chosen[f"update {rows}"] = lambda rows=rows: update(rows, quick)
+    for rows, scores in ((1, True), (1, False), (10, False)) if not quick else ((1, True), (1, False)):
+        name = f"{'scores' if scores else 'components'} {rows}"
+        chosen[name] = lambda rows=rows, scores=scores: reads(rows, scores, quick)
     for rows in (50, 200) if not quick else (20,):
         chosen[f"stream {rows}"] = lambda rows=rows: stream(rows, quick)
     chosen["batch"] = lambda: whole(quick)

@@ -84,8 +84,8 @@ impl EigenspaceStream {
     }
 
     /// The scores of rows along the reported components of all rows so far: those of
-    /// [`preview`](Self::preview), up to rounding. A few rows are projected without computing the components, as long as
-    /// no row was dropped or compressed into few directions.
+    /// [`preview`](Self::preview), up to rounding. The first few rows that are projected after an update do not need the
+    /// components, which takes much less time than computing them.
     ///
     /// ```
     /// use eigenspace::FitOptions;
