@@ -36,7 +36,7 @@ pub(crate) const ALL: [Reader; 10] = [
     ("npy", npy),
     ("npz", npz),
     ("parquet", parquet),
-    ("picture", picture),
+    ("image", image),
     ("recognizer", recognizer),
     ("words", words),
 ];
@@ -110,7 +110,7 @@ pub(crate) fn npz(bytes: &[u8]) {
     rows(bytes, &of(Format::Npz).key("a"));
 }
 
-pub(crate) fn picture(bytes: &[u8]) {
+pub(crate) fn image(bytes: &[u8]) {
     rows(bytes, &of(Format::Images));
     rows(bytes, &of(Format::Images).color(true).resize((3, 2)));
 }
@@ -242,7 +242,7 @@ fn fit(options: &FitOptions) -> Result<(), Error> {
 }
 
 fn train(options: FaceOptions) -> Result<Recognizer, eigenspace::faces::Error> {
-    let (rows, people, pictures) = (ramp(), people(), ["1", "2", "1", "2", "1", "2"].map(String::from));
-    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &pictures);
+    let (rows, people, images) = (ramp(), people(), ["1", "2", "1", "2", "1", "2"].map(String::from));
+    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &images);
     Recognizer::train(faces, options)
 }

@@ -97,14 +97,14 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         SourceError::Missing { column, .. } => {
             format!("{MISSING}, or the column with {}", list_option("--exclude", name_of(column)))
         }
-        SourceError::PictureSize { expected: (width, height), .. } => {
+        SourceError::ImageSize { expected: (width, height), .. } => {
             format!("resize all images to one size with --resize {width}x{height}")
         }
         SourceError::DuplicateColumn { .. } => {
             "choose columns by number, counted from 0, for example --columns 0,2 or --exclude 2".into()
         }
-        SourceError::PictureColor { expected: 3, .. } => "read the images in color with --color".into(),
-        SourceError::PictureColor { .. } => "leave out --color".into(),
+        SourceError::ImageColor { expected: 3, .. } => "read the images in color with --color".into(),
+        SourceError::ImageColor { .. } => "leave out --color".into(),
         SourceError::ColumnName { .. } => "choose columns by name with --columns; their order then does not matter".into(),
         _ => return None,
     })

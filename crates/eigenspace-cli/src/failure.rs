@@ -60,7 +60,7 @@ pub(crate) enum Failure {
     #[error("cannot use --checkpoint with standard input: it cannot be read again after an interruption")]
     CheckpointOfInput,
     #[error("cannot show the rows as images: the model does not know their width and height")]
-    NoPictures,
+    NoImages,
     #[error("cannot draw this plot: the columns of the model have no names")]
     NoNames,
     #[error("cannot draw this plot: it needs rows as well as a model")]
@@ -88,7 +88,7 @@ pub(crate) enum Failure {
     #[error("cannot show row {row}: the input has fewer rows")]
     NoRow { row: u64 },
     #[error("cannot infer the image format of `{}` from its name", path.display())]
-    PictureFormat { path: PathBuf },
+    PlotFormat { path: PathBuf },
     #[error("cannot use component {wanted}: the model has {shown}")]
     NoComponent { wanted: usize, shown: usize },
     #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
@@ -147,7 +147,7 @@ impl Failure {
                 "remove it to start over; only the version that wrote a checkpoint can resume from it"
             }
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
-            Self::NoPictures => "set the size of the images with --shape WIDTHxHEIGHT",
+            Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
             Self::FewFaces { .. } => {
@@ -175,7 +175,7 @@ impl Failure {
             Self::Output { .. } => "check where standard output goes; all output files were written",
             Self::Noise { .. } => "use for example --denoising 25",
             Self::NoRow { .. } => "count rows from 0",
-            Self::PictureFormat { .. } => "use a name that ends in .svg or .png",
+            Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
             Self::NoComponent { .. } => "count components from 1; ask for more with -k",
             Self::Shape { .. } => {
                 "choose a width and height whose product (times 3 for color) is the number of features"

@@ -8,8 +8,7 @@ use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
 
 use crate::args::Input;
 use crate::draw::{
-    self, Biplot, Circle, Drawing, Gallery, Monitor, PictureSize, Range, Scatter, Scatter3, Scree, Strip, StripRow,
-    Tile,
+    self, Biplot, Circle, Drawing, Gallery, ImageSize, Monitor, Range, Scatter, Scatter3, Scree, Strip, StripRow, Tile,
 };
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -162,9 +161,9 @@ pub(crate) fn image_shape((width, height): (usize, usize), features: usize) -> a
     }
 }
 
-fn size_of(opened: &Opened) -> anyhow::Result<PictureSize> {
-    let image = opened.metadata().image().ok_or(Failure::NoPictures)?;
-    Ok(PictureSize { width: image.width(), height: image.height(), channels: image.channels() })
+fn size_of(opened: &Opened) -> anyhow::Result<ImageSize> {
+    let image = opened.metadata().image().ok_or(Failure::NoImages)?;
+    Ok(ImageSize { width: image.width(), height: image.height(), channels: image.channels() })
 }
 
 pub(crate) fn gallery(opened: &Opened, tiles: usize, title: &str) -> anyhow::Result<Drawing> {

@@ -145,11 +145,11 @@ pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Fails if the output would overwrite an image or another file that the command reads.
-pub(crate) fn spare_pictures(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
+pub(crate) fn spare_images(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     let Ok(there) = output.canonicalize() else { return Ok(()) };
     let same = |path: &Path| path.canonicalize().is_ok_and(|path| path == there);
     for path in internal::files(data, &ReadOptions::new().format(Format::Images))? {
-        let inside = if path.is_dir() { internal::pictures(&path)? } else { Vec::new() };
+        let inside = if path.is_dir() { internal::image_files(&path)? } else { Vec::new() };
         if same(&path) || inside.iter().any(|file| same(&path.join(file))) {
             return Err(Failure::OverInput { path: output.to_owned() }.into());
         }

@@ -85,7 +85,7 @@ pub mod internal {
     pub use crate::io::error::system_hint;
     #[cfg(feature = "csv")]
     pub use crate::io::sink::csv::CsvSink;
-    pub use crate::io::source::folder::pictures;
+    pub use crate::io::source::directory::image_files;
     pub use crate::io::source::natural::natural;
     pub use crate::io::source::open::files;
     pub use crate::io::source::prefetch::Prefetch;

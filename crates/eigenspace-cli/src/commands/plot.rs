@@ -183,7 +183,7 @@ impl Format {
         match path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
             Some("svg") => Ok(Self::Svg),
             Some("png") => Ok(Self::Png),
-            _ => Err(Failure::PictureFormat { path: path.to_owned() }.into()),
+            _ => Err(Failure::PlotFormat { path: path.to_owned() }.into()),
         }
     }
 

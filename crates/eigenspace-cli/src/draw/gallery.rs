@@ -4,7 +4,7 @@ use super::Drawing;
 use super::axes::{EDGE, title};
 use super::font::{self, Weight};
 use super::scene::{Anchor, Area, FADED, Point, Scene, Shape, Text};
-use super::tile::{PictureSize, Range, Tile, bitmap};
+use super::tile::{ImageSize, Range, Tile, bitmap};
 
 const CAPTION: f64 = 12.0;
 pub(super) const GAP: f64 = 10.0;
@@ -14,7 +14,7 @@ pub(super) const GAP: f64 = 10.0;
 pub(crate) struct Gallery<'a> {
     pub(crate) title: &'a str,
     pub(crate) tiles: &'a [Tile],
-    pub(crate) size: PictureSize,
+    pub(crate) size: ImageSize,
     pub(crate) columns: usize,
     pub(crate) range: Range,
 }
@@ -44,7 +44,7 @@ pub(crate) fn gallery(g: &Gallery<'_>) -> Drawing {
 }
 
 /// One image with its upper left corner at the given position.
-pub(super) fn put(scene: &mut Scene, corner: Point, pixels: &[f64], size: PictureSize, range: Range) {
+pub(super) fn put(scene: &mut Scene, corner: Point, pixels: &[f64], size: ImageSize, range: Range) {
     if size.width == 0 || size.height == 0 {
         return;
     }

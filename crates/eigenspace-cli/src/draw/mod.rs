@@ -51,7 +51,7 @@ pub(crate) use scatter::{Scatter, scatter};
 pub(crate) use scatter3::{Scatter3, scatter3};
 pub(crate) use scree::{Scree, scree};
 pub(crate) use strip::{Strip, StripRow, strip};
-pub(crate) use tile::{PictureSize, Range, Tile};
+pub(crate) use tile::{ImageSize, Range, Tile};
 
 use std::collections::BTreeSet;
 

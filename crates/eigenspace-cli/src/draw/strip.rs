@@ -5,7 +5,7 @@ use super::axes::{EDGE, title};
 use super::font::{self, Weight};
 use super::gallery::{GAP, least_width, put};
 use super::scene::{Anchor, Area, FADED, Scene, Shape, Text};
-use super::tile::{PictureSize, Range, bitmap, bounds};
+use super::tile::{ImageSize, Range, bitmap, bounds};
 
 const HEADING: f64 = 13.0;
 const BAR: f64 = 120.0;
@@ -27,7 +27,7 @@ pub(crate) struct Strip<'a> {
     pub(crate) title: &'a str,
     pub(crate) columns: &'a [String],
     pub(crate) rows: &'a [StripRow],
-    pub(crate) size: PictureSize,
+    pub(crate) size: ImageSize,
 }
 
 /// Draws the table, and a color scale for the first signed row.
@@ -86,7 +86,7 @@ fn common(row: &StripRow) -> Range {
 /// The color scale of signed images: a bar with labels at both ends and at zero.
 fn color_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
     let values: Vec<f64> = (0..=STEPS).map(|i| 2.0 * i as f64 / STEPS as f64 - 1.0).collect();
-    let form = PictureSize { width: values.len(), height: 1, channels: 1 };
+    let form = ImageSize { width: values.len(), height: 1, channels: 1 };
     let area = Area { left: left.round(), top: top.round(), width: BAR, height: 10.0 };
     scene.add(Shape::Picture { area, bitmap: bitmap(&values, form, Range::Signed(Some(1.0))) });
     let written = match size {

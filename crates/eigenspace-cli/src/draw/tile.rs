@@ -10,7 +10,7 @@ const SIDE: usize = 112;
 
 /// The size of every image in a plot: 1 channel for gray, 3 for red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PictureSize {
+pub(crate) struct ImageSize {
     pub(crate) width: usize,
     pub(crate) height: usize,
     pub(crate) channels: usize,
@@ -35,7 +35,7 @@ pub(crate) enum Range {
     Signed(Option<f64>),
 }
 
-impl PictureSize {
+impl ImageSize {
     fn samples(self) -> usize {
         if self.channels == 3 { 3 } else { 1 }
     }
@@ -52,7 +52,7 @@ impl PictureSize {
 }
 
 /// The image in eight bits. Pixels that are missing or not finite are black, or zero if signed.
-pub(super) fn bitmap(pixels: &[f64], size: PictureSize, range: Range) -> Bitmap {
+pub(super) fn bitmap(pixels: &[f64], size: ImageSize, range: Range) -> Bitmap {
     let (pixels, width, height) = reduced(pixels, size);
     let samples = size.samples();
     let (low, high) = bounds(&pixels, range);
@@ -85,7 +85,7 @@ pub(super) fn bounds(pixels: &[f64], range: Range) -> (f64, f64) {
 }
 
 /// The image unchanged, or a large one averaged over squares of pixels.
-fn reduced(pixels: &[f64], size: PictureSize) -> (Vec<f64>, usize, usize) {
+fn reduced(pixels: &[f64], size: ImageSize) -> (Vec<f64>, usize, usize) {
     let samples = size.samples();
     let block = size.width.max(size.height).div_ceil(STORED).max(1);
     let (width, height) = (size.width.div_ceil(block), size.height.div_ceil(block));

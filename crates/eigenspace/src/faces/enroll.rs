@@ -29,14 +29,14 @@ impl Recognizer {
         if faces.rows.nrows() > 0 {
             crate::rows::block::check(faces.rows, self.model.features())?;
         }
-        let (mut new, order) = admit(faces, &self.pictures)?;
+        let (mut new, order) = admit(faces, &self.images)?;
         let rows = self.options.pixels.apply(faces.rows.select(Axis(0), &order));
         let model = self.model.update(rows.view(), self.options.truncation())?;
         let (theirs, outside) = in_all_directions(&model, rows.view())?;
-        new.iter_mut().zip(outside).for_each(|(picture, outside)| picture.outside = outside);
-        let all: Vec<usize> = (0..self.pictures.len()).collect();
+        new.iter_mut().zip(outside).for_each(|(image, outside)| image.outside = outside);
+        let all: Vec<usize> = (0..self.images.len()).collect();
         let mut result = self.carried(model, &all);
-        result.pictures.extend(new);
+        result.images.extend(new);
         result.coordinates = concatenate![Axis(0), result.coordinates, theirs];
         Ok(result.sorted())
     }
@@ -44,30 +44,30 @@ impl Recognizer {
     /// Forgets a person: returns the recognizer as if it had never seen the person's images. This is impossible, and an
     /// error, if directions were dropped ([`max_rank`](crate::faces::FaceOptions::max_rank)) that the images contributed to.
     pub fn forget(&self, person: &str) -> Result<Self, Error> {
-        let theirs: Vec<usize> = (0..self.pictures.len()).filter(|&i| self.pictures[i].person == person).collect();
+        let theirs: Vec<usize> = (0..self.images.len()).filter(|&i| self.images[i].person == person).collect();
         if theirs.is_empty() {
-            return Err(self.no_picture(person, ""));
+            return Err(self.no_image(person, ""));
         }
         self.without(&theirs)
     }
 
     /// Forgets one image.
-    pub fn forget_picture(&self, person: &str, picture: &str) -> Result<Self, Error> {
-        let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
-        let found = found.ok_or_else(|| self.no_picture(person, picture))?;
+    pub fn forget_image(&self, person: &str, image: &str) -> Result<Self, Error> {
+        let found = self.images.iter().position(|p| p.person == person && p.name == image);
+        let found = found.ok_or_else(|| self.no_image(person, image))?;
         self.without(&[found])
     }
 
     /// Removes images from the model and from the list.
     fn without(&self, leaving: &[usize]) -> Result<Self, Error> {
-        let staying: Vec<usize> = (0..self.pictures.len()).filter(|i| leaving.binary_search(i).is_err()).collect();
+        let staying: Vec<usize> = (0..self.images.len()).filter(|i| leaving.binary_search(i).is_err()).collect();
         if staying.is_empty() {
             return Err(Error::NobodyLeft);
         }
         let rounding = OUTSIDE_TOLERANCE * self.model.spectrum.largest();
-        if let Some(picture) = leaving.iter().map(|&i| &self.pictures[i]).find(|picture| picture.outside > rounding) {
-            let (person, picture) = (picture.person.clone(), picture.name.clone());
-            return Err(Error::Dropped { person, picture });
+        if let Some(image) = leaving.iter().map(|&i| &self.images[i]).find(|image| image.outside > rounding) {
+            let (person, image) = (image.person.clone(), image.name.clone());
+            return Err(Error::Dropped { person, image });
         }
         Ok(self.carried(self.model.split(&self.part_of(leaving)?)?, &staying))
     }
@@ -90,18 +90,18 @@ impl Recognizer {
     fn carried(&self, model: EigenspaceModel, chosen: &[usize]) -> Self {
         let carried = carry(&self.model, &model, self.coordinates.select(Axis(0), chosen).view());
         let moved = |(&i, lost): (&usize, &f64)| {
-            let picture = self.pictures[i].clone();
-            Enrolled { outside: picture.outside + lost, ..picture }
+            let image = self.images[i].clone();
+            Enrolled { outside: image.outside + lost, ..image }
         };
-        let pictures = chosen.iter().zip(&carried.lost).map(moved).collect();
-        Self { model, options: self.options.clone(), pictures, coordinates: carried.coordinates }
+        let images = chosen.iter().zip(&carried.lost).map(moved).collect();
+        Self { model, options: self.options.clone(), images, coordinates: carried.coordinates }
     }
 
     /// The same recognizer with its images in the order of their names.
     fn sorted(self) -> Self {
-        let mut order: Vec<usize> = (0..self.pictures.len()).collect();
-        order.sort_by(|&a, &b| self.pictures[a].order(&self.pictures[b]));
-        let pictures = order.iter().map(|&i| self.pictures[i].clone()).collect();
-        Self { coordinates: self.coordinates.select(Axis(0), &order), pictures, ..self }
+        let mut order: Vec<usize> = (0..self.images.len()).collect();
+        order.sort_by(|&a, &b| self.images[a].order(&self.images[b]));
+        let images = order.iter().map(|&i| self.images[i].clone()).collect();
+        Self { coordinates: self.coordinates.select(Axis(0), &order), images, ..self }
     }
 }

@@ -14,45 +14,45 @@ pub enum Error {
     File(#[from] crate::io::Error),
     /// No images were given.
     #[error("no images were given")]
-    NoPictures,
+    NoImages,
     /// The number of names is not the number of images.
-    #[error("there are {names} names of {what} for {pictures} images")]
+    #[error("there are {names} names of {what} for {images} images")]
     NameCount {
         /// Number of images.
-        pictures: usize,
+        images: usize,
         /// Number of names.
         names: usize,
         /// Which names: `people` or `images`.
         what: &'static str,
     },
     /// The name of a person or of an image is empty.
-    #[error("image {picture}: the name of the person or of the image is empty")]
+    #[error("image {image}: the name of the person or of the image is empty")]
     NoName {
         /// Index of the image, from 0.
-        picture: usize,
+        image: usize,
     },
     /// An image with the same pixels is already enrolled.
     #[error(
-        "the image `{picture}` of `{person}` is already enrolled, as `{as_picture}` of `{as_person}`",
-        person = printable(person), picture = printable(picture), as_person = printable(as_person), as_picture = printable(as_picture)
+        "the image `{image}` of `{person}` is already enrolled, as `{as_image}` of `{as_person}`",
+        person = printable(person), image = printable(image), as_person = printable(as_person), as_image = printable(as_image)
     )]
     AlreadyEnrolled {
         /// The given person.
         person: String,
         /// The given image.
-        picture: String,
+        image: String,
         /// The person it is enrolled for.
         as_person: String,
         /// The name it is enrolled under.
-        as_picture: String,
+        as_image: String,
     },
     /// The person already has another image with this name.
-    #[error("`{person}` already has another image named `{picture}`", person = printable(person), picture = printable(picture))]
+    #[error("`{person}` already has another image named `{image}`", person = printable(person), image = printable(image))]
     NameTaken {
         /// The person.
         person: String,
         /// The name.
-        picture: String,
+        image: String,
     },
     /// Nobody with this name is enrolled.
     #[error("unknown person `{person}`", person = printable(person))]
@@ -63,25 +63,25 @@ pub enum Error {
         people: Vec<String>,
     },
     /// The person has no image with this name.
-    #[error("`{person}` has no image named `{picture}`", person = printable(person), picture = printable(picture))]
-    UnknownPicture {
+    #[error("`{person}` has no image named `{image}`", person = printable(person), image = printable(image))]
+    UnknownImage {
         /// The person.
         person: String,
         /// The given name.
-        picture: String,
+        image: String,
         /// The person's images.
-        pictures: Vec<String>,
+        images: Vec<String>,
     },
     /// The last person cannot be forgotten.
     #[error("cannot forget the last person")]
     NobodyLeft,
     /// The image contributed to directions that were dropped.
-    #[error("cannot forget the image `{picture}` of `{person}`: directions that it contributed to were dropped", person = printable(person), picture = printable(picture))]
+    #[error("cannot forget the image `{image}` of `{person}`: directions that it contributed to were dropped", person = printable(person), image = printable(image))]
     Dropped {
         /// The person.
         person: String,
         /// The first such image.
-        picture: String,
+        image: String,
     },
     /// A name with control characters.
     #[error("invalid name {name:?}: it contains control characters")]
@@ -97,7 +97,7 @@ pub enum Error {
     },
     /// A width and height that do not match the number of pixels.
     #[error("invalid image size {}x{}: the images have {features} pixels", size.0, size.1)]
-    PictureSize {
+    ImageSize {
         /// Width and height.
         size: (usize, usize),
         /// Columns of the rows.
@@ -113,7 +113,7 @@ pub enum Error {
     },
     /// A person has too few images for a protocol.
     #[error("cannot use the protocol {protocol}: it needs {needed} images of each person, and `{person}` has {found}", person = printable(person))]
-    TooFewPictures {
+    TooFewImages {
         /// The protocol.
         protocol: String,
         /// The first person with too few images.
@@ -134,7 +134,7 @@ impl Error {
         let text = match self {
             Self::Model(error) => return error.hint(),
             Self::File(error) => return error.hint(),
-            Self::NoPictures => "pass at least one image".into(),
+            Self::NoImages => "pass at least one image".into(),
             Self::NameCount { .. } | Self::NoName { .. } => {
                 "pass a name of the person and a name of the image for every row".into()
             }
@@ -142,7 +142,7 @@ impl Error {
                 "leave it out: every image can be enrolled only once; or forget the other one first".into()
             }
             Self::NameTaken { .. } => "give it another name, or forget the other one first".into(),
-            Self::UnknownPerson { people: names, .. } | Self::UnknownPicture { pictures: names, .. } => {
+            Self::UnknownPerson { people: names, .. } | Self::UnknownImage { images: names, .. } => {
                 format!("there are: {}", first_names(names))
             }
             Self::NobodyLeft => "remove the file instead: a recognizer has at least one person".into(),
@@ -154,11 +154,11 @@ impl Error {
             Self::ReservedName { .. } => {
                 "choose another name for the person, for example by renaming the directory".into()
             }
-            Self::PictureSize { .. } => {
+            Self::ImageSize { .. } => {
                 "choose a width and height whose product (times 3 for color) is the number of pixels".into()
             }
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
-            Self::TooFewPictures { .. } => {
+            Self::TooFewImages { .. } => {
                 "add images of this person, leave the person out, or train on fewer images".into()
             }
             Self::OnePerson => "add images of at least one other person".into(),

@@ -22,7 +22,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 #[non_exhaustive]
 pub struct Outcome {
     /// Its index among all images.
-    pub picture: usize,
+    pub image: usize,
     /// The names of all people, best match first.
     pub ranking: Vec<String>,
     /// The distance to the nearest person.
@@ -58,10 +58,14 @@ pub(super) fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>,
 /// The selected rows, and the names of their people and images.
 pub(super) fn chosen(rows: &Array2<f64>, faces: Faces<'_>, which: &[usize]) -> (Array2<f64>, Vec<String>, Vec<String>) {
     let names = |names: &[String]| which.iter().map(|&i| names[i].clone()).collect();
-    (rows.select(Axis(0), which), names(faces.people), names(faces.pictures))
+    (rows.select(Axis(0), which), names(faces.people), names(faces.images))
 }
 
-/// Runs every split with every setting, and calls `done` after each. All settings must have the same `pixels`.
+/// Runs every split with every setting. All settings must have the same `pixels`.
+///
+/// The evaluation functions have the same arguments in the same order: images, splits, settings, progress. They take all
+/// settings together, because the model of a split is fitted once for all of them. `done` is called after each split, from
+/// any thread, for a progress bar; pass `&|| {}` to ignore it.
 pub fn evaluate(
     faces: Faces<'_>,
     splits: &[Split],
@@ -108,8 +112,8 @@ fn for_trials(options: &FaceOptions) -> FaceOptions {
 
 /// Runs one split; the model is fitted once for all settings.
 fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[FaceOptions]) -> Result<Vec<Trial>, Error> {
-    let (train, people, pictures) = chosen(rows, faces, &split.train);
-    let theirs = Faces { rows: train.view(), people: &people, pictures: &pictures };
+    let (train, people, images) = chosen(rows, faces, &split.train);
+    let theirs = Faces { rows: train.view(), people: &people, images: &images };
     let mut trials = Vec::new();
     let mut before: Option<Recognizer> = None;
     for options in options.iter().map(for_trials) {
@@ -137,14 +141,14 @@ fn recognize(
     train: &[usize],
     test: &[usize],
 ) -> Result<Vec<Outcome>, Error> {
-    let number = |person: &str, picture: &str| {
-        train.iter().copied().find(|&i| faces.people[i] == person && faces.pictures[i] == picture).unwrap_or(0)
+    let number = |person: &str, image: &str| {
+        train.iter().copied().find(|&i| faces.people[i] == person && faces.images[i] == image).unwrap_or(0)
     };
     let found = recognizer.matcher()?.recognize(rows.select(Axis(0), test).view())?;
-    let outcome = |(&picture, found): (&usize, crate::faces::Recognition)| Outcome {
-        picture,
+    let outcome = |(&image, found): (&usize, crate::faces::Recognition)| Outcome {
+        image,
         distance: found.distance,
-        nearest: found.candidates.first().map_or(picture, |best| number(&best.person, &best.picture)),
+        nearest: found.candidates.first().map_or(image, |best| number(&best.person, &best.image)),
         ranking: found.candidates.into_iter().map(|candidate| candidate.person).collect(),
     };
     Ok(test.iter().zip(found).map(outcome).collect())
@@ -171,7 +175,8 @@ pub struct Step {
 }
 
 /// Enrolls people one by one, in the order of their first image. After each, recognizes all test images of the people so
-/// far, and compares the results with those of a recognizer trained from scratch.
+/// far, and compares the results with those of a recognizer trained from scratch. Each step continues from the last one,
+/// so there is one split and one setting; `done` is called after each person, as in [`evaluate`].
 pub fn incremental(
     faces: Faces<'_>,
     split: &Split,
@@ -194,18 +199,17 @@ pub fn incremental(
         };
         let so_far = &order[..=i];
         let (theirs, train, test) = (of(&split.train, &[person]), of(&split.train, so_far), of(&split.test, so_far));
-        let (new, people, pictures) = chosen(&rows, faces, &theirs);
-        let arriving = Faces { rows: new.view(), people: &people, pictures: &pictures };
+        let (new, people, images) = chosen(&rows, faces, &theirs);
+        let arriving = Faces { rows: new.view(), people: &people, images: &images };
         let recognizer = match &grown {
             Some(before) => before.enroll(arriving)?,
             None => Recognizer::train(arriving, options.clone())?,
         };
-        let (all, people, pictures) = chosen(&rows, faces, &train);
-        let scratch =
-            Recognizer::train(Faces { rows: all.view(), people: &people, pictures: &pictures }, options.clone())?;
+        let (all, people, images) = chosen(&rows, faces, &train);
+        let scratch = Recognizer::train(Faces { rows: all.view(), people: &people, images: &images }, options.clone())?;
         let outcomes = recognize(&recognizer, &rows, faces, &train, &test)?;
         let again = recognize(&scratch, &rows, faces, &train, &test)?;
-        let right = |outcome: &&Outcome| outcome.ranking.first() == Some(&faces.people[outcome.picture]);
+        let right = |outcome: &&Outcome| outcome.ranking.first() == Some(&faces.people[outcome.image]);
         let differs = |(one, two): &(&Outcome, &Outcome)| one.ranking.first() != two.ranking.first();
         steps.push(Step {
             people: i + 1,

@@ -10,7 +10,7 @@
 //! The shape of the images is in the metadata of the model. The header (`io/header.rs`) has one more key:
 //!
 //! ```text
-//! "faces": {"version": 1, "people": ["s1", …], "pictures": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
+//! "faces": {"version": 1, "people": ["s1", …], "images": ["1.pgm", …], "classifier": "knn", "metric": "cosine", "pixels": "raw",
 //!           "unknown": "learned", "not_a_face": "learned", "accept": 0.95, "max_rank": null, "seed": 0, "depth": 8, "resized": false}
 //! ```
 //!
@@ -38,21 +38,21 @@ const VERSION: u64 = 1;
 impl Recognizer {
     /// The recognizer as bytes: the content of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let n = self.pictures.len();
+        let n = self.images.len();
         let whole =
             |values: &mut dyn Iterator<Item = u64>| values.flat_map(u64::to_le_bytes).collect::<Vec<u8>>().into();
         let persons = self.persons();
         let more: Vec<Tensor<'_>> = vec![
             ("faces.coordinates", Dtype::F64, vec![n, self.coordinates.ncols()], floats(self.coordinates.iter())),
-            ("faces.digest", Dtype::U64, vec![n], whole(&mut self.pictures.iter().map(|p| p.digest))),
-            ("faces.outside", Dtype::F64, vec![n], floats(self.pictures.iter().map(|p| &p.outside))),
+            ("faces.digest", Dtype::U64, vec![n], whole(&mut self.images.iter().map(|p| p.digest))),
+            ("faces.outside", Dtype::F64, vec![n], floats(self.images.iter().map(|p| &p.outside))),
             ("faces.person", Dtype::U64, vec![n], whole(&mut persons.iter().map(|&person| person as u64))),
         ];
         let o = &self.options;
         let faces = json!({
             "version": VERSION,
             "people": self.people(),
-            "pictures": self.pictures.iter().map(|p| &p.name).collect::<Vec<_>>(),
+            "images": self.images.iter().map(|p| &p.name).collect::<Vec<_>>(),
             "classifier": o.classifier.to_string(),
             "metric": o.metric.to_string(),
             "pixels": o.pixels.to_string(),
@@ -106,7 +106,7 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
     let options = FaceOptions { components: model.n_components_setting(), size, ..options(faces)? };
     options.check().map_err(|_| FormatError::Inconsistent { what: "the settings" })?;
 
-    let (people, names) = (names(faces, "people")?, names(faces, "pictures")?);
+    let (people, names) = (names(faces, "people")?, names(faces, "images")?);
     let n = names.len();
     let coordinates = floats_of(&file, "faces.coordinates", &[n, model.rank()], false)?;
     let wrong = |what| FormatError::Inconsistent { what };
@@ -116,18 +116,18 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
     let persons = integers_of(&file, "faces.person", n)?;
     let outside = floats_of(&file, "faces.outside", &[n], true)?;
     if digests.len() != n || model.count() != n as u64 {
-        return Err(wrong("the numbers of pictures"));
+        return Err(wrong("the numbers of images"));
     }
-    let mut pictures = Vec::with_capacity(n);
+    let mut images = Vec::with_capacity(n);
     for (i, name) in names.into_iter().enumerate() {
         let person = usize::try_from(persons[i]).ok().and_then(|person| people.get(person)).cloned();
         let person = person.ok_or(wrong("the numbers of people"))?;
-        pictures.push(Enrolled { person, name, digest: digests[i], outside: outside[i] });
+        images.push(Enrolled { person, name, digest: digests[i], outside: outside[i] });
     }
-    let recognizer = Recognizer { model, options, pictures, coordinates };
-    let ordered = recognizer.pictures.windows(2).all(|pair| pair[0].order(&pair[1]).is_lt());
+    let recognizer = Recognizer { model, options, images, coordinates };
+    let ordered = recognizer.images.windows(2).all(|pair| pair[0].order(&pair[1]).is_lt());
     if !ordered || recognizer.people() != people || n == 0 {
-        return Err(wrong("the names of people and pictures"));
+        return Err(wrong("the names of people and images"));
     }
     Ok(recognizer)
 }

@@ -45,7 +45,7 @@ pub struct Candidate {
     /// The distance to the span of the person's images, in features of the metric.
     pub distance: f64,
     /// The name of the person's nearest image.
-    pub picture: String,
+    pub image: String,
 }
 
 /// An enrolled image near the recognized one.
@@ -55,7 +55,7 @@ pub struct Match {
     /// The person in it.
     pub person: String,
     /// Its name.
-    pub picture: String,
+    pub image: String,
     /// Its distance by the metric.
     pub distance: f64,
 }
@@ -104,7 +104,7 @@ impl Recognizer {
         let person = self.persons();
         let people = self.people();
         let k = self.model.n_components();
-        let deviations = deviations(&self.model, self.options.metric, self.pictures.len() / 2)?;
+        let deviations = deviations(&self.model, self.options.metric, self.images.len() / 2)?;
         let shown = self.coordinates.slice_axis(ndarray::Axis(1), ndarray::Slice::from(..k)).to_owned();
         let features = self.options.metric.features(shown, &deviations);
         let gallery =
@@ -159,14 +159,14 @@ impl Matcher<'_> {
             person: self.people[p].into(),
             score: scores[p],
             distance: spans[p],
-            picture: self.recognizer.pictures[nearest[p].1].name.clone(),
+            image: self.recognizer.images[nearest[p].1].name.clone(),
         };
         let candidates: Vec<Candidate> = order.iter().map(candidate).collect();
         let mut by_distance: Vec<usize> = (0..near.len()).collect();
         by_distance.sort_by(|&a, &b| near[a].total_cmp(&near[b]));
         let entry = |&i: &usize| {
-            let picture = &self.recognizer.pictures[i];
-            Match { person: picture.person.clone(), picture: picture.name.clone(), distance: near[i] }
+            let image = &self.recognizer.images[i];
+            Match { person: image.person.clone(), image: image.name.clone(), distance: near[i] }
         };
         let matches = by_distance.iter().take(MAX_MATCHES).map(entry).collect();
         let beyond = |threshold: Option<f64>, distance: f64| threshold.is_some_and(|threshold| distance > threshold);

@@ -42,7 +42,7 @@ pub struct OpenSplit {
 #[non_exhaustive]
 pub struct OpenOutcome {
     /// Its index among all images.
-    pub picture: usize,
+    pub image: usize,
     /// The decision.
     pub verdict: Verdict,
     /// The best match of the classifier, whatever the distance.
@@ -130,7 +130,7 @@ pub fn with_strangers(splits: &[Split], people: &[String], seed: u64) -> Vec<Ope
     open
 }
 
-/// Runs every split with every setting, and calls `done` after each. All settings must have the same `pixels`.
+/// Runs every split with every setting, with strangers. The arguments are those of [`evaluate`](crate::faces::evaluate()).
 pub fn evaluate_open(
     faces: Faces<'_>,
     splits: &[OpenSplit],
@@ -148,8 +148,8 @@ fn of_split(
     split: &OpenSplit,
     options: &[FaceOptions],
 ) -> Result<Vec<OpenTrial>, Error> {
-    let (train, people, pictures) = chosen(rows, faces, &split.train);
-    let theirs = Faces { rows: train.view(), people: &people, pictures: &pictures };
+    let (train, people, images) = chosen(rows, faces, &split.train);
+    let theirs = Faces { rows: train.view(), people: &people, images: &images };
     let mut trials = Vec::new();
     let mut before: Option<Recognizer> = None;
     let mut learned: Vec<(FaceOptions, Thresholds)> = Vec::new();
@@ -174,8 +174,8 @@ fn of_split(
 
 fn recognize(recognizer: &Recognizer, rows: &Array2<f64>, test: &[usize]) -> Result<Vec<OpenOutcome>, Error> {
     let found = recognizer.matcher()?.recognize(rows.select(Axis(0), test).view())?;
-    let outcome = |(&picture, found): (&usize, crate::faces::Recognition)| OpenOutcome {
-        picture,
+    let outcome = |(&image, found): (&usize, crate::faces::Recognition)| OpenOutcome {
+        image,
         distance: if found.verdict == Verdict::NotAFace { f64::INFINITY } else { found.distance },
         best: found.candidates.first().map_or_else(String::new, |best| best.person.clone()),
         verdict: found.verdict,
@@ -200,8 +200,8 @@ impl OpenEvaluation {
             counts: impl Fn(&OpenOutcome, &str) -> bool,
         ) -> Rate {
             Rate::of(outcomes.map(|outcome| {
-                let person = people[outcome.picture].as_str();
-                (person, outcome.picture, counts(outcome, person))
+                let person = people[outcome.image].as_str();
+                (person, outcome.image, counts(outcome, person))
             }))
         }
         let named = |outcome: &OpenOutcome, person: &str| match &outcome.verdict {
@@ -227,7 +227,7 @@ impl OpenEvaluation {
             let kept = (((1.0 - share) * known).round() as usize).clamp(1, distances.len().max(1));
             let threshold = distances.get(kept - 1).copied().unwrap_or(0.0);
             let inside: Vec<&OpenOutcome> = self.known().filter(|outcome| outcome.distance <= threshold).collect();
-            let right = inside.iter().filter(|outcome| outcome.best == people[outcome.picture]).count();
+            let right = inside.iter().filter(|outcome| outcome.best == people[outcome.image]).count();
             let accepted = self.strangers().filter(|outcome| outcome.distance <= threshold).count();
             Rejection {
                 threshold,

@@ -78,12 +78,12 @@ impl Protocol {
         let mut own: Vec<(&str, Vec<usize>)> = Vec::new();
         for (i, person) in people.iter().enumerate() {
             match own.iter_mut().find(|(name, _)| name == person) {
-                Some((_, pictures)) => pictures.push(i),
+                Some((_, images)) => images.push(i),
                 None => own.push((person, vec![i])),
             }
         }
         if own.is_empty() {
-            return Err(Error::NoPictures);
+            return Err(Error::NoImages);
         }
         if own.len() == 1 {
             return Err(Error::OnePerson);
@@ -92,9 +92,9 @@ impl Protocol {
             Self::First(train) | Self::Random(train) | Self::Incremental(train) => train,
             Self::LeaveOneOut => 1,
         };
-        if let Some((person, pictures)) = own.iter().find(|(_, pictures)| pictures.len() <= train) {
-            let (found, needed) = (pictures.len(), train.saturating_add(1));
-            return Err(Error::TooFewPictures { protocol: self.to_string(), person: (*person).into(), found, needed });
+        if let Some((person, images)) = own.iter().find(|(_, images)| images.len() <= train) {
+            let (found, needed) = (images.len(), train.saturating_add(1));
+            return Err(Error::TooFewImages { protocol: self.to_string(), person: (*person).into(), found, needed });
         }
         let mut random = Random::new(seed);
         Ok(match self {
@@ -112,8 +112,8 @@ impl Protocol {
 /// Trains on the first `train` images of every person, or on random ones.
 fn divide(own: &[(&str, Vec<usize>)], train: usize, mut random: Option<&mut Random>) -> Split {
     let mut split = Split { train: Vec::new(), test: Vec::new() };
-    for (_, pictures) in own {
-        let mut order = pictures.clone();
+    for (_, images) in own {
+        let mut order = images.clone();
         if let Some(random) = random.as_deref_mut() {
             random.shuffle(&mut order);
         }

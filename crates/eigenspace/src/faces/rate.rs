@@ -40,13 +40,13 @@ impl Rate {
     /// The rate of tests. Each test has a person, an image, and whether it counts.
     pub(crate) fn of<'a>(tests: impl Iterator<Item = (&'a str, usize, bool)>) -> Self {
         let mut people: HashMap<&str, (f64, f64)> = HashMap::new();
-        let mut pictures = HashSet::new();
+        let mut images = HashSet::new();
         let (mut count, mut tested) = (0, 0);
-        for (person, picture, counts) in tests {
+        for (person, image, counts) in tests {
             let own = people.entry(person).or_default();
             own.0 += f64::from(u8::from(counts));
             own.1 += 1.0;
-            pictures.insert(picture);
+            images.insert(image);
             count += usize::from(counts);
             tested += 1;
         }
@@ -59,7 +59,7 @@ impl Rate {
         let effective = if count == 0 || count == tested || people.len() == 1 {
             clusters
         } else {
-            (p * (1.0 - p) / variance).min(pictures.len() as f64).max(1.0)
+            (p * (1.0 - p) / variance).min(images.len() as f64).max(1.0)
         };
         let (low, high) = wilson(p, effective);
         Self { count, tested, low, high }
@@ -103,12 +103,12 @@ mod tests {
         // As good as nine independent tests: the divisor of a variance of ten people.
         let (low, high) = wilson(0.3, 9.0);
         assert!((rate.low - low).abs() < 1e-12 && (rate.high - high).abs() < 1e-12);
-        // The same number of errors, shared evenly, is known better, but no better than so many pictures allow.
+        // The same number of errors, shared evenly, is known better, but no better than so many images allow.
         let even = Rate::of((0..200).map(|i| (names[i / 20].as_str(), i, i % 20 < 6)));
         let (low, high) = wilson(0.3, 200.0);
         assert!((even.low - low).abs() < 1e-12 && (even.high - high).abs() < 1e-12);
         let again = Rate::of(tests().chain(tests()));
-        assert!((again.low - rate.low).abs() < 1e-12, "testing the same pictures again says nothing new");
+        assert!((again.low - rate.low).abs() < 1e-12, "testing the same images again says nothing new");
     }
 
     #[test]

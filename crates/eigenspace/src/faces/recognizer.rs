@@ -23,13 +23,13 @@ pub struct Faces<'a> {
     /// The person in each image.
     pub people: &'a [String],
     /// The name of each image; images of the same person have different names.
-    pub pictures: &'a [String],
+    pub images: &'a [String],
 }
 
 impl<'a> Faces<'a> {
     /// Images, with the name of the person and of the image for each row.
-    pub fn new(rows: ArrayView2<'a, f64>, people: &'a [String], pictures: &'a [String]) -> Self {
-        Self { rows, people, pictures }
+    pub fn new(rows: ArrayView2<'a, f64>, people: &'a [String], images: &'a [String]) -> Self {
+        Self { rows, people, images }
     }
 }
 
@@ -59,8 +59,8 @@ impl Enrolled {
 ///
 /// let rows = array![[9.0, 1.0, 0.0], [8.0, 1.0, 1.0], [0.0, 1.0, 9.0], [1.0, 0.0, 8.0]];
 /// let people = ["s1", "s1", "s2", "s2"].map(String::from);
-/// let pictures = ["1", "2", "1", "2"].map(String::from);
-/// let faces = Faces::new(rows.view(), &people, &pictures);
+/// let images = ["1", "2", "1", "2"].map(String::from);
+/// let faces = Faces::new(rows.view(), &people, &images);
 /// // Four images are too few to learn the thresholds for unknown faces and for other images.
 /// let open = FaceOptions::new().unknown(Threshold::None).not_a_face(Threshold::None);
 /// let recognizer = Recognizer::train(faces, open)?;
@@ -76,8 +76,8 @@ pub struct Recognizer {
     pub(crate) model: EigenspaceModel,
     pub(crate) options: FaceOptions,
     /// In the order of people and names.
-    pub(crate) pictures: Vec<Enrolled>,
-    /// One row per picture, one column per direction of the model.
+    pub(crate) images: Vec<Enrolled>,
+    /// One row per image, one column per direction of the model.
     pub(crate) coordinates: Array2<f64>,
 }
 
@@ -85,30 +85,30 @@ impl Recognizer {
     /// Trains a recognizer.
     pub fn train(faces: Faces<'_>, options: FaceOptions) -> Result<Self, Error> {
         options.check()?;
-        let (pictures, order) = admit(faces, &[])?;
+        let (images, order) = admit(faces, &[])?;
         block::check(faces.rows, faces.rows.ncols())?;
         if let Some((width, height)) = options.size {
             let (pixels, features) = (width.checked_mul(height), faces.rows.ncols());
             if !pixels.is_some_and(|pixels| pixels > 0 && [pixels, pixels.saturating_mul(3)].contains(&features)) {
-                return Err(Error::PictureSize { size: (width, height), features });
+                return Err(Error::ImageSize { size: (width, height), features });
             }
         }
         let rows = options.pixels.apply(faces.rows.select(Axis(0), &order));
         let model = EigenspaceModel::fit_by(rows.view(), Method::Auto, options.truncation())?;
         let model = described(model.with_components(options.components)?, &options)?;
-        Self::from_rows(model, options, pictures, rows.view())
+        Self::from_rows(model, options, images, rows.view())
     }
 
     /// A recognizer whose model was fitted to these rows.
     fn from_rows(
         model: EigenspaceModel,
         options: FaceOptions,
-        mut pictures: Vec<Enrolled>,
+        mut images: Vec<Enrolled>,
         rows: ArrayView2<'_, f64>,
     ) -> Result<Self, Error> {
         let (coordinates, outside) = in_all_directions(&model, rows)?;
-        pictures.iter_mut().zip(outside).for_each(|(picture, outside)| picture.outside = outside);
-        Ok(Self { model, options, pictures, coordinates })
+        images.iter_mut().zip(outside).for_each(|(image, outside)| image.outside = outside);
+        Ok(Self { model, options, images, coordinates })
     }
 
     /// The eigenspace of all enrolled images. It reports k components.
@@ -122,27 +122,27 @@ impl Recognizer {
     }
 
     /// Z: the scores of every enrolled image in all directions of the model, in the order of
-    /// [`pictures`](Self::pictures).
+    /// [`images`](Self::images).
     pub fn scores(&self) -> ArrayView2<'_, f64> {
         self.coordinates.view()
     }
 
     /// The people, in the order of their names.
     pub fn people(&self) -> Vec<&str> {
-        let mut people: Vec<&str> = self.pictures.iter().map(|picture| picture.person.as_str()).collect();
+        let mut people: Vec<&str> = self.images.iter().map(|image| image.person.as_str()).collect();
         people.dedup();
         people
     }
 
     /// Person and name of every enrolled image, in order.
-    pub fn pictures(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
-        self.pictures.iter().map(|picture| (picture.person.as_str(), picture.name.as_str()))
+    pub fn images(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.images.iter().map(|image| (image.person.as_str(), image.name.as_str()))
     }
 
     /// Upper bound on the distance between any enrolled image and its reconstruction from the scores; 0 as long as no
     /// direction was dropped.
     pub fn worst_distance(&self) -> f64 {
-        self.pictures.iter().map(|picture| picture.outside).fold(0.0, f64::max)
+        self.images.iter().map(|image| image.outside).fold(0.0, f64::max)
     }
 
     /// The same people with other settings. The treatment of pixels and the dropped directions cannot be changed.
@@ -159,29 +159,29 @@ impl Recognizer {
     /// An enrolled image, reconstructed from its scores, after the transformation of its pixels
     /// ([`Pixels`](crate::faces::Pixels)). It is exact as long as no direction was dropped, so anyone who has the
     /// recognizer has the images.
-    pub fn picture(&self, person: &str, picture: &str) -> Result<Array1<f64>, Error> {
-        let found = self.pictures.iter().position(|p| p.person == person && p.name == picture);
-        let found = found.ok_or_else(|| self.no_picture(person, picture))?;
+    pub fn image(&self, person: &str, image: &str) -> Result<Array1<f64>, Error> {
+        let found = self.images.iter().position(|p| p.person == person && p.name == image);
+        let found = found.ok_or_else(|| self.no_image(person, image))?;
         Ok(self.rows_of(&[found])?.index_axis_move(Axis(0), 0))
     }
 
     /// The error for a person or an image that is not enrolled.
-    pub(crate) fn no_picture(&self, person: &str, picture: &str) -> Error {
-        let theirs = self.pictures.iter().filter(|p| p.person == person);
-        let pictures: Vec<String> = theirs.map(|p| p.name.clone()).collect();
-        if pictures.is_empty() {
+    pub(crate) fn no_image(&self, person: &str, image: &str) -> Error {
+        let theirs = self.images.iter().filter(|p| p.person == person);
+        let images: Vec<String> = theirs.map(|p| p.name.clone()).collect();
+        if images.is_empty() {
             let people = self.people().into_iter().map(str::to_owned).collect();
             return Error::UnknownPerson { person: person.into(), people };
         }
-        Error::UnknownPicture { person: person.into(), picture: picture.into(), pictures }
+        Error::UnknownImage { person: person.into(), image: image.into(), images }
     }
 
     /// The index of the person in every image.
     pub(crate) fn persons(&self) -> Vec<usize> {
         let mut number = 0;
-        let mut persons = Vec::with_capacity(self.pictures.len());
-        for (i, picture) in self.pictures.iter().enumerate() {
-            number += usize::from(i > 0 && picture.person != self.pictures[i - 1].person);
+        let mut persons = Vec::with_capacity(self.images.len());
+        for (i, image) in self.images.iter().enumerate() {
+            number += usize::from(i > 0 && image.person != self.images[i - 1].person);
             persons.push(number);
         }
         persons
@@ -220,20 +220,20 @@ const RESERVED_NAMES: [&str; 2] = ["unknown", "not a face"];
 
 /// Checks new images against each other and against the enrolled ones. Returns them sorted, with their original indices.
 pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enrolled>, Vec<usize>), Error> {
-    let pictures = faces.rows.nrows();
-    for (what, names) in [("people", faces.people.len()), ("images", faces.pictures.len())] {
-        if names != pictures {
-            return Err(Error::NameCount { pictures, names, what });
+    let images = faces.rows.nrows();
+    for (what, names) in [("people", faces.people.len()), ("images", faces.images.len())] {
+        if names != images {
+            return Err(Error::NameCount { images, names, what });
         }
     }
-    if pictures == 0 {
-        return Err(Error::NoPictures);
+    if images == 0 {
+        return Err(Error::NoImages);
     }
-    let mut admitted: Vec<Enrolled> = Vec::with_capacity(pictures);
+    let mut admitted: Vec<Enrolled> = Vec::with_capacity(images);
     for (i, row) in faces.rows.rows().into_iter().enumerate() {
-        let (person, name) = (faces.people[i].clone(), faces.pictures[i].clone());
+        let (person, name) = (faces.people[i].clone(), faces.images[i].clone());
         if person.is_empty() || name.is_empty() {
-            return Err(Error::NoName { picture: i });
+            return Err(Error::NoName { image: i });
         }
         if RESERVED_NAMES.iter().any(|word| person.trim().eq_ignore_ascii_case(word)) {
             return Err(Error::ReservedName { person });
@@ -246,7 +246,7 @@ pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enro
         let digest = hash.finalize().iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
         admitted.push(Enrolled { person, name, digest, outside: 0.0 });
     }
-    let mut order: Vec<usize> = (0..pictures).collect();
+    let mut order: Vec<usize> = (0..images).collect();
     order.sort_by(|&a, &b| admitted[a].order(&admitted[b]));
     let sorted: Vec<Enrolled> = order.iter().map(|&i| admitted[i].clone()).collect();
     let mut known: std::collections::HashMap<u64, &Enrolled> = enrolled.iter().map(|old| (old.digest, old)).collect();
@@ -256,14 +256,14 @@ pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enro
         if let Some(old) = known.insert(new.digest, new) {
             return Err(Error::AlreadyEnrolled {
                 person: new.person.clone(),
-                picture: new.name.clone(),
+                image: new.name.clone(),
                 as_person: old.person.clone(),
-                as_picture: old.name.clone(),
+                as_image: old.name.clone(),
             });
         }
         let twice = i > 0 && sorted[i - 1].order(new).is_eq();
         if twice || taken.contains(&(new.person.as_str(), new.name.as_str())) {
-            return Err(Error::NameTaken { person: new.person.clone(), picture: new.name.clone() });
+            return Err(Error::NameTaken { person: new.person.clone(), image: new.name.clone() });
         }
     }
     Ok((sorted, order))

@@ -33,7 +33,7 @@ impl Evaluation {
 
     /// Summarizes all trials; `people` is the person in each image, `ranks` the number of ranks to compute.
     pub fn summary(&self, people: &[String], ranks: usize) -> Summary {
-        let right = |outcome: &Outcome| outcome.ranking.first() == Some(&people[outcome.picture]);
+        let right = |outcome: &Outcome| outcome.ranking.first() == Some(&people[outcome.image]);
         let shares: Vec<f64> = self
             .trials
             .iter()
@@ -52,11 +52,11 @@ impl Evaluation {
             _ => (squares / (n - 1.0)).sqrt(),
         };
         let tested = self.outcomes().count();
-        let place = |outcome: &Outcome| outcome.ranking.iter().position(|name| *name == people[outcome.picture]);
+        let place = |outcome: &Outcome| outcome.ranking.iter().position(|name| *name == people[outcome.image]);
         let within = |j: usize| self.outcomes().filter(|outcome| place(outcome).is_some_and(|p| p < j)).count();
         let mut confusions: Vec<(String, String, usize)> = Vec::new();
         for outcome in self.outcomes().filter(|outcome| !right(outcome)) {
-            let (truth, found) = (&people[outcome.picture], outcome.ranking.first().cloned().unwrap_or_default());
+            let (truth, found) = (&people[outcome.image], outcome.ranking.first().cloned().unwrap_or_default());
             match confusions.iter_mut().find(|(a, b, _)| a == truth && *b == found) {
                 Some((_, _, count)) => *count += 1,
                 None => confusions.push((truth.clone(), found, 1)),

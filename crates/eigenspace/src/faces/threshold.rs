@@ -75,21 +75,20 @@ pub(crate) fn learn(recognizer: &Recognizer) -> Result<Thresholds, Error> {
 
 fn unknown(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
     let person = recognizer.persons();
-    let (folds, parts) = by_picture(&person);
-    let known = |pictures: Vec<LeftOut>| pictures.into_iter().filter(|picture| picture.own > 0).collect::<Vec<_>>();
+    let (folds, parts) = by_image(&person);
+    let known = |images: Vec<LeftOut>| images.into_iter().filter(|image| image.own > 0).collect::<Vec<_>>();
     let one = known(left_out(recognizer, &person, &parts, folds, 1)?);
     let two = known(left_out(recognizer, &person, &parts, folds, 2)?);
     let accept = recognizer.options.accept;
-    let quantile_of =
-        |pictures: &[LeftOut]| quantile(pictures.iter().map(|picture| picture.distance).collect(), accept);
+    let quantile_of = |images: &[LeftOut]| quantile(images.iter().map(|image| image.distance).collect(), accept);
     let Some(threshold) = quantile_of(&one) else { return Ok(None) };
     // The same images, with one part of the others left out and with two.
     let both: Vec<LeftOut> =
-        one.into_iter().filter(|a| two.binary_search_by_key(&a.picture, |b| b.picture).is_ok()).collect();
+        one.into_iter().filter(|a| two.binary_search_by_key(&a.image, |b| b.image).is_ok()).collect();
     let (Some(more), Some(fewer)) = (quantile_of(&both), quantile_of(&two)) else { return Ok(Some(threshold)) };
-    let total = |pictures: &[LeftOut]| pictures.iter().map(|picture| picture.own as f64).sum::<f64>();
+    let total = |images: &[LeftOut]| images.iter().map(|image| image.own as f64).sum::<f64>();
     let count = |p: usize| person.iter().filter(|&&other| other == p).count() as f64;
-    let enrolled: f64 = both.iter().map(|picture| count(person[picture.picture])).sum();
+    let enrolled: f64 = both.iter().map(|image| count(person[image.image])).sum();
     let exponent = (enrolled / total(&both)).ln() / (total(&both) / total(&two)).ln();
     let shrink = if fewer > more && exponent.is_finite() { (more / fewer).powf(exponent) } else { 1.0 };
     Ok(Some(threshold * shrink))
@@ -98,8 +97,8 @@ fn unknown(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
 fn not_a_face(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
     let person = recognizer.persons();
     let (folds, parts) =
-        if recognizer.people().len() >= MIN_PEOPLE_TO_LEAVE_OUT { by_person(&person) } else { by_picture(&person) };
-    let outside = left_out(recognizer, &person, &parts, folds, 1)?.iter().map(|picture| picture.outside).collect();
+        if recognizer.people().len() >= MIN_PEOPLE_TO_LEAVE_OUT { by_person(&person) } else { by_image(&person) };
+    let outside = left_out(recognizer, &person, &parts, folds, 1)?.iter().map(|image| image.outside).collect();
     let rounding = ROUNDING_SHARE * size(recognizer);
     Ok(quantile(outside, recognizer.options.accept).filter(|threshold| *threshold > rounding))
 }
@@ -114,14 +113,14 @@ impl Recognizer {
         }
         let (folds, parts) = by_person(&person);
         let strangers = left_out(self, &person, &parts, folds, 1)?;
-        let accepted = strangers.iter().filter(|picture| thresholds.accept(picture.distance, picture.outside)).count();
+        let accepted = strangers.iter().filter(|image| thresholds.accept(image.distance, image.outside)).count();
         Ok((!strangers.is_empty()).then(|| accepted as f64 / strangers.len() as f64))
     }
 }
 
 /// Assigns the n-th image of a person to part n modulo the number of parts. Returns the number of parts and the part of
 /// each image.
-fn by_picture(person: &[usize]) -> (usize, Vec<usize>) {
+fn by_image(person: &[usize]) -> (usize, Vec<usize>) {
     let mut seen = vec![0; person.len()];
     let place: Vec<usize> = person
         .iter()
@@ -147,7 +146,7 @@ fn size(recognizer: &Recognizer) -> f64 {
 
 /// The distances of an image that was left out.
 struct LeftOut {
-    picture: usize,
+    image: usize,
     /// Number of images of the same person that were not left out.
     own: usize,
     /// Distance to the nearest person.
@@ -171,7 +170,7 @@ fn left_out(
     };
     let found: Vec<Vec<LeftOut>> = (0..folds).into_par_iter().map(one_part).collect::<Result<_, Error>>()?;
     let mut all: Vec<LeftOut> = found.into_iter().flatten().collect();
-    all.sort_unstable_by_key(|picture| picture.picture);
+    all.sort_unstable_by_key(|image| image.image);
     Ok(all)
 }
 
@@ -191,11 +190,11 @@ fn compare(recognizer: &Recognizer, person: &[usize], out: &[usize], rest: &[usi
     let whose: Vec<usize> = rest.iter().map(|&i| person[i]).collect();
     let spans = Spans::new(old.view(), &whose, recognizer.people().len())?;
     let distances = spans.distances(new.view())?;
-    let found = out.iter().zip(distances.rows()).zip(&q).map(|((&picture, distances), q)| LeftOut {
-        picture,
-        own: whose.iter().filter(|&&p| p == person[picture]).count(),
+    let found = out.iter().zip(distances.rows()).zip(&q).map(|((&image, distances), q)| LeftOut {
+        image,
+        own: whose.iter().filter(|&&p| p == person[image]).count(),
         distance: distances.iter().copied().fold(f64::INFINITY, f64::min),
-        outside: (q + recognizer.pictures[picture].outside.powi(2)).sqrt(),
+        outside: (q + recognizer.images[image].outside.powi(2)).sqrt(),
     });
     Ok(found.collect())
 }

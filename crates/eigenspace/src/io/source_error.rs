@@ -206,7 +206,7 @@ pub enum SourceError {
     },
     /// An image of another size than the first.
     #[error("the image is {}x{}, expected {}x{}", found.0, found.1, expected.0, expected.1)]
-    PictureSize {
+    ImageSize {
         /// Width and height of the first.
         expected: (usize, usize),
         /// Width and height of this one.
@@ -214,7 +214,7 @@ pub enum SourceError {
     },
     /// Images read in color although the first was read as gray, or the other way round.
     #[error("the image is read {}, expected {}", if *found == 3 { "in color" } else { "as gray" }, if *expected == 3 { "color" } else { "gray" })]
-    PictureColor {
+    ImageColor {
         /// Values of a pixel of the first: 1 for gray, 3 for color.
         expected: usize,
         /// Values of a pixel of this one.
@@ -222,7 +222,7 @@ pub enum SourceError {
     },
     /// An image with another number of bits per value than the first, so that its values have another scale.
     #[error("the image has {found} bits per value, expected {expected}")]
-    PictureDepth {
+    ImageDepth {
         /// Bits of the first.
         expected: u8,
         /// Bits of this one.
@@ -230,7 +230,7 @@ pub enum SourceError {
     },
     /// An image without pixels, or with more than can be read.
     #[error("the image is {}x{}, expected 1 to {limit} pixels", size.0, size.1)]
-    PictureLimit {
+    ImageLimit {
         /// Width and height.
         size: (usize, usize),
         /// Largest number of pixels.
@@ -238,7 +238,7 @@ pub enum SourceError {
     },
     /// A PGM or PPM file whose number of pixels is not width x height.
     #[error("its header announces {expected} bytes of pixels, but it has {found}")]
-    PictureBytes {
+    ImageBytes {
         /// Bytes according to width, height and depth.
         expected: u64,
         /// Bytes after the header.
@@ -282,12 +282,12 @@ impl SourceError {
             Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::PictureSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
-            Self::PictureColor { expected: 3, .. } => "read the images in color".into(),
-            Self::PictureColor { .. } => "read the images as gray".into(),
-            Self::PictureDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
-            Self::PictureBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
-            Self::PictureBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
+            Self::ImageSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
+            Self::ImageColor { expected: 3, .. } => "read the images in color".into(),
+            Self::ImageColor { .. } => "read the images as gray".into(),
+            Self::ImageDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
+            Self::ImageBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
+            Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
             Self::ColumnTwice { .. } => "name each column once".into(),
             Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,

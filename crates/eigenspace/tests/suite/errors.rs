@@ -155,7 +155,7 @@ fn names_in_errors_cannot_give_orders_to_a_terminal() {
         evil.parse::<Truncation>().unwrap_err().into(),
         EigenspaceModel::load(&evil).unwrap_err().into(),
         faces::Error::UnknownPerson { person: evil.clone(), people: list },
-        faces::Error::NameTaken { person: evil.clone(), picture: evil.clone() },
+        faces::Error::NameTaken { person: evil.clone(), image: evil.clone() },
     ]);
     for error in errors {
         let cause = std::error::Error::source(&error).map(ToString::to_string);

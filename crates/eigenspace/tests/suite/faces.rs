@@ -14,35 +14,35 @@ use ndarray::{Array2, Axis};
 
 use crate::support::Random;
 
-/// Pictures of some people, each around a face of their own.
+/// Images of some people, each around a face of their own.
 pub(crate) struct Album {
     pub(crate) rows: Array2<f64>,
     pub(crate) people: Vec<String>,
-    pub(crate) pictures: Vec<String>,
+    pub(crate) images: Vec<String>,
 }
 
 impl Album {
-    pub(crate) fn new(seed: u64, people: usize, pictures: usize, pixels: usize) -> Self {
+    pub(crate) fn new(seed: u64, people: usize, images: usize, pixels: usize) -> Self {
         let mut random = Random::new(seed);
         let own = random.matrix(people, pixels) * 30.0;
-        let rows = Array2::from_shape_fn((people * pictures, pixels), |(i, j)| {
-            100.0 + own[[i / pictures, j]] + 12.0 * random.normal()
+        let rows = Array2::from_shape_fn((people * images, pixels), |(i, j)| {
+            100.0 + own[[i / images, j]] + 12.0 * random.normal()
         });
-        let name = |i: usize| (format!("p{}", i / pictures), format!("{}.pgm", i % pictures));
-        let (people, pictures) = (0..people * pictures).map(name).unzip();
-        Self { rows, people, pictures }
+        let name = |i: usize| (format!("p{}", i / images), format!("{}.pgm", i % images));
+        let (people, images) = (0..people * images).map(name).unzip();
+        Self { rows, people, images }
     }
 
     pub(crate) fn all(&self) -> Faces<'_> {
-        Faces::new(self.rows.view(), &self.people, &self.pictures)
+        Faces::new(self.rows.view(), &self.people, &self.images)
     }
 
     pub(crate) fn some(&self, which: &[usize]) -> Self {
         let names = |names: &[String]| which.iter().map(|&i| names[i].clone()).collect();
-        Self { rows: self.rows.select(Axis(0), which), people: names(&self.people), pictures: names(&self.pictures) }
+        Self { rows: self.rows.select(Axis(0), which), people: names(&self.people), images: names(&self.images) }
     }
 
-    /// The numbers of one person's pictures.
+    /// The numbers of one person's images.
     pub(crate) fn of(&self, person: &str) -> Vec<usize> {
         (0..self.people.len()).filter(|&i| self.people[i] == person).collect()
     }

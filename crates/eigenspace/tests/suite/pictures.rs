@@ -199,7 +199,7 @@ fn a_picture_of_another_size_is_named_when_its_turn_comes() {
     let mut source = open(&[folder.0.path()], &ReadOptions::default()).unwrap();
     assert_eq!(source.next_block(2).unwrap().unwrap().rows(), 2);
     let problem = refused(plain(folder.0.path()), &folder.path("3.png"));
-    assert!(matches!(problem, SourceError::PictureSize { expected: (3, 2), found: (4, 2) }), "{problem}");
+    assert!(matches!(problem, SourceError::ImageSize { expected: (3, 2), found: (4, 2) }), "{problem}");
     assert!(problem.hint().unwrap().contains("3x2"));
 }
 
@@ -221,7 +221,7 @@ fn a_size_of_no_or_too_many_pixels_is_refused() {
     for size in [(0, 5), (1 << 20, 1 << 20), (usize::MAX, 2)] {
         let options = ReadOptions::new().resize(size);
         let problem = refused(all(folder.0.path(), &options, 1), folder.0.path());
-        assert!(matches!(problem, SourceError::PictureLimit { .. }), "{problem}");
+        assert!(matches!(problem, SourceError::ImageLimit { .. }), "{problem}");
     }
 }
 
@@ -256,7 +256,7 @@ fn sixteen_bits_are_kept_whole_and_never_mixed_with_eight() {
     assert_eq!(read.values, Array2::from_shape_fn((3, 6), |(_, j)| 40_000.0 + 257.0 * j as f64));
     let folder = folder.picture("3.png", gray(0));
     let problem = refused(plain(folder.0.path()), &folder.path("3.png"));
-    assert!(matches!(problem, SourceError::PictureDepth { expected: 16, found: 8 }), "{problem}");
+    assert!(matches!(problem, SourceError::ImageDepth { expected: 16, found: 8 }), "{problem}");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_pgm_with_too_many_or_too_few_bytes_is_refused_though_it_could_be_decoded() 
         let folder = Folder::new().bytes("a/1.pgm", &whole).bytes("a/2.pgm", &bytes);
         let problem = refused(plain(folder.0.path()), &folder.path("a/2.pgm"));
         match problem {
-            SourceError::PictureBytes { expected: 256, found } => assert_eq!(found, count),
+            SourceError::ImageBytes { expected: 256, found } => assert_eq!(found, count),
             ref other => panic!("{other}"),
         }
         assert!(problem.hint().unwrap().contains(word), "{problem}");
@@ -334,7 +334,7 @@ fn a_cut_picture_is_malformed_wherever_it_is_cut() {
         for length in (0..needed).step_by(7).chain([needed - 1]) {
             let folder = Folder::new().bytes(name, &whole[..length]);
             let problem = refused(plain(folder.0.path()), &folder.path(name));
-            let typed = matches!(problem, SourceError::Malformed { .. } | SourceError::PictureBytes { .. });
+            let typed = matches!(problem, SourceError::Malformed { .. } | SourceError::ImageBytes { .. });
             assert!(typed, "{name} of {length} bytes: {problem}");
         }
     }

@@ -45,7 +45,7 @@ pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> any
 
 fn read(folder: PathBuf, name: &str) -> anyhow::Result<Faces> {
     let mut source = source::open(&[&folder], &ReadOptions::default())?;
-    let image = source.columns().image.ok_or(Failure::NoPictures)?;
+    let image = source.columns().image.ok_or(Failure::NoImages)?;
     let (mut blocks, mut people) = (Vec::new(), Vec::new());
     while let Some(block) = source.next_block(400)? {
         blocks.push(block.values.to_f64());

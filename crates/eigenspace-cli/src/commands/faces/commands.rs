@@ -48,7 +48,7 @@ impl Train {
         let options = self.settings.over(FaceOptions::default())?;
         let max_rank = args::rank(self.max_rank.as_deref())?.unwrap_or(Rank::All);
         let options = options.pixels(self.pixels.parse()?).max_rank(max_rank);
-        rows::spare_pictures(&self.data, &self.output)?;
+        rows::spare_images(&self.data, &self.output)?;
         rows::try_output(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut options = options.size(read.size).resized(self.resize.is_some());
@@ -93,7 +93,7 @@ impl Enroll {
         let path = self.output.unwrap_or_else(|| self.recognizer.clone());
         let destination = Destination::new(&path, &[&self.recognizer])?;
         let before = Recognizer::load(&self.recognizer)?;
-        rows::spare_pictures(&self.data, &path)?;
+        rows::spare_images(&self.data, &path)?;
         rows::try_output(&path)?;
         let read = read::more(&self.data, self.person.as_deref(), self.resize.as_deref(), before.options())?;
         let context = || format!("cannot enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
@@ -117,7 +117,7 @@ pub(crate) struct Forget {
 
     /// Forget only this image of the person.
     #[arg(long, value_name = "NAME")]
-    picture: Vec<String>,
+    image: Vec<String>,
 
     /// File to write; by default the recognizer file is replaced.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -137,15 +137,15 @@ impl Forget {
         let mut after = before.clone();
         for person in &self.people {
             let context = || format!("cannot forget `{person}` in `{}`", self.recognizer.display());
-            if self.picture.is_empty() {
+            if self.image.is_empty() {
                 after = after.forget(person).with_context(context)?;
             }
-            for picture in &self.picture {
-                after = after.forget_picture(person, picture).with_context(context)?;
+            for image in &self.image {
+                after = after.forget_image(person, image).with_context(context)?;
             }
         }
         destination.write(&after.to_bytes())?;
-        output::message(&format!("forgot {}", pictures(before.pictures().len() - after.pictures().len())));
+        output::message(&format!("forgot {}", pictures(before.images().len() - after.images().len())));
         report::print(&path, &after, self.json)
     }
 }
@@ -164,7 +164,7 @@ pub(crate) struct List {
 
     /// Also list the names of the images.
     #[arg(long)]
-    pictures: bool,
+    images: bool,
 
     /// Print the result as JSON.
     #[arg(long)]
@@ -174,6 +174,6 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let recognizer = Recognizer::load(&self.recognizer)?;
-        report::list(&self.recognizer, &recognizer, self.pictures, self.json)
+        report::list(&self.recognizer, &recognizer, self.images, self.json)
     }
 }

@@ -153,7 +153,7 @@ impl Evaluate {
         if self.json {
             let described = json!({
                 "seed": self.seed,
-                "pictures": read.rows.nrows(),
+                "images": read.rows.nrows(),
                 "protocols": described,
                 "compression": compression,
                 "denoising": denoising,
@@ -401,12 +401,12 @@ fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Fou
     let result = |result: &Found| {
         let Found { options, evaluation, summary, open } = result;
         let trial = |trial: &faces::Trial| {
-            let right = trial.outcomes.iter().filter(|o| o.ranking.first() == Some(&read.people[o.picture])).count();
+            let right = trial.outcomes.iter().filter(|o| o.ranking.first() == Some(&read.people[o.image])).count();
             let mistakes: Vec<Value> = trial
                 .outcomes
                 .iter()
-                .filter(|o| o.ranking.first() != Some(&read.people[o.picture]))
-                .map(|o| json!({ "picture": name(o.picture), "taken_for": o.ranking.first(), "distance": o.distance }))
+                .filter(|o| o.ranking.first() != Some(&read.people[o.image]))
+                .map(|o| json!({ "image": name(o.image), "taken_for": o.ranking.first(), "distance": o.distance }))
                 .collect();
             json!({ "accuracy": right as f64 / (trial.outcomes.len() as f64).max(1.0), "mistakes": mistakes })
         };

@@ -8,15 +8,15 @@ use ndarray::{ArrayView1, ArrayView2};
 use crate::commands::faces::evaluate::Found;
 use crate::commands::faces::read::People;
 use crate::commands::plot::Format;
-use crate::draw::{self, Drawing, Gallery, Lines, PictureSize, Range, Series, Tile};
+use crate::draw::{self, Drawing, Gallery, ImageSize, Lines, Range, Series, Tile};
 
 /// Number of mistakes drawn.
 const WORST: usize = 12;
 /// Number of probes drawn with their matches.
 const PROBES: usize = 12;
 
-fn gray((width, height): (usize, usize)) -> PictureSize {
-    PictureSize { width, height, channels: 1 }
+fn gray((width, height): (usize, usize)) -> ImageSize {
+    ImageSize { width, height, channels: 1 }
 }
 
 /// Writes a drawing as `name.svg` and `name.png`.
@@ -48,7 +48,7 @@ pub(crate) fn matches(
         let kept = model.reconstruct(model.project(row.view())?.view())?;
         tiles.push(Tile { pixels: kept.iter().copied().collect(), caption: format!("k = {}", model.n_components()) });
         for near in found.matches.iter().take(columns - 2) {
-            let pixels = recognizer.picture(&near.person, &near.picture)?.to_vec();
+            let pixels = recognizer.image(&near.person, &near.image)?.to_vec();
             tiles.push(Tile { pixels, caption: format!("{}: {}", near.person, short(near.distance)) });
         }
     }
@@ -66,14 +66,14 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
     let outcomes = evaluation.trials.iter().flat_map(|trial| &trial.outcomes);
     let mut wrong: Vec<(usize, &eigenspace::faces::Outcome)> = outcomes
         .filter_map(|outcome| {
-            let place = outcome.ranking.iter().position(|person| *person == read.people[outcome.picture])?;
+            let place = outcome.ranking.iter().position(|person| *person == read.people[outcome.image])?;
             (place > 0).then_some((place, outcome))
         })
         .collect();
-    wrong.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.picture.cmp(&b.1.picture)));
+    wrong.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.image.cmp(&b.1.image)));
     // An image may be wrong in several trials; only its worst is drawn.
     let mut seen = std::collections::HashSet::new();
-    wrong.retain(|(_, outcome)| seen.insert(outcome.picture));
+    wrong.retain(|(_, outcome)| seen.insert(outcome.image));
     wrong.truncate(WORST);
     if wrong.is_empty() {
         return None;
@@ -84,8 +84,8 @@ pub(super) fn mistakes(read: &People, evaluation: &Evaluation) -> Option<Drawing
     for line in wrong.chunks(half) {
         for (place, outcome) in line {
             tiles.push(tile(
-                read.rows.row(outcome.picture),
-                format!("{}, rank {}", read.people[outcome.picture], place + 1),
+                read.rows.row(outcome.image),
+                format!("{}, rank {}", read.people[outcome.image], place + 1),
             ));
         }
         tiles.extend((line.len()..half).map(|_| Tile::default()));

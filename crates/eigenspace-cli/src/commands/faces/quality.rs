@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::commands::faces::pictures::{self, decibels, drawn};
 use crate::commands::faces::read::People;
-use crate::draw::{self, PictureSize, Range, Strip, StripRow};
+use crate::draw::{self, ImageSize, Range, Strip, StripRow};
 use crate::output;
 use crate::table::table;
 
@@ -73,7 +73,7 @@ impl ImageSets {
     /// Rows of images over the number of components.
     fn strip(&self, rows: Vec<StripRow>) -> draw::Drawing {
         let columns: Vec<String> = self.steps.iter().map(|k| format!("k = {k}")).collect();
-        let size = PictureSize { width: self.size.0, height: self.size.1, channels: 1 };
+        let size = ImageSize { width: self.size.0, height: self.size.1, channels: 1 };
         draw::strip(&Strip { title: "", columns: &columns, rows: &rows, size })
     }
 }

@@ -67,11 +67,11 @@ pub(crate) fn pictures(
     let mut options = ReadOptions::new().format(Format::Images);
     options.resize = resize;
     let source = source::open(data, &options)?;
-    let image = source.columns().image.ok_or(Failure::NoPictures)?;
+    let image = source.columns().image.ok_or(Failure::NoImages)?;
     let size = (image.width(), image.height());
     if let Some(expected) = wanted.filter(|wanted| *wanted != size) {
         let path = data.first().cloned().unwrap_or_default();
-        return Err(Error::Source { path, source: SourceError::PictureSize { expected, found: size } }.into());
+        return Err(Error::Source { path, source: SourceError::ImageSize { expected, found: size } }.into());
     }
     let features = source.columns().count;
     let (mut blocks, mut people, mut names, mut paths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -110,7 +110,7 @@ pub(crate) fn pictures(
         if let (Some(found), Some(expected)) = (found, depth)
             && found != expected
         {
-            let source = SourceError::PictureDepth { expected, found };
+            let source = SourceError::ImageDepth { expected, found };
             return Err(Error::Source { path: path.clone(), source }.into());
         }
     }

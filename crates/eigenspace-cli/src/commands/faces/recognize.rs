@@ -54,8 +54,8 @@ impl Recognize {
         let format = self.output.as_deref().map(Format::of).transpose()?;
         let recognizer = Recognizer::load(&self.recognizer)?;
         if let Some(output) = &self.output {
-            rows::spare_pictures(&self.data, output)?;
-            rows::spare_pictures(std::slice::from_ref(&self.recognizer), output)?;
+            rows::spare_images(&self.data, output)?;
+            rows::spare_images(std::slice::from_ref(&self.recognizer), output)?;
             rows::try_output(output)?;
         }
         let options = self.settings.over(recognizer.options().clone())?;
@@ -76,7 +76,7 @@ impl Recognize {
                 "recognizer": self.recognizer.to_string_lossy(),
                 "unknown": thresholds.unknown,
                 "not_a_face": thresholds.not_a_face,
-                "pictures": rows.collect::<Vec<_>>(),
+                "images": rows.collect::<Vec<_>>(),
             }))?);
         }
         let rows: Vec<Vec<String>> =
@@ -95,7 +95,7 @@ fn verdict(found: &Recognition) -> &str {
 
 fn cells(path: &Path, found: &Recognition, matches: usize) -> Vec<String> {
     let best = found.candidates.first();
-    let near = found.matches.iter().take(matches).map(|near| format!("{}/{}", near.person, near.picture));
+    let near = found.matches.iter().take(matches).map(|near| format!("{}/{}", near.person, near.image));
     vec![
         path.display().to_string(),
         verdict(found).to_owned(),
@@ -107,11 +107,10 @@ fn cells(path: &Path, found: &Recognition, matches: usize) -> Vec<String> {
 }
 
 fn described(path: &Path, found: &Recognition, matches: usize) -> Value {
-    let candidate = |c: &eigenspace::faces::Candidate| json!({ "person": c.person, "score": c.score, "distance": c.distance, "picture": c.picture });
-    let near =
-        |m: &eigenspace::faces::Match| json!({ "person": m.person, "picture": m.picture, "distance": m.distance });
+    let candidate = |c: &eigenspace::faces::Candidate| json!({ "person": c.person, "score": c.score, "distance": c.distance, "image": c.image });
+    let near = |m: &eigenspace::faces::Match| json!({ "person": m.person, "image": m.image, "distance": m.distance });
     json!({
-        "picture": path.to_string_lossy(),
+        "image": path.to_string_lossy(),
         "person": found.person(),
         "verdict": match found.verdict {
             Verdict::Person(_) => "person",

@@ -64,7 +64,7 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
     json!({
         "file": path.to_string_lossy(),
         "people": recognizer.people(),
-        "pictures": model.count(),
+        "images": model.count(),
         "size": options.size.map(|(width, height)| [width, height]),
         "n_components": model.n_components(),
         "rank": model.rank(),
@@ -83,11 +83,11 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
 /// Prints the people in a recognizer.
 pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: bool) -> anyhow::Result<()> {
     let of = |person: &str| -> Vec<&str> {
-        recognizer.pictures().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()
+        recognizer.images().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()
     };
     if as_json {
         let people: Vec<Value> =
-            recognizer.people().into_iter().map(|person| json!({ "person": person, "pictures": of(person) })).collect();
+            recognizer.people().into_iter().map(|person| json!({ "person": person, "images": of(person) })).collect();
         let described = json!({ "file": path.to_string_lossy(), "people": people });
         return output::data(&serde_json::to_string_pretty(&described)?);
     }

@@ -19,13 +19,13 @@ fn embedded(drawing: &Drawing) -> Vec<DynamicImage> {
         .collect()
 }
 
-fn one(pixels: Vec<f64>, size: PictureSize, range: Range) -> Vec<u8> {
+fn one(pixels: Vec<f64>, size: ImageSize, range: Range) -> Vec<u8> {
     let tiles = [Tile { pixels, caption: "c".into() }];
     let drawing = gallery(&Gallery { title: "", tiles: &tiles, size, columns: 4, range });
     embedded(&drawing).remove(0).into_bytes()
 }
 
-const GRAY: PictureSize = PictureSize { width: 3, height: 2, channels: 1 };
+const GRAY: ImageSize = ImageSize { width: 3, height: 2, channels: 1 };
 
 #[test]
 fn a_common_range_keeps_the_values_and_clips_what_lies_outside() {
@@ -51,7 +51,7 @@ fn a_signed_range_is_blue_below_zero_white_at_zero_and_red_above() {
 
 #[test]
 fn three_channels_are_red_green_blue() {
-    let size = PictureSize { width: 2, height: 1, channels: 3 };
+    let size = ImageSize { width: 2, height: 1, channels: 3 };
     let bytes = one(vec![1.0, 0.0, 0.2, 0.0, 1.0, 0.4], size, Range::Unit(0.0, 1.0));
     assert_eq!(bytes, [255, 0, 51, 0, 255, 102]);
     let bytes = one(vec![-1.0, 0.0, 1.0, 0.0, 0.0, 0.0], size, Range::Signed(None));
@@ -60,7 +60,7 @@ fn three_channels_are_red_green_blue() {
 
 #[test]
 fn a_large_image_is_averaged_down() {
-    let size = PictureSize { width: 640, height: 2, channels: 1 };
+    let size = ImageSize { width: 640, height: 2, channels: 1 };
     let bytes = one((0..1280).map(|i| f64::from(i % 2) * 200.0).collect(), size, Range::Unit(0.0, 255.0));
     assert_eq!(bytes, [100; 320]);
 }

@@ -35,7 +35,7 @@ fn all_kinds(x: &[f64], y: &[f64], names: &[String]) -> Vec<Drawing> {
     let solid: Vec<[f64; 3]> = points.iter().map(|p| [p.0, p.1, p.0]).collect();
     let arrows: Vec<_> = points.iter().zip(names.iter().cycle()).map(|(p, n)| (n.clone(), p.0, p.1)).collect();
     let s = Scatter { title, points: &points, labels: Some(names), x_title: title, y_title: title };
-    let size = PictureSize { width: 3, height: 2, channels: 1 };
+    let size = ImageSize { width: 3, height: 2, channels: 1 };
     let tiles: Vec<Tile> = names.iter().map(|n| Tile { pixels: x.to_vec(), caption: n.clone() }).collect();
     let g = Gallery { title, tiles: &tiles, size, columns: 2, range: Range::Own };
     let row = StripRow { heading: title.into(), tiles: vec![x.to_vec(), y.to_vec()], range: Range::Signed(None) };
@@ -57,8 +57,8 @@ fn all_kinds(x: &[f64], y: &[f64], names: &[String]) -> Vec<Drawing> {
         lines(&l),
         lines(&Lines { log_x: true, log_y: true, ..l }),
         gallery(&g),
-        gallery(&Gallery { range: Range::Signed(None), size: PictureSize { channels: 3, ..size }, ..g }),
-        gallery(&Gallery { size: PictureSize { width: 0, ..size }, columns: 0, range: Range::Unit(1.0, 1.0), ..g }),
+        gallery(&Gallery { range: Range::Signed(None), size: ImageSize { channels: 3, ..size }, ..g }),
+        gallery(&Gallery { size: ImageSize { width: 0, ..size }, columns: 0, range: Range::Unit(1.0, 1.0), ..g }),
         strip(&Strip { title, columns: names, rows: &rows, size }),
     ]
 }

@@ -205,7 +205,7 @@ fn pictures_of_curves() {
 #[ignore = "writes plots for inspection"]
 fn pictures_of_images() {
     let faces = faces();
-    let size = PictureSize { width: 92, height: 112, channels: 1 };
+    let size = ImageSize { width: 92, height: 112, channels: 1 };
     let mean: Vec<f64> = (0..92 * 112).map(|i| faces.iter().map(|f| f[i]).sum::<f64>() / 10.0).collect();
     let tile = |(i, f): (usize, &Vec<f64>)| Tile {
         pixels: f.clone(),
@@ -227,13 +227,13 @@ fn pictures_of_images() {
     let digit: Vec<Tile> = (0..7)
         .map(|k| Tile { pixels: (0..64).map(|i| f64::from((i * k) % 17)).collect(), caption: String::new() })
         .collect();
-    let small = PictureSize { width: 8, height: 8, channels: 1 };
+    let small = ImageSize { width: 8, height: 8, channels: 1 };
     save("gallery_digits", &gallery(&Gallery { title: "Digits", tiles: &digit, size: small, range: Range::Own, ..g }));
     let color = [Tile {
         pixels: (0..48 * 32 * 3).map(|i| ((i / 3 % 48 * (1 + i % 3)) as f64 / 48.0) % 1.0).collect(),
         caption: "a color picture with a very long caption".into(),
     }];
-    let rgb = PictureSize { width: 48, height: 32, channels: 3 };
+    let rgb = ImageSize { width: 48, height: 32, channels: 3 };
     save(
         "gallery_rgb",
         &gallery(&Gallery { title: "Color", tiles: &color, size: rgb, range: Range::Unit(0.0, 1.0), ..g }),

@@ -124,7 +124,7 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: there are: `ada`, `ben`, `cleo`
     ");
-    assert_snapshot!(folder.refused("faces forget r.safetensors ada --picture 7.pgm"), @"
+    assert_snapshot!(folder.refused("faces forget r.safetensors ada --image 7.pgm"), @"
     exit: 2
     ----- stderr -----
     error: cannot forget `ada` in `r.safetensors`

@@ -16,7 +16,7 @@ fn folder() -> Folder {
 
 fn verdicts(found: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    found["pictures"].as_array().unwrap().iter().map(|p| (text(&p["picture"]), text(&p["person"]))).collect()
+    found["images"].as_array().unwrap().iter().map(|p| (text(&p["image"]), text(&p["person"]))).collect()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
       new/ada/5.pgm     ada  3.25184  0.0942226        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
     known/ben/2.pgm     ben  3.25232  0.0283962        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
     ");
-    assert_snapshot!(folder.done("faces list r.safetensors --pictures"), @"
+    assert_snapshot!(folder.done("faces list r.safetensors --images"), @"
     person  images                    names
        ada       4  1.pgm 2.pgm 3.pgm 4.pgm
        ben       4  1.pgm 2.pgm 3.pgm 4.pgm
@@ -60,8 +60,8 @@ fn the_nearest_pictures_are_those_that_loops_find() {
     let folder = folder();
     folder.done("faces train known -k all --metric euclidean -o r.safetensors -q");
     let found = folder.json("faces recognize r.safetensors new --matches 10 --json");
-    for probe in found["pictures"].as_array().unwrap() {
-        let name = probe["picture"].as_str().unwrap();
+    for probe in found["images"].as_array().unwrap() {
+        let name = probe["image"].as_str().unwrap();
         let person = NAMES.iter().position(|person| name.contains(person)).unwrap();
         let number: usize = name.rsplit('/').next().unwrap().trim_end_matches(".pgm").parse().unwrap();
         let probe_pixels = people::pixels(person, number);
@@ -69,7 +69,7 @@ fn the_nearest_pictures_are_those_that_loops_find() {
         let outside = probe["face_distance"].as_f64().unwrap().powi(2);
         for near in probe["matches"].as_array().unwrap() {
             let who = NAMES.iter().position(|person| near["person"] == *person).unwrap();
-            let which: usize = near["picture"].as_str().unwrap().trim_end_matches(".pgm").parse().unwrap();
+            let which: usize = near["image"].as_str().unwrap().trim_end_matches(".pgm").parse().unwrap();
             let apart: f64 = probe_pixels
                 .iter()
                 .zip(people::pixels(who, which))
@@ -96,7 +96,7 @@ fn enrolling_and_forgetting_is_training_on_what_is_left() {
     folder.done("faces enroll r.safetensors late/eva -q");
     folder.done("faces forget r.safetensors ben -q");
     folder.done("faces enroll r.safetensors known/ben -o back.safetensors -q");
-    folder.done("faces forget back.safetensors ben --picture 4.pgm -q");
+    folder.done("faces forget back.safetensors ben --image 4.pgm -q");
 
     std::fs::remove_file(folder.path("all/ben/4.pgm")).unwrap();
     folder.done("faces train all -k 6 -o scratch.safetensors -q");
@@ -164,8 +164,8 @@ fn pictures_in_color_are_taken_as_gray_and_that_is_said() {
     let said = folder.run("faces recognize r.safetensors red/1.ppm --json");
     assert_eq!(said.err, "converted 1 of 1 images from color to gray\n");
     let found: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(found["pictures"][0]["matches"][0]["person"], "ben");
-    assert!(found["pictures"][0]["matches"][0]["distance"].as_f64().unwrap() < 1e-9, "the same pixels");
+    assert_eq!(found["images"][0]["matches"][0]["person"], "ben");
+    assert!(found["images"][0]["matches"][0]["distance"].as_f64().unwrap() < 1e-9, "the same pixels");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn one_picture_is_one_picture() {
     folder.done("faces train known -o r.safetensors -q");
     let said = folder.run("faces enroll r.safetensors new/ada/5.pgm --person ada").err;
     assert!(said.contains("enrolled 1 image\n"), "{said}");
-    let said = folder.run("faces forget r.safetensors ada --picture 5.pgm").err;
+    let said = folder.run("faces forget r.safetensors ada --image 5.pgm").err;
     assert!(said.contains("forgot 1 image\n"), "{said}");
 }
 

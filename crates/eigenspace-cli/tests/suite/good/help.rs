@@ -18,8 +18,8 @@ const OPTIONS: [(&str, &str); 19] = [
     ("faces train", "--output --resize --pixels --max-rank --json"),
     ("faces recognize", "--resize --matches --output --json"),
     ("faces enroll", "--person --resize --output --json"),
-    ("faces forget", "--picture --output --json"),
-    ("faces list", "--pictures --json"),
+    ("faces forget", "--image --output --json"),
+    ("faces list", "--images --json"),
     (
         "faces evaluate",
         "--protocol --accept --classifier --metric --components --pixels --repeats --seed --resize --compression --denoising --output --json",

@@ -45,7 +45,7 @@ pub struct RowBlock {
     pub values: Values,
     /// A weight for each row, if the source has a column of them.
     pub weights: Option<Vec<f64>>,
-    /// A label for each row, if the source has a column of them (or folders named by class).
+    /// A label for each row, if the source has a column of them (or directories named by class).
     pub labels: Option<Vec<String>>,
     /// Where the rows are from.
     pub origin: Origin,
@@ -79,7 +79,7 @@ impl RowBlock {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Origin {
-    /// The file, the folder, or `-` for standard input.
+    /// The file, the directory, or `-` for standard input.
     pub path: Arc<PathBuf>,
     /// Number of the first row in it, from 0.
     pub first: u64,
@@ -162,13 +162,13 @@ impl Columns {
         let Some(found) = self.image else { return Ok(()) };
         let size = |image: ImageShape| (image.width(), image.height());
         if size(expected) != size(found) {
-            return Err(SourceError::PictureSize { expected: size(expected), found: size(found) });
+            return Err(SourceError::ImageSize { expected: size(expected), found: size(found) });
         }
         if expected.channels() != found.channels() {
-            return Err(SourceError::PictureColor { expected: expected.channels(), found: found.channels() });
+            return Err(SourceError::ImageColor { expected: expected.channels(), found: found.channels() });
         }
         match (expected.depth(), found.depth()) {
-            (Some(expected), Some(found)) if expected != found => Err(SourceError::PictureDepth { expected, found }),
+            (Some(expected), Some(found)) if expected != found => Err(SourceError::ImageDepth { expected, found }),
             _ => Ok(()),
         }
     }

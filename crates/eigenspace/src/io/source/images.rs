@@ -15,13 +15,13 @@ use rayon::prelude::*;
 
 use crate::io::error::Error;
 use crate::io::error::at;
-use crate::io::source::folder::Images;
-use crate::io::source::picture::{Shape, check_size, header};
+use crate::io::source::directory::Images;
+use crate::io::source::image_file::{Shape, check_size, header};
 use crate::io::source::{Columns, Notice, Origin, ReadOptions, RowBlock, RowSource, SourceError, Values};
 use crate::model::metadata::ImageShape;
 
 /// Images in order, and how many of them have been read.
-struct Pictures {
+struct ImageSource {
     path: Arc<PathBuf>,
     files: Vec<PathBuf>,
     names: Vec<String>,
@@ -53,7 +53,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     let image = ImageShape::new(width, height, shape.channels).with_depth(shape.header.bits);
     let left_out = Notice::OtherImages { count: others.values().sum(), formats };
     let notices = if others.is_empty() { Vec::new() } else { vec![left_out] };
-    Ok(Box::new(Pictures {
+    Ok(Box::new(ImageSource {
         path: Arc::new(path.to_owned()),
         names: inside.iter().map(|file| slashed(file)).collect(),
         labels: labels(path, &inside),
@@ -79,7 +79,7 @@ fn slashed(path: &Path) -> String {
     path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-impl RowSource for Pictures {
+impl RowSource for ImageSource {
     fn columns(&self) -> &Columns {
         &self.columns
     }

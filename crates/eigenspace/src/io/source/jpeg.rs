@@ -54,7 +54,7 @@ mod tests {
     const FILE: &[u8] = b"\xFF\xD8\xFF\xE1\0\x04\xFF\xD9\xFF\xFF\xDA\0\x03x12\xFF\0\xFF\xD034\xFF\xD9";
 
     #[test]
-    fn only_the_end_of_the_picture_itself_counts() {
+    fn only_the_end_of_the_image_itself_counts() {
         assert!(is_whole(FILE));
         for length in 0..FILE.len() {
             assert!(!is_whole(&FILE[..length]), "{length}");

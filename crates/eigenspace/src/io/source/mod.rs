@@ -13,7 +13,7 @@
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
 //! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes) and `cell.rs` (numbers) |
 //! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs`, on `table.rs` (batches) |
-//! | images and directories of images: PGM, PPM, PBM, PNG, JPEG | `images` | `images.rs`, `picture.rs` |
+//! | images and directories of images: PGM, PPM, PBM, PNG, JPEG | `images` | `images.rs`, `image_file.rs` |
 
 #[cfg(feature = "parquet")]
 mod array;
@@ -26,11 +26,13 @@ mod cell;
 mod choice;
 #[cfg(feature = "csv")]
 mod csv;
+pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
-pub(crate) mod folder;
 #[cfg(feature = "npy")]
 mod header;
+#[cfg(feature = "images")]
+mod image_file;
 #[cfg(feature = "images")]
 mod images;
 #[cfg(feature = "images")]
@@ -51,8 +53,6 @@ mod options;
 mod parquet;
 #[cfg(feature = "images")]
 mod pgm;
-#[cfg(feature = "images")]
-mod picture;
 pub(crate) mod prefetch;
 #[cfg(feature = "images")]
 mod resize;

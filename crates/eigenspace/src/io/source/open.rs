@@ -1,7 +1,7 @@
 //! From what the user typed to one stream of rows.
 //!
-//! Paths, patterns (`shards/*.npy`) and folders become a list of files, in natural order within a pattern
-//! or folder and in the order given otherwise; the files, one after the other, are one source.
+//! Paths, patterns (`shards/*.npy`) and directories become a list of files, in natural order within a pattern
+//! or directory and in the order given otherwise; the files, one after the other, are one source.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::io::source::{Format, ReadOptions, RowSource, SourceError};
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// Opens files, patterns, folders and `-` (standard input) as one stream of rows.
+/// Opens files, patterns, directories and `-` (standard input) as one stream of rows.
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     Ok(Box::new(Sequence::open(files(inputs, options)?, options.clone())?))
 }
@@ -24,17 +24,17 @@ pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<
     let mut parts = Vec::new();
     for input in inputs {
         let input = input.as_ref();
-        // Told that it is one, a folder is a folder of pictures whatever else lies in it.
-        let pictures = options.format == Some(Format::Images) && input.is_dir();
-        parts.extend(if pictures { vec![input.to_owned()] } else { expand(input)? });
+        // Told that it is one, a directory is a directory of images whatever else lies in it.
+        let images = options.format == Some(Format::Images) && input.is_dir();
+        parts.extend(if images { vec![input.to_owned()] } else { expand(input)? });
     }
     Ok(parts)
 }
 
-/// The files behind one argument; a folder of pictures stays one source.
+/// The files behind one argument; a directory of images stays one source.
 fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
     if input == Path::new(STANDARD_INPUT) || input.exists() {
-        return if input.is_dir() { folder(input) } else { Ok(vec![input.to_owned()]) };
+        return if input.is_dir() { directory(input) } else { Ok(vec![input.to_owned()]) };
     }
     let text = input.to_string_lossy();
     if !text.contains(['*', '?', '[']) {
@@ -54,14 +54,14 @@ fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
     paths.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
     let mut files = Vec::new();
     for path in paths {
-        files.extend(if path.is_dir() { folder(&path)? } else { vec![path] });
+        files.extend(if path.is_dir() { directory(&path)? } else { vec![path] });
     }
     Ok(files)
 }
 
-/// A folder with tables or arrays in it is those files; any other is a folder of pictures. Pictures often come
-/// with notes in a `.txt` file: where there are pictures, that ending alone does not make a table.
-fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
+/// A directory with tables or arrays in it is those files; any other is a directory of images. Images often come
+/// with notes in a `.txt` file: where there are images, that ending alone does not make a table.
+fn directory(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -72,7 +72,7 @@ fn folder(path: &Path) -> Result<Vec<PathBuf>, Error> {
         }
     }
     let notes = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
-    if files.is_empty() || files.iter().all(notes) && !super::folder::pictures(path)?.is_empty() {
+    if files.is_empty() || files.iter().all(notes) && !super::directory::image_files(path)?.is_empty() {
         return Ok(vec![path.to_owned()]);
     }
     files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
@@ -103,7 +103,7 @@ pub(super) fn other_image(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// Opens one file or folder, or standard input.
+/// Opens one file or directory, or standard input.
 pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     if path == Path::new(STANDARD_INPUT) {
         return standard_input(options);
@@ -137,7 +137,7 @@ pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn Row
         #[cfg(feature = "images")]
         Format::Images => super::images::open(path, options),
         #[cfg(not(feature = "images"))]
-        Format::Images => Err(at(path)(SourceError::NotBuilt { format: "pictures" })),
+        Format::Images => Err(at(path)(SourceError::NotBuilt { format: "images" })),
     }
 }
 

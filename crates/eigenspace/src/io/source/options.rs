@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a name tells; a directory is one of pictures.
+    /// The format that a name tells; a directory is one of images.
     pub fn of(path: &Path) -> Option<Self> {
         if path.is_dir() {
             return Some(Self::Images);

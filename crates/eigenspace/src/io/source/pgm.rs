@@ -47,7 +47,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
         _ => found.max(values.saturating_mul(2) - 1),
     };
     if found != expected {
-        return Err(SourceError::PictureBytes { expected, found });
+        return Err(SourceError::ImageBytes { expected, found });
     }
     let beyond = match kind {
         b'2' | b'3' => text_values(rest).any(|value| value > maxval),
@@ -137,7 +137,7 @@ mod tests {
     fn counts(bytes: &[u8]) -> Option<(u64, u64)> {
         match check(bytes) {
             Ok(_) => None,
-            Err(SourceError::PictureBytes { expected, found }) => Some((expected, found)),
+            Err(SourceError::ImageBytes { expected, found }) => Some((expected, found)),
             Err(other) => panic!("{other}"),
         }
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_any_picture_do_not_overflow() {
+    fn numbers_beyond_any_image_do_not_overflow() {
         assert_eq!(counts(b"P6\n4294967295 4294967295\n65535\nab"), Some((u64::MAX, 2)));
         assert_eq!(counts(b"P3\n4294967295 4294967295\n65535\nab"), Some((u64::MAX - 1, 2)));
     }

@@ -62,7 +62,7 @@ mod tests {
     use super::resize;
 
     #[test]
-    fn the_same_size_gives_the_same_picture() {
+    fn the_same_size_gives_the_same_image() {
         let pixels: Vec<f64> = (0..24).map(f64::from).collect();
         assert_eq!(resize(&pixels, 3, (4, 2), (4, 2)), pixels);
     }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_picture_stays_plain_in_every_channel_at_every_size() {
+    fn a_plain_image_stays_plain_in_every_channel_at_every_size() {
         let pixels: Vec<f64> = [10.0, 20.0, 65535.0].repeat(7 * 5);
         for to in [(1, 1), (3, 2), (7, 5), (20, 1), (13, 31)] {
             let result = resize(&pixels, 3, (7, 5), to);

@@ -15,7 +15,7 @@ fn project(train: &Array2<f64>, rows: &Array2<f64>, k: usize) -> (Array2<f64>, A
     (coordinates(train), coordinates(rows), deviations)
 }
 
-/// The distance between two pictures, spelled out.
+/// The distance between two images, spelled out.
 fn apart(a: &[f64], b: &[f64], metric: &str, deviations: &[f64]) -> f64 {
     let scale = |z: &[f64]| -> Vec<f64> {
         let whitened = metric.starts_with("mahalanobis");
@@ -43,11 +43,11 @@ fn neighbors_are_those_that_loops_find() {
             distances.sort_by(|a, b| a.0.total_cmp(&b.0));
             let nearest = &found.matches[0];
             let (distance, i) = distances[0];
-            assert_eq!((&nearest.person, &nearest.picture), (&album.people[i], &album.pictures[i]), "{metric}");
+            assert_eq!((&nearest.person, &nearest.image), (&album.people[i], &album.images[i]), "{metric}");
             assert!((nearest.distance - distance).abs() < 1e-9 * (1.0 + distance), "{metric}");
             assert_eq!(found.person(), Some(album.people[i].as_str()));
             assert_eq!(found.candidates.len(), 6);
-            // Everybody is ranked by their nearest picture.
+            // Everybody is ranked by their nearest image.
             let mut ranking: Vec<&str> = Vec::new();
             for (_, i) in distances {
                 if !ranking.contains(&album.people[i].as_str()) {
@@ -64,8 +64,8 @@ fn neighbors_are_those_that_loops_find() {
 fn three_neighbors_vote_and_the_nearest_decides_among_equals() {
     let rows = array![[0.0, 0.0], [4.0, 0.0], [5.0, 0.0], [100.0, 9.0]];
     let people = ["a", "b", "b", "c"].map(String::from);
-    let pictures = ["1", "2", "3", "4"].map(String::from);
-    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &pictures);
+    let images = ["1", "2", "3", "4"].map(String::from);
+    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &images);
     let probe = array![[1.0, 0.0]];
     let recognizer = Recognizer::train(faces, open("knn", "euclidean", 2)).unwrap();
     assert_eq!(decisions(&recognizer, &probe), ["a"]);
@@ -102,7 +102,7 @@ fn the_nearest_mean_is_the_one_that_loops_find() {
 fn a_point_in_the_span_of_a_person_is_that_person() {
     let album = Album::new(11, 4, 3, 40);
     let recognizer = Recognizer::train(album.all(), open("subspace", "euclidean", 11)).unwrap();
-    // Far out, but on the plane through the three pictures of p2.
+    // Far out, but on the plane through the three images of p2.
     let [a, b, c] = [6, 7, 8].map(|i| album.rows.row(i).to_owned());
     let far = &a + &((&b - &a) * 40.0) - ((&c - &a) * 25.0);
     let found = recognizer.matcher().unwrap().recognize(far.view().insert_axis(ndarray::Axis(0))).unwrap();
@@ -114,8 +114,8 @@ fn a_point_in_the_span_of_a_person_is_that_person() {
 fn two_people_are_parted_by_the_plane_in_the_middle() {
     let rows = array![[-3.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [3.0, -1.0, 0.0]];
     let people = ["left", "left", "right", "right"].map(String::from);
-    let pictures = ["1", "2", "3", "4"].map(String::from);
-    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &pictures);
+    let images = ["1", "2", "3", "4"].map(String::from);
+    let faces = eigenspace::faces::Faces::new(rows.view(), &people, &images);
     let recognizer = Recognizer::train(faces, open("svm:1e6", "euclidean", 2)).unwrap();
     let probes = array![[-0.05, 0.0, 0.0], [0.05, 0.0, 0.0]];
     assert_eq!(decisions(&recognizer, &probes), ["left", "right"]);
@@ -127,14 +127,14 @@ fn machines_do_not_care_for_the_unit_of_the_pixels() {
     let probes = &album.rows + &(Random::new(13).matrix(20, 30) * 35.0);
     for classifier in CLASSIFIERS {
         let large = Recognizer::train(album.all(), open(classifier, "euclidean", 8)).unwrap();
-        let small = Album { rows: &album.rows / 256.0, people: album.people.clone(), pictures: album.pictures.clone() };
+        let small = Album { rows: &album.rows / 256.0, people: album.people.clone(), images: album.images.clone() };
         let small = Recognizer::train(small.all(), open(classifier, "euclidean", 8)).unwrap();
         assert_eq!(decisions(&large, &probes), decisions(&small, &(&probes / 256.0)), "{classifier}");
     }
 }
 
 #[test]
-fn a_sharp_kernel_takes_every_learned_picture_for_who_it_is() {
+fn a_sharp_kernel_takes_every_learned_image_for_who_it_is() {
     let album = Album::new(14, 6, 4, 20);
     for classifier in ["svm-rbf:100,5", "svm:1000", "perceptron:200", "knn", "subspace"] {
         let recognizer = Recognizer::train(album.all(), open(classifier, "euclidean", 10)).unwrap();

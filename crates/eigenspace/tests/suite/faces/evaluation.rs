@@ -14,7 +14,7 @@ fn album() -> Album {
 }
 
 #[test]
-fn splits_hold_every_picture_once_and_the_right_number_of_each_person() {
+fn splits_hold_every_image_once_and_the_right_number_of_each_person() {
     let album = album();
     for (name, train, splits) in [("first-2", 2, 1), ("random-3", 3, 4), ("incremental-2", 2, 1)] {
         let protocol: Protocol = name.parse().unwrap();
@@ -46,11 +46,11 @@ fn protocols_that_cannot_be_run() {
         Err(error) => error,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(error(Protocol::First(1), &[]), Error::NoPictures));
+    assert!(matches!(error(Protocol::First(1), &[]), Error::NoImages));
     assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a"]), Error::OnePerson));
     let found = error(Protocol::First(2), &["a", "a", "a", "b", "b"]);
     assert_eq!(found.to_string(), "cannot use the protocol first-2: it needs 3 images of each person, and `b` has 2");
-    assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a", "b"]), Error::TooFewPictures { .. }));
+    assert!(matches!(error(Protocol::LeaveOneOut, &["a", "a", "b"]), Error::TooFewImages { .. }));
     for text in ["first-0", "first", "random-x", "all", ""] {
         assert_eq!(text.parse::<Protocol>().unwrap_err().to_string(), format!("invalid protocol `{text}`"));
     }
@@ -87,7 +87,7 @@ fn the_summary_counts_as_loops_do() {
     for trial in &evaluation.trials {
         let mut right = 0;
         for outcome in &trial.outcomes {
-            let truth = &album.people[outcome.picture];
+            let truth = &album.people[outcome.image];
             if outcome.ranking[0] == *truth {
                 right += 1;
             } else {

@@ -42,7 +42,7 @@ fn a_recognizer_round_trips() {
     let (one, two) = (again.forget("p1").unwrap(), sample().forget("p1").unwrap());
     assert_eq!(one.to_bytes(), two.to_bytes());
     let renamed: Vec<String> = more.people.iter().map(|person| format!("new {person}")).collect();
-    let faces = eigenspace::faces::Faces::new(more.all().rows, &renamed, more.all().pictures);
+    let faces = eigenspace::faces::Faces::new(more.all().rows, &renamed, more.all().images);
     assert_eq!(one.enroll(faces).unwrap(), two.enroll(faces).unwrap());
 }
 

@@ -10,12 +10,12 @@ use crate::support::Random;
 
 fn album() -> Album {
     let people = (0..400).map(|i| format!("s{}", i / 10 + 1)).collect();
-    let pictures = (0..400).map(|i| format!("{}.pgm", i % 10 + 1)).collect();
-    Album { rows: faces().clone(), people, pictures }
+    let images = (0..400).map(|i| format!("{}.pgm", i % 10 + 1)).collect();
+    Album { rows: faces().clone(), people, images }
 }
 
 #[test]
-fn the_pictures_of_a_forgotten_person_contribute_nothing() {
+fn the_images_of_a_forgotten_person_contribute_nothing() {
     let album = album();
     let recognizer = Recognizer::train(album.all(), FaceOptions::default()).unwrap();
     let without = recognizer.forget("s7").unwrap();
@@ -29,7 +29,7 @@ fn the_pictures_of_a_forgotten_person_contribute_nothing() {
     let largest = never.mean().iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
     let mean = model.mean().iter().zip(never.mean()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(mean < 1e-8 * largest, "{mean:e}");
-    // What the covariance does to any picture, theirs included.
+    // What the covariance does to any image, theirs included.
     let mut random = Random::new(1);
     let theirs = album.rows.row(60).to_owned() - never.mean();
     let probes = [theirs, Array1::from_shape_simple_fn(10_304, || random.normal())];
@@ -75,7 +75,7 @@ fn forty_people_arriving_one_by_one_are_the_recognizer_of_all() {
 
 /// What scikit-learn 1.9 decides on the same split; `tests/python/test_faces.py` runs it again on all splits.
 #[test]
-fn the_first_five_pictures_recognize_the_last_five_as_the_peer_does() {
+fn the_first_five_images_recognize_the_last_five_as_the_peer_does() {
     let album = album();
     let splits = Protocol::First(5).splits(&album.people, 1, 0).unwrap();
     let right = |classifier: &str, metric: &str, k: usize| {
@@ -91,19 +91,19 @@ fn the_first_five_pictures_recognize_the_last_five_as_the_peer_does() {
 }
 
 /// What `docs/FACES.md` says of the default threshold: 5 % of known people are rejected, and the strangers that are
-/// accepted. Thresholds learned from the nearest picture of the same person rejected 1 % and accepted 70 %.
+/// accepted. Thresholds learned from the nearest image of the same person rejected 1 % and accepted 70 %.
 #[test]
 fn the_default_threshold_rejects_and_accepts_as_is_stated() {
     let album = album();
-    for (pictures, strangers) in [(5, 0.33), (9, 0.08)] {
-        let splits = Protocol::Random(pictures).splits(&album.people, 20, 1).unwrap();
+    for (images, strangers) in [(5, 0.33), (9, 0.08)] {
+        let splits = Protocol::Random(images).splits(&album.people, 20, 1).unwrap();
         let splits = with_strangers(&splits, &album.people, 1);
         let evaluation = evaluate_open(album.all(), &splits, &[FaceOptions::default()], &|| {}).unwrap().remove(0);
         let rates = evaluation.rates(&album.people);
         let (rejects, accepts) = (rates.false_rejects, rates.false_accepts);
-        assert!(rejects.low < 0.05 && 0.05 < rejects.high, "{pictures}: {rejects:?}");
-        assert!(accepts.low < strangers && strangers < accepts.high, "{pictures}: {accepts:?}");
+        assert!(rejects.low < 0.05 && 0.05 < rejects.high, "{images}: {rejects:?}");
+        assert!(accepts.low < strangers && strangers < accepts.high, "{images}: {accepts:?}");
         // The interval is narrow enough to show something.
-        assert!(rejects.high - rejects.low < 0.09 && accepts.high < 0.55, "{pictures}: {rates:?}");
+        assert!(rejects.high - rejects.low < 0.09 && accepts.high < 0.55, "{images}: {rates:?}");
     }
 }

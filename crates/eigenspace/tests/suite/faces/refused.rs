@@ -23,27 +23,27 @@ fn trained() -> Recognizer {
 }
 
 #[test]
-fn no_pictures() {
+fn no_images() {
     let none = Faces::new(Array2::zeros((0, 12)).view(), &[], &[]).rows.to_owned();
     let faces = Faces::new(none.view(), &[], &[]);
-    assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoPictures));
-    assert!(matches!(error(trained().enroll(faces)), Error::NoPictures));
+    assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoImages));
+    assert!(matches!(error(trained().enroll(faces)), Error::NoImages));
 }
 
 #[test]
 fn names_that_are_missing() {
     let album = album();
-    let faces = Faces::new(album.all().rows, &album.people[..5], album.all().pictures);
+    let faces = Faces::new(album.all().rows, &album.people[..5], album.all().images);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
     assert_eq!(found.to_string(), "there are 5 names of people for 6 images");
     let mut people = album.people.clone();
     people[3].clear();
-    let faces = Faces::new(album.all().rows, &people, album.all().pictures);
-    assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoName { picture: 3 }));
+    let faces = Faces::new(album.all().rows, &people, album.all().images);
+    assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoName { image: 3 }));
 }
 
 #[test]
-fn pictures_of_another_size() {
+fn images_of_another_size() {
     let wider = Album::new(2, 1, 2, 13);
     let result = trained().enroll(wider.all());
     assert!(
@@ -55,26 +55,26 @@ fn pictures_of_another_size() {
     assert!(matches!(matcher.recognize(wider.rows.view()), Err(Error::Model(eigenspace::Error::WidthMismatch { .. }))));
     let options = FaceOptions::new().size((5, 3));
     let found = error(Recognizer::train(album().all(), options));
-    assert!(matches!(found, Error::PictureSize { size: (5, 3), features: 12 }));
+    assert!(matches!(found, Error::ImageSize { size: (5, 3), features: 12 }));
 }
 
 #[test]
-fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
+fn a_image_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let album = album();
     let recognizer = trained();
     let again = album.some(&[2]);
     let found = error(recognizer.enroll(again.all()));
     assert_eq!(found.to_string(), "the image `0.pgm` of `p1` is already enrolled, as `0.pgm` of `p1`");
-    let (people, pictures) = (["q".to_owned()], ["other.pgm".to_owned()]);
-    let faces = Faces::new(again.rows.view(), &people, &pictures);
+    let (people, images) = (["q".to_owned()], ["other.pgm".to_owned()]);
+    let faces = Faces::new(again.rows.view(), &people, &images);
     let found = error(recognizer.enroll(faces));
     assert_eq!(found.to_string(), "the image `other.pgm` of `q` is already enrolled, as `0.pgm` of `p1`");
     assert!(found.hint().unwrap().contains("forget the other one first"));
     // The same in a single call.
     let twice = album.some(&[0, 1, 4, 0]);
     let people = ["p0", "p0", "p2", "p2"].map(String::from);
-    let pictures = ["a", "b", "c", "d"].map(String::from);
-    let faces = Faces::new(twice.rows.view(), &people, &pictures);
+    let images = ["a", "b", "c", "d"].map(String::from);
+    let faces = Faces::new(twice.rows.view(), &people, &images);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
     assert_eq!(found.to_string(), "the image `d` of `p2` is already enrolled, as `a` of `p0`");
     // After it was forgotten, it can be enrolled again.
@@ -83,31 +83,31 @@ fn a_picture_that_is_enrolled_already_whoever_it_is_said_to_show() {
 }
 
 #[test]
-fn another_picture_of_the_same_name() {
+fn another_image_of_the_same_name() {
     let other = Album::new(5, 1, 1, 12);
-    let (people, pictures) = (["p1".to_owned()], ["1.pgm".to_owned()]);
-    let faces = Faces::new(other.rows.view(), &people, &pictures);
+    let (people, images) = (["p1".to_owned()], ["1.pgm".to_owned()]);
+    let faces = Faces::new(other.rows.view(), &people, &images);
     let found = error(trained().enroll(faces));
     assert_eq!(found.to_string(), "`p1` already has another image named `1.pgm`");
 }
 
 #[test]
-fn people_and_pictures_that_are_not_there() {
+fn people_and_images_that_are_not_there() {
     let found = error(trained().forget("nobody"));
     assert_eq!(found.to_string(), "unknown person `nobody`");
     assert_eq!(found.hint().unwrap(), "there are: `p0`, `p1`, `p2`");
-    let found = error(trained().forget_picture("p0", "7.pgm"));
+    let found = error(trained().forget_image("p0", "7.pgm"));
     assert_eq!(found.to_string(), "`p0` has no image named `7.pgm`");
     assert_eq!(found.hint().unwrap(), "there are: `0.pgm`, `1.pgm`");
-    assert!(trained().picture("p9", "0.pgm").is_err());
+    assert!(trained().image("p9", "0.pgm").is_err());
 }
 
 #[test]
 fn the_last_person_stays() {
     let one = trained().forget("p0").unwrap().forget("p1").unwrap();
     assert!(matches!(error(one.forget("p2")), Error::NobodyLeft));
-    let single = one.forget_picture("p2", "0.pgm").unwrap();
-    assert!(matches!(error(single.forget_picture("p2", "1.pgm")), Error::NobodyLeft));
+    let single = one.forget_image("p2", "0.pgm").unwrap();
+    assert!(matches!(error(single.forget_image("p2", "1.pgm")), Error::NobodyLeft));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn names_of_several_lines() {
     for bad in ["a\nb", "\u{1b}[31mred", "tab\t"] {
         let mut people = album.people.clone();
         people[2] = bad.into();
-        let faces = Faces::new(album.all().rows, &people, album.all().pictures);
+        let faces = Faces::new(album.all().rows, &people, album.all().images);
         let found = error(Recognizer::train(faces, FaceOptions::default()));
         assert!(matches!(found, Error::ControlName { name } if name == bad));
     }

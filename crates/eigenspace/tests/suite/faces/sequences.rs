@@ -37,11 +37,11 @@ fn play(album: &Album, seed: u64, steps: usize, k: usize) -> (Vec<usize>, Recogn
             }
             1 if there.len() > 2 => {
                 let i = there[below(there.len())];
-                recognizer = recognizer.forget_picture(&album.people[i], &album.pictures[i]).unwrap();
+                recognizer = recognizer.forget_image(&album.people[i], &album.images[i]).unwrap();
                 there.retain(|&other| other != i);
             }
             _ if !outside.is_empty() => {
-                // Some pictures of whoever it is, known or not, in no order.
+                // Some images of whoever it is, known or not, in no order.
                 let mut new: Vec<usize> = (0..=below(4)).map(|_| outside[below(outside.len())]).collect();
                 new.sort();
                 new.dedup();
@@ -70,11 +70,11 @@ proptest! {
     fn coming_and_going_is_training_on_what_is_left(
         seed in 0u64..,
         people in 2usize..6,
-        pictures in 1usize..5,
+        images in 1usize..5,
         pixels in 3usize..40,
         steps in 1usize..12,
     ) {
-        let album = Album::new(seed, people, pictures.max(2), pixels);
+        let album = Album::new(seed, people, images.max(2), pixels);
         let k = 4;
         let (left, recognizer) = play(&album, seed ^ 7, steps, k);
         let rest = album.some(&left);
@@ -93,8 +93,8 @@ proptest! {
         let size = whole.eigenvalues[0];
         let worst = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(worst < rounding * size, "{worst:e} of {size:e}");
-        let names: Vec<(String, String)> = recognizer.pictures().map(|(a, b)| (a.into(), b.into())).collect();
-        let expected: Vec<_> = rest.people.iter().cloned().zip(rest.pictures.iter().cloned()).collect();
+        let names: Vec<(String, String)> = recognizer.images().map(|(a, b)| (a.into(), b.into())).collect();
+        let expected: Vec<_> = rest.people.iter().cloned().zip(rest.images.iter().cloned()).collect();
         prop_assert_eq!(names, expected);
         prop_assert_eq!(recognizer.worst_distance(), 0.0);
         prop_assert!(recognizer.model().certificate().error_bound() < rounding * size);
@@ -146,11 +146,11 @@ fn the_order_of_arrival_does_not_matter() {
 }
 
 #[test]
-fn a_picture_comes_back_out_of_its_coordinates() {
+fn a_image_comes_back_out_of_its_coordinates() {
     let album = Album::new(8, 3, 4, 60);
     let recognizer = Recognizer::train(album.some(&[0, 4, 8]).all(), open("knn", "cosine", 2)).unwrap();
     let recognizer = recognizer.enroll(album.some(&[1, 5]).all()).unwrap().forget("p2").unwrap();
-    let again = recognizer.picture("p1", "1.pgm").unwrap();
+    let again = recognizer.image("p1", "1.pgm").unwrap();
     let worst = again.iter().zip(album.rows.row(5)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(worst < 1e-10, "{worst:e}");
 }
@@ -164,14 +164,14 @@ fn with_fewer_directions_nobody_is_forgotten_by_halves() {
     let recognizer = Recognizer::train(first.all(), options).unwrap().enroll(second.all()).unwrap();
     assert_eq!(recognizer.model().rank(), 12);
     assert!(recognizer.worst_distance() > 0.0);
-    // What is said of each picture is true.
+    // What is said of each image is true.
     for i in 0..48 {
-        let again = recognizer.picture(&album.people[i], &album.pictures[i]).unwrap();
+        let again = recognizer.image(&album.people[i], &album.images[i]).unwrap();
         let off = again.iter().zip(album.rows.row(i)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
         assert!(off <= recognizer.worst_distance() * (1.0 + 1e-9), "{off}");
     }
     // So what p3 had in what was dropped is in the mean, and cannot be taken out of it.
-    let refused = [recognizer.forget("p3"), recognizer.forget_picture("p3", "1.pgm")].map(|result| result.unwrap_err());
+    let refused = [recognizer.forget("p3"), recognizer.forget_image("p3", "1.pgm")].map(|result| result.unwrap_err());
     for error in refused {
         assert!(matches!(error, faces::Error::Dropped { .. }), "{error:?}");
         assert!(error.hint().unwrap().contains("max_rank"), "{error:?}");
@@ -203,7 +203,7 @@ fn whitened_decisions_do_not_hang_on_rounding() {
             }
         }
     }
-    // All k = n - 1 directions whitened would put all pictures equally far from each other.
+    // All k = n - 1 directions whitened would put all images equally far from each other.
     let album = Album::new(1, 4, 3, 40);
     let recognizer = Recognizer::train(album.all(), open("knn", "mahalanobis", 11)).unwrap();
     let found = recognizer.matcher().unwrap().recognize(album.rows.view()).unwrap();
@@ -211,7 +211,7 @@ fn whitened_decisions_do_not_hang_on_rounding() {
 }
 
 #[test]
-fn the_mean_picture_has_no_direction() {
+fn the_mean_image_has_no_direction() {
     let album = Album::new(6, 3, 4, 30);
     let recognizer = Recognizer::train(album.all(), open("knn", "cosine", 4)).unwrap();
     let mean = recognizer.model().mean().to_owned().insert_axis(ndarray::Axis(0));
@@ -220,7 +220,7 @@ fn the_mean_picture_has_no_direction() {
 }
 
 #[test]
-fn standardized_pictures_do_not_care_for_light() {
+fn standardized_images_do_not_care_for_light() {
     let album = Album::new(2, 4, 4, 80);
     let options = open("knn", "euclidean", 5).pixels(eigenspace::faces::Pixels::Standardized);
     let recognizer = Recognizer::train(album.all(), options).unwrap();

@@ -12,21 +12,21 @@ use crate::support::Random;
 /// What the default threshold aims at: known people who are rejected.
 const AIM: f64 = 0.05;
 
-/// Faces that differ most in a few directions, in which pictures of one person differ most too: people by 30,
-/// pictures of one person by `varied`.
-fn folk(seed: u64, people: usize, pictures: usize, varied: f64) -> Album {
+/// Faces that differ most in a few directions, in which images of one person differ most too: people by 30,
+/// images of one person by `varied`.
+fn folk(seed: u64, people: usize, images: usize, varied: f64) -> Album {
     const LATENT: usize = 40;
     let basis = Random::new(77).matrix(LATENT, 150);
     let mut random = Random::new(seed);
     let size = |j: usize| 1.0 / (1.0 + j as f64 / 8.0).sqrt();
     let own = Array2::from_shape_fn((people, LATENT), |(_, j)| 30.0 * size(j) * random.normal());
-    let all = Array2::from_shape_fn((people * pictures, LATENT), |(i, j)| {
-        own[[i / pictures, j]] + varied * size(j) * random.normal()
+    let all = Array2::from_shape_fn((people * images, LATENT), |(i, j)| {
+        own[[i / images, j]] + varied * size(j) * random.normal()
     });
-    let rows = all.dot(&basis) + random.matrix(people * pictures, 150);
-    let name = |i: usize| (format!("p{}", i / pictures), format!("{}.pgm", i % pictures));
-    let (people, pictures) = (0..people * pictures).map(name).unzip();
-    Album { rows, people, pictures }
+    let rows = all.dot(&basis) + random.matrix(people * images, 150);
+    let name = |i: usize| (format!("p{}", i / images), format!("{}.pgm", i % images));
+    let (people, images) = (0..people * images).map(name).unzip();
+    Album { rows, people, images }
 }
 
 fn open(album: &Album, protocol: Protocol, times: usize, seed: u64, options: FaceOptions) -> OpenEvaluation {
@@ -47,12 +47,12 @@ fn known_people_are_rejected_as_often_as_is_stated() {
             let options = options.clone().metric(metric);
             let rates = open(&album, Protocol::First(5), 1, seed, options).rates(&album.people);
             rejected += rates.false_rejects.count;
-            // Every new picture is tested in three of four trials.
+            // Every new image is tested in three of four trials.
             tested += rates.false_rejects.tested;
         }
         let share = rejected as f64 / tested as f64;
-        // 160 new pictures in each album, and thresholds learned from about as many: both vary as binomial counts
-        // do. Three deviations of their difference; thresholds learned from the nearest picture of the same
+        // 160 new images in each album, and thresholds learned from about as many: both vary as binomial counts
+        // do. Three deviations of their difference; thresholds learned from the nearest image of the same
         // person reject 2.4 % and 3.2 %.
         let spread = 3.0 * (2.0 * AIM * (1.0 - AIM) / (160 * ALBUMS) as f64).sqrt();
         assert!((share - AIM).abs() < spread, "{metric}: {share}, not within {spread} of {AIM}");
@@ -77,7 +77,7 @@ fn strangers_are_outside_of_the_eigenspace_and_everybody_is_one() {
         assert_eq!(people(&split.known), enrolled);
         assert_eq!(enrolled.len() + strangers.len(), 10);
         assert!(strangers.iter().all(|person| !enrolled.contains(person)));
-        assert!(split.train.iter().all(|picture| splits[i % 3].train.contains(picture)));
+        assert!(split.train.iter().all(|image| splits[i % 3].train.contains(image)));
         strangers.iter().for_each(|&person| times[person] += 1);
         assert_eq!(split.known.len() + split.strangers.len(), splits[i % 3].test.len());
     }
@@ -86,7 +86,7 @@ fn strangers_are_outside_of_the_eigenspace_and_everybody_is_one() {
 }
 
 #[test]
-fn rates_are_those_of_recognizers_trained_on_the_pictures() {
+fn rates_are_those_of_recognizers_trained_on_the_images() {
     let album = folk(3, 12, 7, 45.0);
     for classifier in CLASSIFIERS {
         let options = FaceOptions::new().classifier(classifier.parse().unwrap()).accept(0.9);

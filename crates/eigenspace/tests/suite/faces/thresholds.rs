@@ -11,19 +11,19 @@ fn defaults() -> FaceOptions {
 }
 
 /// Faces that have something in common: they spread in a few directions only.
-fn alike(seed: u64, people: usize, pictures: usize) -> Album {
-    further(seed, people, pictures, 1.0)
+fn alike(seed: u64, people: usize, images: usize) -> Album {
+    further(seed, people, images, 1.0)
 }
 
 /// The same, further from the mean face, with no more noise.
-fn further(seed: u64, people: usize, pictures: usize, times: f64) -> Album {
-    let album = Album::new(seed, people, pictures, 8);
+fn further(seed: u64, people: usize, images: usize, times: f64) -> Album {
+    let album = Album::new(seed, people, images, 8);
     let basis = Random::new(77).matrix(8, 120);
-    let noise = Random::new(seed ^ 5).matrix(people * pictures, 120);
+    let noise = Random::new(seed ^ 5).matrix(people * images, 120);
     Album {
         rows: ((album.rows - 100.0) * times + 100.0).dot(&basis) + noise,
         people: album.people,
-        pictures: album.pictures,
+        images: album.images,
     }
 }
 
@@ -38,7 +38,7 @@ fn the_learned_thresholds_let_pass_the_share_that_was_asked_for() {
         let matcher = recognizer.matcher().unwrap();
         let found = matcher.recognize(album.some(&new).rows.view()).unwrap();
         let passed = found.iter().filter(|found| found.person().is_some()).count() as f64 / new.len() as f64;
-        // Two thresholds, and forty new pictures: three deviations of such a share.
+        // Two thresholds, and forty new images: three deviations of such a share.
         let spread = 3.0 * (accept * (1.0 - accept) / new.len() as f64).sqrt();
         assert!(passed > accept * accept - spread && passed < 1.0, "{accept}: {passed}");
     }
@@ -88,7 +88,7 @@ fn thresholds_can_be_set_and_left_out() {
 }
 
 #[test]
-fn one_picture_of_each_person_recognizes_and_calls_nobody_unknown() {
+fn one_image_of_each_person_recognizes_and_calls_nobody_unknown() {
     let album = alike(4, 7, 1);
     let recognizer = Recognizer::train(album.all(), defaults()).unwrap();
     let matcher = recognizer.matcher().unwrap();
@@ -115,7 +115,7 @@ fn one_person_is_known_from_others() {
 }
 
 #[test]
-fn a_single_picture_is_a_recognizer() {
+fn a_single_image_is_a_recognizer() {
     let album = alike(7, 1, 1);
     for classifier in crate::faces::CLASSIFIERS {
         for metric in crate::faces::METRICS {

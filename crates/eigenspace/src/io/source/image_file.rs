@@ -59,7 +59,7 @@ pub(super) fn header(path: &Path) -> Result<Header, Error> {
 pub(super) fn check_size(size: (usize, usize)) -> Result<(), SourceError> {
     match size.0.checked_mul(size.1) {
         Some(1..=MAX_PIXELS) => Ok(()),
-        _ => Err(SourceError::PictureLimit { size, limit: MAX_PIXELS }),
+        _ => Err(SourceError::ImageLimit { size, limit: MAX_PIXELS }),
     }
 }
 
@@ -73,12 +73,12 @@ impl Shape {
     pub(super) fn read(&self, path: &Path, row: &mut [f64]) -> Result<(), Error> {
         let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
-        let (size, picture, white) = self.decode(&bytes).map_err(at(path))?;
+        let (size, image, white) = self.decode(&bytes).map_err(at(path))?;
         if size == self.size() {
-            write_pixels(&picture, self.channels, row);
+            write_pixels(&image, self.channels, row);
         } else {
             let mut pixels = vec![0.0; size.0 * size.1 * self.channels];
-            write_pixels(&picture, self.channels, &mut pixels);
+            write_pixels(&image, self.channels, &mut pixels);
             row.copy_from_slice(&resize(&pixels, self.channels, size, self.size()));
         }
         if white != 1.0 {
@@ -100,15 +100,15 @@ impl Shape {
         let (header, decoder) = start(ImageReader::with_format(Cursor::new(bytes), format), format)?;
         let (expected, found) = (self.header, header);
         if expected.size != found.size && self.resize.is_none() {
-            return Err(SourceError::PictureSize { expected: expected.size, found: found.size });
+            return Err(SourceError::ImageSize { expected: expected.size, found: found.size });
         }
         if expected.bits != found.bits {
-            return Err(SourceError::PictureDepth { expected: expected.bits, found: found.bits });
+            return Err(SourceError::ImageDepth { expected: expected.bits, found: found.bits });
         }
-        let mut picture = decoder_error(format, DynamicImage::from_decoder(decoder))?;
-        picture.apply_orientation(found.orientation);
-        let white = largest.map_or(1.0, |largest| unscale(&mut picture, largest));
-        Ok((found.size, picture, white))
+        let mut image = decoder_error(format, DynamicImage::from_decoder(decoder))?;
+        image.apply_orientation(found.orientation);
+        let white = largest.map_or(1.0, |largest| unscale(&mut image, largest));
+        Ok((found.size, image, white))
     }
 }
 
@@ -165,8 +165,8 @@ fn decoder_error<T>(format: ImageFormat, result: ImageResult<T>) -> Result<T, So
 }
 
 /// Writes the pixels as numbers, one or three per pixel.
-fn write_pixels(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
-    match picture {
+fn write_pixels(image: &DynamicImage, channels: usize, row: &mut [f64]) {
+    match image {
         DynamicImage::ImageLuma8(p) => copy::<_, 1>(p.as_raw(), channels, row),
         DynamicImage::ImageLumaA8(p) => copy::<_, 2>(p.as_raw(), channels, row),
         DynamicImage::ImageRgb8(p) => copy::<_, 3>(p.as_raw(), channels, row),
@@ -182,7 +182,7 @@ fn write_pixels(picture: &DynamicImage, channels: usize, row: &mut [f64]) {
 
 /// Recovers the values that the PNM decoder has scaled to 255 or 65535 and rounded. This is exact, because scaling up keeps
 /// them distinct. Returns the factor by which to scale them without rounding.
-fn unscale(picture: &mut DynamicImage, largest: u16) -> f64 {
+fn unscale(image: &mut DynamicImage, largest: u16) -> f64 {
     let full = if largest > 255 { 65_535.0 } else { 255.0 };
     if f64::from(largest) == full {
         return 1.0;
@@ -190,7 +190,7 @@ fn unscale(picture: &mut DynamicImage, largest: u16) -> f64 {
     let scaled = |value: f64| (value * f64::from(largest) / full).round();
     let bytes = |values: &mut [u8]| values.iter_mut().for_each(|value| *value = scaled((*value).into()) as u8);
     let words = |values: &mut [u16]| values.iter_mut().for_each(|value| *value = scaled((*value).into()) as u16);
-    match picture {
+    match image {
         DynamicImage::ImageLuma8(p) => bytes(p),
         DynamicImage::ImageLumaA8(p) => bytes(p),
         DynamicImage::ImageRgb8(p) => bytes(p),
@@ -225,13 +225,13 @@ mod tests {
 
     #[test]
     fn no_turned_bit_and_no_cut_makes_a_decoder_panic() {
-        let picture = DynamicImage::from(RgbImage::from_fn(17, 11, |x, y| Rgb([x, y, 3 * x * y].map(|v| v as u8))));
+        let image = DynamicImage::from(RgbImage::from_fn(17, 11, |x, y| Rgb([x, y, 3 * x * y].map(|v| v as u8))));
         let header = Header { size: (17, 11), orientation: Orientation::NoTransforms, bits: 8 };
         let shape = Shape { header, resize: None, channels: 1 };
         let any_size = Shape { resize: Some((5, 5)), ..shape };
         for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Pnm] {
             let mut whole = std::io::Cursor::new(Vec::new());
-            picture.write_to(&mut whole, format).expect("a picture");
+            image.write_to(&mut whole, format).expect("a image");
             let whole = whole.into_inner();
             assert_eq!(shape.decode(&whole).expect("whole").0, header.size);
             for place in 0..whole.len() {

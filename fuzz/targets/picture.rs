@@ -1,6 +1,0 @@
-#![no_main]
-
-#[path = "../readers.rs"]
-mod readers;
-
-libfuzzer_sys::fuzz_target!(init: readers::prepare("picture"), |bytes: &[u8]| readers::picture(bytes));
