@@ -192,8 +192,8 @@ impl Dual {
         let rounding = (buffer.len() as f64 + 8.0) * unit * extremes.column.sqrt();
         let sign = |((low, high), length): ((&f64, &f64), &f64)| {
             let unclear = 2.0 * rounding * length + TIE_TOLERANCE * high.max(-low);
-            // Negated, so that NaN is unclear.
-            if !((high + low).abs() > unclear) { 0.0 } else { (high + low).signum() }
+            // NaN is unclear too.
+            if (high + low).abs() > unclear { (high + low).signum() } else { 0.0 }
         };
         extremes.low.iter().zip(&extremes.high).zip(&lengths).map(sign).collect()
     }
