@@ -166,7 +166,7 @@ fn rows_that_are_not_centered_are_read_alike() {
     let mut stream = options().centered(false).stream(FEATURES).unwrap();
     for row in rows.axis_chunks_iter(Axis(0), 1) {
         stream.update(row).unwrap();
-        if stream.count() % 20 == 0 && stream.count() > 30 {
+        if stream.count().is_multiple_of(20) && stream.count() > 30 {
             check_scores(&stream, &row.to_owned());
         }
     }
