@@ -98,7 +98,7 @@ fn constant(whole: (u64, f64), part: (u64, f64)) -> Result<EigenspaceModel, Erro
 fn a_part_has_neither_more_rows_nor_more_weight_than_the_whole() {
     let limit = 1.0 + 1e-9;
     for (whole, part) in [((3, 3.0), (4, 1.0)), ((3, 2.0), (3, 2.5)), ((3, 1.0), (3, limit * limit))] {
-        let error = constant(whole, part).unwrap_err();
+        let error = constant(whole, part).expect_err("not a part");
         assert!(matches!(error, Error::SplitTooLarge { .. }), "{whole:?} {part:?}: {error:?}");
     }
     for (whole, part) in [((3, 3.0), (3, 3.0)), ((3, 1.0), (3, limit)), ((3, 3.0), (3, 1.0))] {
@@ -110,9 +110,9 @@ fn a_part_has_neither_more_rows_nor_more_weight_than_the_whole() {
 fn the_weight_that_remains_is_above_rounding() {
     let share = 64.0 * f64::EPSILON;
     for weight in [1.0, 1024.0] {
-        let error = constant((3, weight), (2, weight * (1.0 - share))).unwrap_err();
+        let error = constant((3, weight), (2, weight * (1.0 - share))).expect_err("not a part");
         assert!(matches!(error, Error::SplitTooLarge { .. }), "{weight}: {error:?}");
-        let left = constant((3, weight), (2, weight * (1.0 - 2.0 * share))).unwrap();
+        let left = constant((3, weight), (2, weight * (1.0 - 2.0 * share))).expect("a part");
         assert_eq!((left.count(), left.weight()), (1, weight * 2.0 * share));
     }
 }
@@ -122,7 +122,9 @@ fn another_mean_is_a_scatter_of_its_distance_by_the_weight() {
     let whole = model(4, 4.0, &[], Array1::zeros(3), Bound::exact(3));
     let mut part = whole.clone();
     part.moments.mean = array![1.0, 0.0, 0.0];
-    let Error::NotAPart { scatter, allowed } = whole.split(&part).unwrap_err() else { panic!("another error") };
+    let Error::NotAPart { scatter, allowed } = whole.split(&part).expect_err("not a part") else {
+        panic!("another error")
+    };
     near(scatter, -4.0);
     assert!(allowed <= 0.0 && allowed > -1e-6, "{allowed:e}");
 }
@@ -136,14 +138,16 @@ fn taking_everything_out_leaves_no_more_than_the_bound_explains() {
         components: Components::Number(2),
         ..model(4, 4.0, &[squared], array![squared, 0.0, 0.0], noisy(0.0))
     };
-    let left = whole(6.0).split(&part).unwrap();
+    let left = whole(6.0).split(&part).expect("a part");
     assert!(left.is_empty() && left.is_centered());
     assert_eq!(left.components, Components::Number(2));
-    let Error::NotAPart { scatter, allowed } = whole(16.0).split(&part).unwrap_err() else { panic!("another error") };
+    let Error::NotAPart { scatter, allowed } = whole(16.0).split(&part).expect_err("not a part") else {
+        panic!("another error")
+    };
     assert!((scatter + 12.0).abs() < 1e-12 && (allowed + 2.5).abs() < 1e-12, "{scatter} {allowed}");
     // Also about the origin.
     let about_origin = |model: EigenspaceModel| EigenspaceModel { moments: model.moments.clone().about(true), ..model };
-    assert!(!about_origin(whole(6.0)).split(&about_origin(part)).unwrap().is_centered());
+    assert!(!about_origin(whole(6.0)).split(&about_origin(part)).expect("a part").is_centered());
 }
 
 #[test]
@@ -151,7 +155,9 @@ fn a_feature_cannot_lose_more_than_its_scatter() {
     // Much was dropped from the whole, so that directions explain any part; the scatter of features is exact.
     let whole = model(9, 9.0, &[1.0], array![1.0, 1.0, 0.0], Bound::exact(3).losing(100.0));
     let part = model(4, 4.0, &[5.0], array![5.0, 0.0, 0.0], Bound::exact(3));
-    let Error::NotAPart { scatter, allowed } = whole.split(&part).unwrap_err() else { panic!("another error") };
+    let Error::NotAPart { scatter, allowed } = whole.split(&part).expect_err("not a part") else {
+        panic!("another error")
+    };
     assert_eq!(scatter, -4.0);
     assert!(allowed < 0.0 && allowed > -1e-12, "{allowed:e}");
 }
@@ -173,7 +179,7 @@ fn scatters_are_subtracted_in_units_of_their_spread() {
     let part = model(4, 4.0, &[4.0], array![4.0, 0.0, 0.0], Bound::exact(3));
     let rest = whole.scatter_without(&part, &array![0.0, 2.0, 0.0]);
     all_near(&rest.spread, &array![16.0, 25.0, 0.0]);
-    all_near(&rest.units.clone().unwrap(), &array![16.0, 25.0, 1.0]);
+    all_near(&rest.units.clone().expect("units"), &array![16.0, 25.0, 1.0]);
     all_near(&scatter_of(&rest).diag().to_owned(), &array![12.0, 5.0, 0.0]);
     // 4 u (D + r₃ + r₂ + 16) times the trace of the correlations, 1 + 9/25.
     near(rest.rounding.features, 4.0 * 22.0 * U * (1.0 + 9.0 / 25.0));
@@ -190,7 +196,7 @@ fn scatters_are_subtracted_in_units_of_their_spread() {
 fn few_features_are_compared_in_units_of_their_spread() {
     let whole = model(9, 9.0, &[16.0, 1.0], array![16.0, 1.0, 0.0], Bound::exact(3));
     let part = model(4, 4.0, &[36.0], array![36.0, 0.0, 0.0], Bound::exact(3));
-    let Error::NotAPart { scatter, .. } = whole.split(&part).unwrap_err() else { panic!("another error") };
+    let Error::NotAPart { scatter, .. } = whole.split(&part).expect_err("not a part") else { panic!("another error") };
     near(scatter, (16.0 - 36.0) / 16.0);
 }
 
