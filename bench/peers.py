@@ -154,7 +154,7 @@ def whole_batch(rows: np.ndarray, **more: Any) -> Tool:
     from eigenspace import EigenspaceModel
 
     return Tool(
-        "eigenspace from_rows",
+        "eigenspace EigenspaceModel.fit",
         lambda _: EigenspaceModel.fit(rows),
         components=(lambda model: model.basis) if "truth" in more else None,
         mode="all directions",

@@ -157,7 +157,7 @@ impl Stream {
     /// Return the scores of a few rows if they are known sooner than the components, otherwise None.
     fn project_few<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let rows = Rows::of(rows)?;
-        let held = EigenspaceStream::cells_to_read;
+        let held = cells_to_read;
         Ok(match checked(py, rows.view())? {
             View::F64(rows) => {
                 self.with(py, held, |stream| stream.project_few(rows))?.map(|z| z.into_pyarray(py).into_any())
