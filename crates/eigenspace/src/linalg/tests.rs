@@ -208,46 +208,6 @@ fn sums_of_millions_of_blocks_keep_their_digits() {
     assert!((m[[0, 0]] + low[[0, 0]] - truth).abs() <= 2.0 * f64::EPSILON * truth);
 }
 
-fn cpu() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    text.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e-9
-}
-
-#[test]
-#[ignore = "a measurement"]
-fn rate_of_implicit() {
-    use super::implicit::{Implicit, Operator};
-    let a = super::random::Normal::new(1).matrix(4096, 4096);
-    let mut g = ndarray::Array2::zeros((1024, 1024));
-    fn time<const W: usize>(a: ndarray::ArrayView2<'_, f64>) {
-        let q = super::lanes::by_columns::<W>(super::random::Normal::new(2).matrix(W, 4096).view());
-        let op = Implicit(a);
-        let mut best = f64::MAX;
-        for _ in 0..6 {
-            let t = cpu();
-            std::hint::black_box(op.apply(&q));
-            best = best.min(cpu() - t);
-        }
-        println!(
-            "{W}: {:.1} GFLOP/s, {:.2} ms/vector",
-            4.0 * 4096f64.powi(2) * W as f64 / best / 1e9,
-            best * 1e3 / W as f64
-        );
-    }
-    // In the pool, which must have one thread.
-    super::inside(|| time::<8>(a.view()));
-    super::inside(|| time::<16>(a.view()));
-    super::inside(|| time::<32>(a.view()));
-    let mut peak = f64::MAX;
-    for _ in 0..6 {
-        let t = cpu();
-        let part = super::rows_of(a.view(), 0..1024);
-        super::multiply(g.view_mut(), part, part.reversed_axes());
-        peak = peak.min(cpu() - t);
-    }
-    println!("(rayon) gemm {:.1} GFLOP/s", 2.0 * 4096.0 * 1024f64.powi(2) / peak / 1e9);
-}
-
 /// M = diag(values).
 struct Diagonal(Vec<f64>);
 
@@ -282,7 +242,6 @@ fn krylov_finds_the_leading_eigenpairs_of_hard_spectra() {
         let request = Request { wanted: 20, kept: 24, room: 128, products: 4000 };
         let mut krylov = Krylov::<_, 8>::new(&operator, request);
         let leading = krylov.run();
-        println!("{name}: {} products, converged {}", leading.products, leading.converged);
         assert!(leading.converged, "{name}");
         assert!(super::orthogonality_loss(leading.vectors.view()) < 1e-13, "{name}");
         for i in 0..20 {
@@ -294,7 +253,6 @@ fn krylov_finds_the_leading_eigenpairs_of_hard_spectra() {
             );
         }
         let bound = remainder::<_, 8>(&operator, leading.vectors.view());
-        println!("  remainder {} .. {}, true at least {}", bound.found, bound.bound, sorted[24]);
         assert!(bound.bound >= sorted[24] * (1.0 - 1e-12), "{name}");
         assert!(bound.bound <= 2.5 * sorted[24] + 1e-12 * sorted[0], "{name}");
     }
