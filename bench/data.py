@@ -92,6 +92,36 @@ def topics(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matri
     return matrix
 
 
+def documents(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matrix:
+    """Return TF-IDF rows of unit length: words with Zipf's frequencies, from topics that decay."""
+    path = FOLDER / f"documents-{rows}x{features}.npz"
+    if path.exists():
+        return scipy.sparse.load_npz(path)
+    random = np.random.default_rng(8)
+    number = 200
+    frequency = 1.0 / np.arange(1, features + 1)
+    frequency /= frequency.sum()
+    orders = [random.permutation(min(4000, features)) for _ in range(number)]
+    strength = np.arange(1, number + 1) ** -1.2
+    topics = random.choice(number, size=rows, p=strength / strength.sum())
+    common = random.choice(features, size=(rows, cells), p=frequency)
+    within = np.minimum(random.zipf(1.3, size=(rows, cells)), min(4000, features)) - 1
+    own = np.array([orders[topic][place] for topic, place in zip(topics, within, strict=True)])
+    columns = np.where(random.random((rows, cells)) < 0.5, own, common)
+    ends = np.arange(0, rows * cells + 1, cells)
+    counts = scipy.sparse.csr_matrix(
+        (np.ones(rows * cells), columns.ravel(), ends), shape=(rows, features)
+    )
+    counts.sum_duplicates()
+    found = np.maximum(np.bincount(counts.indices, minlength=features), 1)
+    counts.data *= np.log(1 + rows / found)[counts.indices]
+    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    matrix = scipy.sparse.csr_matrix(scipy.sparse.diags(1 / lengths) @ counts)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    scipy.sparse.save_npz(path, matrix, compressed=False)
+    return matrix
+
+
 def saved(name: str, rows: np.ndarray) -> Path:
     """Save rows to an .npy file, for peers in other processes, and return its path."""
     path = FOLDER / f"{name}-{rows.shape[0]}x{rows.shape[1]}.npy"

@@ -30,6 +30,7 @@ MODULES = {
     "W6": "w6_sparse",
     "W7": "w7_project",
     "W8": "w8_growth",
+    "W9": "w9_few",
 }
 POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
 
@@ -38,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W8")
+    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W9")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     # Used internally: run one thread count, or measure the memory of one tool, and write a file.

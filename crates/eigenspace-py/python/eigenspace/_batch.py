@@ -114,10 +114,10 @@ class PCA(Estimator):
             rows, features = X.shape
             shown = self._components(features)
             wide = features > WIDE and 2 * rows <= features and not is_sparse(X)
-            if wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
+            rank = self._few(rows, features, shown, is_sparse(X))
+            if rank is None and wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
                 view = self._held(X, shown, sample_weight)
             else:
-                rank = self._few(rows, features, shown, is_sparse(X))
                 model = EigenspaceModel.fit(X, rank, weights=sample_weight, method=self.method)._core
                 model = model.with_weight_kind(word_of(self.weight_kind, "weight_kind"))
                 if model.count == 0:

@@ -185,6 +185,8 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
         let diagonal = (0..end).map(|i| self.projected[[i, i]]);
         self.largest = diagonal.fold(self.largest, f64::max);
         self.left = gram_of_lanes(&products);
+        self.left.slice_axis_inplace(Axis(0), Slice::from(..count));
+        self.left.slice_axis_inplace(Axis(1), Slice::from(..count));
         self.next = products;
         self.orthonormalize_next();
         let active = self.active();

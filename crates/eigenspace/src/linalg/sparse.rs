@@ -7,17 +7,21 @@
 //!
 //! Both have the same form. A slice is used for both products while the numbers it needs are in a cache.
 
+use std::ops::Range;
+
 use ndarray::Array2;
 use ndarray::parallel::prelude::*;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::slice::ParallelSliceMut;
 
 use super::implicit::Operator;
-use super::lanes::{Lanes, add};
-use super::slices::vectorized;
+use super::lanes::{Lanes, add, by_rows};
 
 /// Slices with fewer cells than this for each number of a vector are not divided into parts.
 const PART_CELLS: usize = 16;
 const MAX_PARTS: usize = 8;
+/// Slices that one task multiplies if there are no sums.
+const SLICES: usize = 4096;
 /// Numbers that are summed before the sum is added to the others, which keeps long sums precise.
 pub(crate) const SUMMED: usize = 256;
 
@@ -52,41 +56,113 @@ impl Slices {
         total
     }
 
-    /// The products of the slices in a range, and `found` for each.
-    #[inline(always)]
-    fn multiply<const W: usize>(
-        &self,
-        range: std::ops::Range<usize>,
-        lanes: &[[f64; W]],
-        shift: &[f64; W],
-        mut found: impl FnMut(usize, &[u32], &[f64], [f64; W]),
-    ) {
-        for s in range {
-            let cells = self.offsets[s]..self.offsets[s + 1];
-            let (indices, values) = (&self.indices[cells.clone()], &self.values[cells]);
-            let mut y = shift.map(|x| -self.across[s] * x);
-            for (&i, &value) in indices.iter().zip(values) {
-                let lanes = &lanes[i as usize];
-                for k in 0..W {
-                    y[k] = value.mul_add(lanes[k], y[k]);
-                }
-            }
-            found(s, indices, values, y);
-        }
-    }
-
     /// The slices times lanes, one row for each of the first `count` lanes: U A for the columns of A.
     pub(crate) fn times<const W: usize>(&self, lanes: &[[f64; W]], count: usize) -> Array2<f64> {
         let shift = Self::shift(&self.within, lanes);
         let mut products = vec![[0.0; W]; self.count()];
-        products.par_chunks_mut(4096).enumerate().for_each(|(p, part)| {
-            let start = p * 4096;
-            vectorized(
-                #[inline(always)]
-                || self.multiply(start..start + part.len(), lanes, &shift, |s, _, _, y| part[s - start] = y),
-            );
+        products.par_chunks_mut(SLICES).enumerate().for_each(|(p, products)| {
+            let range = p * SLICES..p * SLICES + products.len();
+            Arch::new().dispatch(Pass {
+                slices: self,
+                range,
+                lanes,
+                shift: &shift,
+                result: Result::Products(products),
+            });
         });
-        super::lanes::by_rows(&products, count)
+        by_rows(&products, count)
+    }
+}
+
+/// What is computed of the slices.
+enum Result<'a, const W: usize> {
+    /// y, one for each slice.
+    Products(&'a mut [[f64; W]]),
+    /// Σ b y, and the sum of y weighted by `across`.
+    Sums(&'a mut [[f64; W]], &'a mut [f64; W]),
+}
+
+/// The products of a range of slices with lanes.
+struct Pass<'a, const W: usize> {
+    slices: &'a Slices,
+    range: Range<usize>,
+    lanes: &'a [[f64; W]],
+    shift: &'a [f64; W],
+    result: Result<'a, W>,
+}
+
+impl<const W: usize> WithSimd for Pass<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match W / S::F64_LANES {
+            1 => self.multiply::<S, 1>(simd),
+            2 => self.multiply::<S, 2>(simd),
+            4 => self.multiply::<S, 4>(simd),
+            8 => self.multiply::<S, 8>(simd),
+            16 => self.multiply::<S, 16>(simd),
+            _ => unreachable!("lanes fill whole registers"),
+        }
+    }
+}
+
+impl<const W: usize> Pass<'_, W> {
+    /// The same with R registers for the lanes of a position.
+    #[inline(always)]
+    fn multiply<S: Simd, const R: usize>(self, simd: S) {
+        let Self { slices, range, lanes, shift, result } = self;
+        let lanes = S::as_simd_f64s(lanes.as_flattened()).0.as_chunks::<R>().0;
+        let shift = S::as_simd_f64s(shift).0;
+        let product = |s: usize| {
+            let cells = slices.offsets[s]..slices.offsets[s + 1];
+            let (indices, values) = (&slices.indices[cells.clone()], &slices.values[cells]);
+            let across = simd.splat_f64s(-slices.across[s]);
+            let mut y = [simd.splat_f64s(0.0); R];
+            for k in 0..R {
+                y[k] = simd.mul_f64s(across, shift[k]);
+            }
+            for (&i, &value) in indices.iter().zip(values) {
+                let (lanes, value) = (&lanes[i as usize], simd.splat_f64s(value));
+                for k in 0..R {
+                    y[k] = simd.mul_add_e_f64s(value, lanes[k], y[k]);
+                }
+            }
+            (indices, values, y)
+        };
+        match result {
+            Result::Products(products) => {
+                let products = S::as_mut_simd_f64s(products.as_flattened_mut()).0.as_chunks_mut::<R>().0;
+                for (s, out) in range.zip(products) {
+                    *out = product(s).2;
+                }
+            }
+            Result::Sums(sum, back) => {
+                let sum = S::as_mut_simd_f64s(sum.as_flattened_mut()).0.as_chunks_mut::<R>().0;
+                let back = S::as_mut_simd_f64s(back).0;
+                let mut few = [simd.splat_f64s(0.0); R];
+                let last = range.end;
+                for s in range {
+                    let (indices, values, y) = product(s);
+                    let across = simd.splat_f64s(slices.across[s]);
+                    for k in 0..R {
+                        few[k] = simd.mul_add_e_f64s(across, y[k], few[k]);
+                    }
+                    if s % SUMMED == SUMMED - 1 || s + 1 == last {
+                        for k in 0..R {
+                            back[k] = simd.add_f64s(back[k], few[k]);
+                            few[k] = simd.splat_f64s(0.0);
+                        }
+                    }
+                    for (&i, &value) in indices.iter().zip(values) {
+                        let (sum, value) = (&mut sum[i as usize], simd.splat_f64s(value));
+                        for k in 0..R {
+                            sum[k] = simd.mul_add_e_f64s(value, y[k], sum[k]);
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -107,25 +183,9 @@ impl<const W: usize> Operator<W> for Slices {
             .collect();
         let shift = Self::shift(&self.within, lanes);
         let part = |p: usize| {
-            let (mut sum, mut back, mut few) = (vec![[0.0; W]; lanes.len()], [0.0; W], [0.0; W]);
-            vectorized(
-                #[inline(always)]
-                || {
-                    self.multiply(starts[p]..starts[p + 1], lanes, &shift, |s, indices, values, y| {
-                        few.iter_mut().zip(y).for_each(|(few, y)| *few += self.across[s] * y);
-                        if s % SUMMED == SUMMED - 1 {
-                            back.iter_mut().zip(&mut few).for_each(|(back, few)| *back += std::mem::take(few));
-                        }
-                        for (&i, &value) in indices.iter().zip(values) {
-                            let sum = &mut sum[i as usize];
-                            for k in 0..W {
-                                sum[k] = value.mul_add(y[k], sum[k]);
-                            }
-                        }
-                    });
-                },
-            );
-            back.iter_mut().zip(few).for_each(|(back, few)| *back += few);
+            let (mut sum, mut back) = (vec![[0.0; W]; lanes.len()], [0.0; W]);
+            let (range, result) = (starts[p]..starts[p + 1], Result::Sums(&mut sum, &mut back));
+            Arch::new().dispatch(Pass { slices: self, range, lanes, shift: &shift, result });
             (sum, back)
         };
         let sums: Vec<(Lanes<W>, [f64; W])> = (0..parts).into_par_iter().map(part).collect();

@@ -104,13 +104,19 @@ pub(crate) fn iterate(
     }
     if rows.sparse().is_some() {
         let Some((columns, absorbed)) = SparseColumns::of(&rows, moments)? else { return Ok(None) };
+        if !wanted.is_possible(columns.rows(), rows.ncols()) || !is_moderate(&absorbed.moments) {
+            return Ok(None);
+        }
         let task = Task { moments, absorbed, wanted, components, must_converge };
         return Ok(linalg::inside(|| task.sparse(columns)));
     }
     let (mut a, weights) = rows.widened();
     let absorbed = moments.absorb(a.view_mut(), weights.as_deref())?;
     let q = &absorbed.moments.scatter;
-    if have_different_scales(q.view(), largest(q), DIFFERENT_SCALES) {
+    if !wanted.is_possible(a.nrows(), a.ncols()) || have_different_scales(q.view(), largest(q), DIFFERENT_SCALES) {
+        return Ok(None);
+    }
+    if !is_moderate(&absorbed.moments) {
         return Ok(None);
     }
     // A constant feature is zero in every direction, without rounding.
@@ -119,6 +125,11 @@ pub(crate) fn iterate(
     }
     let task = Task { moments, absorbed, wanted, components, must_converge };
     Ok(linalg::inside(|| task.dense(a)))
+}
+
+/// Whether squares of the scatter neither overflow nor vanish.
+fn is_moderate(moments: &Moments) -> bool {
+    (1e-120..1e120).contains(&moments.total())
 }
 
 struct Task<'a> {
@@ -143,13 +154,13 @@ impl Task<'_> {
         let rounding = (rows + features + 32) as f64 * UNIT;
         if rows >= features {
             let found = self.find::<_, DENSE_WIDTH>(&Implicit(a.view()), rounding)?;
-            return Some(self.from_images(found, rounding));
+            return Some(self.by_images(found, rounding));
         }
         let transposed = a.t().as_standard_layout().into_owned();
         drop(a);
         let found = self.find::<_, DENSE_WIDTH>(&Implicit(transposed.view()), rounding)?;
         let factor = linalg::rotate(found.leading.vectors.view(), transposed.t());
-        Some(self.from_factor(factor, found, rounding))
+        Some(self.by_factor(factor, found, rounding))
     }
 
     fn sparse(self, columns: SparseColumns) -> Option<EigenspaceModel> {
@@ -159,12 +170,12 @@ impl Task<'_> {
         if rows >= features {
             let slices = columns.by_rows();
             let found = self.find::<_, SPARSE_WIDTH>(&slices, rounding)?;
-            return Some(self.from_images(found, rounding));
+            return Some(self.by_images(found, rounding));
         }
         let slices = columns.by_columns();
         let found = self.find::<_, SPARSE_WIDTH>(&slices, rounding)?;
         let factor = sparse_factor(&slices, found.leading.vectors.view());
-        Some(self.from_factor(factor, found, rounding))
+        Some(self.by_factor(factor, found, rounding))
     }
 
     /// The trace of the scatter, and a bound on its error.
@@ -181,7 +192,7 @@ impl Task<'_> {
             let leading = krylov.run();
             let first = leading.values.first().copied().unwrap_or(0.0);
             let last = leading.values.get(self.wanted.converged - 1).copied().unwrap_or(0.0);
-            let weak = last < MIN_SHARE * first;
+            let weak = first <= 0.0 || last < MIN_SHARE * first;
             if weak || (!leading.converged && self.must_converge) {
                 return None;
             }
@@ -202,7 +213,7 @@ impl Task<'_> {
     }
 
     /// F = Θ^(−1/2) V M.
-    fn from_images(self, found: Found, rounding: f64) -> EigenspaceModel {
+    fn by_images(self, found: Found, rounding: f64) -> EigenspaceModel {
         let Leading { values, vectors, images, .. } = &found.leading;
         let first = values.first().copied().unwrap_or(0.0);
         let keep = values.iter().take_while(|value| **value >= MIN_SHARE * first).count();
@@ -226,7 +237,7 @@ impl Task<'_> {
     }
 
     /// F = V A.
-    fn from_factor(self, factor: Array2<f64>, found: Found, rounding: f64) -> EigenspaceModel {
+    fn by_factor(self, factor: Array2<f64>, found: Found, rounding: f64) -> EigenspaceModel {
         let kept = factor.nrows();
         let columns = rounding * (kept as f64).sqrt();
         let rounded = Rounding { columns, rows: kept, ..rotation(0) };
