@@ -32,4 +32,6 @@ pub(crate) use sparse::{SUMMED, Slices};
 pub(crate) use svd::{no_more_rows_than_columns, thin_svd};
 
 #[cfg(test)]
+mod krylov_tests;
+#[cfg(test)]
 mod tests;

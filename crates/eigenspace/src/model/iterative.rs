@@ -154,13 +154,13 @@ impl Task<'_> {
         let rounding = (rows + features + 32) as f64 * UNIT;
         if rows >= features {
             let found = self.find::<_, DENSE_WIDTH>(&Implicit(a.view()), rounding)?;
-            return Some(self.model_of_images(found, rounding));
+            return Some(self.by_images(found, rounding));
         }
         let transposed = a.t().as_standard_layout().into_owned();
         drop(a);
         let found = self.find::<_, DENSE_WIDTH>(&Implicit(transposed.view()), rounding)?;
         let factor = linalg::rotate(found.leading.vectors.view(), transposed.t());
-        Some(self.model_of_factor(factor, found, rounding))
+        Some(self.by_factor(factor, found, rounding))
     }
 
     fn sparse(self, columns: SparseColumns) -> Option<EigenspaceModel> {
@@ -170,12 +170,12 @@ impl Task<'_> {
         if rows >= features {
             let slices = columns.by_rows();
             let found = self.find::<_, SPARSE_WIDTH>(&slices, rounding)?;
-            return Some(self.model_of_images(found, rounding));
+            return Some(self.by_images(found, rounding));
         }
         let slices = columns.by_columns();
         let found = self.find::<_, SPARSE_WIDTH>(&slices, rounding)?;
         let factor = sparse_factor(&slices, found.leading.vectors.view());
-        Some(self.model_of_factor(factor, found, rounding))
+        Some(self.by_factor(factor, found, rounding))
     }
 
     /// The trace of the scatter, and a bound on its error.
@@ -213,7 +213,7 @@ impl Task<'_> {
     }
 
     /// F = Θ^(−1/2) V M.
-    fn model_of_images(self, found: Found, rounding: f64) -> EigenspaceModel {
+    fn by_images(self, found: Found, rounding: f64) -> EigenspaceModel {
         let Leading { values, vectors, images, .. } = &found.leading;
         let first = values.first().copied().unwrap_or(0.0);
         let keep = values.iter().take_while(|value| **value >= MIN_SHARE * first).count();
@@ -237,7 +237,7 @@ impl Task<'_> {
     }
 
     /// F = V A.
-    fn model_of_factor(self, factor: Array2<f64>, found: Found, rounding: f64) -> EigenspaceModel {
+    fn by_factor(self, factor: Array2<f64>, found: Found, rounding: f64) -> EigenspaceModel {
         let kept = factor.nrows();
         let columns = rounding * (kept as f64).sqrt();
         let rounded = Rounding { columns, rows: kept, ..rotation(0) };
