@@ -59,6 +59,9 @@ pub(crate) struct Leading {
     pub(crate) next: f64,
     /// Whether the residuals of the wanted pairs are below the tolerance.
     pub(crate) converged: bool,
+    /// Number of vectors that were multiplied.
+    #[cfg(test)]
+    pub(crate) products: usize,
 }
 
 /// Orthonormal rows, the products with them, and T.
@@ -271,6 +274,8 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
             images: rotate(turn, rows_of(self.images.view(), 0..self.size)),
             next: values.get(count).copied().unwrap_or(0.0).max(0.0),
             converged,
+            #[cfg(test)]
+            products: self.products,
         }
     }
 }
