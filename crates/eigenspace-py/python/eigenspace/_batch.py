@@ -44,10 +44,11 @@ class PCA(Estimator):
     method : str
         'auto', 'svd' (thin singular value decomposition), 'covariance' (eigendecomposition of the
         feature covariance), 'gram' (eigendecomposition of the inner products of the rows, for
-        fewer rows than features), or 'iterative' (products with the rows alone, for far fewer
-        components than rows and features; sparse rows stay sparse). All give the same result up to
-        rounding, and the same one in every run. 'auto' selects 'iterative' if it is faster, and
-        ``model_`` then keeps only the requested components.
+        fewer rows than features), or 'iterative' (block Lanczos, for far fewer components than
+        rows and features; sparse rows stay sparse). All give the same components up to rounding,
+        and identical results in every run. 'auto' selects 'iterative' for sparse rows, and for
+        dense rows if it is faster. ``model_`` then keeps only the requested components, and the
+        certificate states the probability that its bounds hold.
     standardize : bool
         Divide features by their standard deviation (correlation PCA).
     weight_kind : str
@@ -55,18 +56,19 @@ class PCA(Estimator):
         'reliability': a weight says how much to trust a row relative to the others (also for
         weights that sum to one).
     svd_solver : str
-        Any of scikit-learn's values, accepted for compatibility. The result is always that of a
-        full decomposition; ``method`` selects the algorithm.
+        Any of scikit-learn's values, accepted for compatibility. It has no effect; ``method``
+        selects the algorithm.
     tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
-        Accepted for compatibility with scikit-learn and ignored: they configure approximate or
-        random solvers, and there are none here.
+        Accepted for compatibility with scikit-learn and ignored: they configure solvers that do
+        not exist here.
 
     Attributes
     ----------
     components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, noise_variance_,
     n_components_, n_samples_, n_features_in_ : as in scikit-learn
     model_ : EigenspaceModel
-        The fitted model, with all directions unless it was fitted iteratively; it can be updated, merged, split and saved.
+        The fitted model, with all directions unless it was fitted iteratively. It can be updated,
+        merged, split and saved.
 
     Examples
     --------

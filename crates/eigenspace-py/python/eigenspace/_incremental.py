@@ -125,9 +125,9 @@ class IncrementalPCA(Estimator):
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
         """Create an estimator that continues from a model, for example a saved one.
 
-        By default it has as many components as the model, the same ``weight_kind``, and it is
-        standardized if the command that wrote the model was run with standardization. The rows of a
-        model that is not centered are not centered either, until the next call of ``fit``.
+        By default it has as many components as the model, the same ``weight_kind``, and the same
+        setting of ``standardize``. If the model is not centered, new rows are not centered either,
+        until the next call of ``fit``.
 
         >>> import numpy as np
         >>> from eigenspace import EigenspaceModel, IncrementalPCA

@@ -100,7 +100,7 @@ class EigenspaceModel:
 
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
-        """Merge all models, as a balanced tree, and return the model of all their rows."""
+        """Merge all models in a balanced tree and return the model of all their rows."""
         models = [model_of(model, "a model to merge") for model in models]
         cores, rule = [model._core for model in models], _rule(max_rank)
         cost = len(cores) * max((_cost(core.rank * 2, core) for core in cores), default=0)
@@ -312,7 +312,7 @@ class EigenspaceModel:
         return scores
 
     def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
-        """Reconstruct rows from their scores. Fewer columns than components are the leading ones."""
+        """Reconstruct rows from their scores along all components, or along the leading ones."""
         Z = array_of(coordinates, "the array of scores")
         if whiten and Z.shape[1] > self.n_components:
             have = f"the scores have {Z.shape[1]} columns, the model has {self.n_components} components"
@@ -366,7 +366,7 @@ class EigenspaceModel:
         return cls._of(interruptibly(lambda: Model.from_bytes(copy), writing(len(copy) // 8)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file (safetensors), completely or not at all. Ctrl-C acts after the write."""
+        """Write the model file (safetensors), completely or not at all. Ctrl-C takes effect after the write."""
         self._core.save(os.fsdecode(path))
 
     @classmethod
