@@ -253,7 +253,7 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Number of directions kept from block to block, or `all`; by default twice the components plus 32.
+    /// Number of directions kept from block to block, or `all`; by default 2 k + 32. Has no effect on the scatter engine.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 

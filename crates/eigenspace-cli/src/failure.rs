@@ -141,7 +141,7 @@ impl Failure {
             Self::NoRows => {
                 "check that the files are not empty; --missing skip also leaves out rows with missing cells"
             }
-            Self::NoVariance { .. } => "add rows that differ with `eigenspace update`",
+            Self::NoVariance { .. } => "use `eigenspace update` to add rows that are not all equal",
             Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to start over",
             Self::BrokenCheckpoint { .. } => {
                 "remove it to start over; only the version that wrote a checkpoint can resume from it"
@@ -174,7 +174,7 @@ impl Failure {
             }
             Self::Output { .. } => "check where standard output goes; all output files were written",
             Self::Noise { .. } => "use for example --denoising 25",
-            Self::NoRow { .. } => "count rows from 0",
+            Self::NoRow { .. } => "choose a smaller row; the first row is 0",
             Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
             Self::NoComponent { .. } => "count components from 1; ask for more with -k",
             Self::Shape { .. } => {

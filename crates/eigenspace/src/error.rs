@@ -179,7 +179,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The covariance has no inverse.
-    #[error("cannot invert the covariance: {rank} of {features} directions have all the variance")]
+    #[error("cannot invert the covariance: only {rank} of {features} directions have any variance")]
     Singular {
         /// Directions with variance.
         rank: usize,
@@ -317,8 +317,8 @@ impl Error {
             Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
             Self::NotAPart { .. } => "split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank".into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
-                "weights count as repeated rows; for weights that say how reliable rows are, or that sum to one, \
-                 choose reliability weights, or divide by the weight itself (ddof = 0)"
+                "choose reliability weights if the weights say how reliable rows are or sum to one, or use ddof = 0; \
+                 frequency weights count as repeated rows"
                     .into()
             }
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
@@ -337,8 +337,8 @@ impl Error {
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
             Self::NameCount { features, .. } => format!("pass {features} names, or none"),
             Self::LabelCount { .. } => "pass at most one label for each component".into(),
-            Self::ImageShape { .. } => {
-                "width x height x channels is the number of features; the depth of a value is 8 or 16 bits".into()
+            Self::ImageShape { features, .. } => {
+                format!("choose a shape with width x height x channels = {features}, and 8 or 16 bits per value")
             }
             Self::MetadataTooLarge { .. } => "use shorter names, or leave the names out".into(),
             Self::CenteringDiffers => "fit both with the same `centered` option".into(),

@@ -25,12 +25,12 @@ pub(crate) struct Compare {
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     b: PathBuf,
 
-    /// Number of components to compare; by default the smaller of the two models.
+    /// Number of components to compare; by default the smaller number of the two models.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<usize>,
 
-    /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle, or in the standard
-    /// deviations, relative to the largest.
+    /// Exit with code 1 if the sine of the largest angle, or the difference of the standard deviations relative to the
+    /// largest one, exceeds this.
     #[arg(long, value_name = "SINE", value_parser = distance)]
     within: Option<f64>,
 

@@ -97,7 +97,7 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     if !certificate.is_proven() {
         lines.push((
             "confidence",
-            format!("1 - {:.0e}, over the random vectors of an iterative fit", 1.0 - certificate.confidence()),
+            format!("the bounds hold with probability 1 - {:.0e} (iterative fit)", 1.0 - certificate.confidence()),
         ));
     }
     if useless {

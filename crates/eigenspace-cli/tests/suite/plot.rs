@@ -152,7 +152,7 @@ fn what_cannot_be_drawn_says_why() {
     let pictures = pictures();
     assert_eq!(
         pictures.refused("plot strip m faces --row 8 -o x.svg").err,
-        "error: cannot show row 8: the input has fewer rows\n\nhint: count rows from 0\n"
+        "error: cannot show row 8: the input has fewer rows\n\nhint: choose a smaller row; the first row is 0\n"
     );
     assert!(
         pictures

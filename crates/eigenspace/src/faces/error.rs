@@ -16,7 +16,7 @@ pub enum Error {
     #[error("no images were given")]
     NoImages,
     /// The number of names is not the number of images.
-    #[error("there are {names} names of {what} for {images} images")]
+    #[error("found {names} names of {what} for {images} images, expected one for each image")]
     NameCount {
         /// Number of images.
         images: usize,
@@ -143,7 +143,7 @@ impl Error {
             }
             Self::NameTaken { .. } => "give it another name, or forget the other one first".into(),
             Self::UnknownPerson { people: names, .. } | Self::UnknownImage { images: names, .. } => {
-                format!("there are: {}", first_names(names))
+                format!("choose one of: {}", first_names(names))
             }
             Self::NobodyLeft => "remove the file instead: a recognizer has at least one person".into(),
             Self::Dropped { .. } => {

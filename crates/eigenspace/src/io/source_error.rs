@@ -46,7 +46,7 @@ pub enum SourceError {
     #[error("it has no rows")]
     Empty,
     /// No file matches a pattern, or a directory contains nothing that can be read.
-    #[error("no files found that can be read")]
+    #[error("found no files in a supported format")]
     NoFiles,
     /// The file does not have the expected format.
     #[error("not a valid {format}: {problem}", problem = printable(problem))]
@@ -108,8 +108,8 @@ pub enum SourceError {
         /// The format.
         format: String,
     },
-    /// A column has another name than in the files before.
-    #[error("column {column} is named `{found}`, but `{expected}` in the files before", found = printable(found), expected = printable(expected))]
+    /// A column has another name than in the earlier files.
+    #[error("column {column} is named `{found}`, expected `{expected}` as in the earlier files", found = printable(found), expected = printable(expected))]
     ColumnName {
         /// Column, from 0.
         column: usize,
@@ -277,7 +277,9 @@ impl SourceError {
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
             Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
-            Self::NoColumn { available, .. } | Self::NoArray { available, .. } | Self::NothingLeft { available } => format!("there are: {}", first_names(available)),
+            Self::NoColumn { available, .. } => format!("the columns are: {}", first_names(available)),
+            Self::NoArray { available, .. } => format!("choose one of: {}", first_names(available)),
+            Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
             Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),

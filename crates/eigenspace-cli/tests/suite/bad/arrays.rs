@@ -131,7 +131,7 @@ fn one_of_two_arrays_must_be_named() {
     error: cannot read rows from `t.npz`
       cause: there is no array `c`
 
-    hint: there are: `a`, `b`, with --key
+    hint: choose one of: `a`, `b`, with --key
     ");
 }
 

@@ -84,7 +84,7 @@ fn folders_without_people() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `empty`
-      cause: no files found that can be read
+      cause: found no files in a supported format
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
@@ -122,7 +122,7 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot forget `zoe` in `r.safetensors`
       cause: unknown person `zoe`
 
-    hint: there are: `ada`, `ben`, `cleo`
+    hint: choose one of: `ada`, `ben`, `cleo`
     ");
     assert_snapshot!(folder.refused("faces forget r.safetensors ada --image 7.pgm"), @"
     exit: 2
@@ -130,7 +130,7 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot forget `ada` in `r.safetensors`
       cause: `ada` has no image named `7.pgm`
 
-    hint: there are: `1.pgm`, `2.pgm`, `3.pgm`
+    hint: choose one of: `1.pgm`, `2.pgm`, `3.pgm`
     ");
     assert_snapshot!(folder.refused("faces forget r.safetensors ada ben cleo"), @"
     exit: 2

@@ -247,6 +247,6 @@ fn more_components_than_there_are_to_compare() {
     ----- stderr -----
     error: cannot use the model `same.safetensors`: it has no variance
 
-    hint: add rows that differ with `eigenspace update`
+    hint: use `eigenspace update` to add rows that are not all equal
     ");
 }

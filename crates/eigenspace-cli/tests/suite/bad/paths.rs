@@ -58,7 +58,7 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `no*.csv`
-      cause: no files found that can be read
+      cause: found no files in a supported format
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
@@ -66,7 +66,7 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `empty`
-      cause: no files found that can be read
+      cause: found no files in a supported format
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");

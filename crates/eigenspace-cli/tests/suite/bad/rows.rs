@@ -90,7 +90,7 @@ fn another_width_than_the_model() {
     error: cannot read rows from `other.csv`
       cause: there is no column `c`
 
-    hint: there are: `a`, `b`, `z`
+    hint: the columns are: `a`, `b`, `z`
     ");
 }
 
@@ -267,7 +267,7 @@ fn files_with_other_columns_than_the_first() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `other.csv`
-      cause: column 1 is named `c`, but `b` in the files before
+      cause: column 1 is named `c`, expected `b` as in the earlier files
 
     hint: choose columns by name with --columns; their order then does not matter
     ");
@@ -291,7 +291,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
     error: cannot read rows from `t.csv`
       cause: there is no column `z`
 
-    hint: there are: `a`, `b`, `c`
+    hint: the columns are: `a`, `b`, `c`
     ");
     assert_snapshot!(folder.refused("fit t.csv --columns a,0 -o m.safetensors"), @"
     exit: 2
@@ -307,7 +307,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
     error: cannot read rows from `t.csv`
       cause: no column is left to read
 
-    hint: there are: `a`, `b`, `c`
+    hint: leave at least one of these columns: `a`, `b`, `c`
     ");
     assert_snapshot!(folder.refused("fit t.csv --label kind -o m.safetensors"), @"
     exit: 2
@@ -315,7 +315,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
     error: cannot read rows from `t.csv`
       cause: there is no column `kind`
 
-    hint: there are: `a`, `b`, `c`
+    hint: the columns are: `a`, `b`, `c`
     ");
 }
 

@@ -35,7 +35,7 @@ fn names_that_are_missing() {
     let album = album();
     let faces = Faces::new(album.all().rows, &album.people[..5], album.all().images);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
-    assert_eq!(found.to_string(), "there are 5 names of people for 6 images");
+    assert_eq!(found.to_string(), "found 5 names of people for 6 images, expected one for each image");
     let mut people = album.people.clone();
     people[3].clear();
     let faces = Faces::new(album.all().rows, &people, album.all().images);
@@ -95,10 +95,10 @@ fn another_image_of_the_same_name() {
 fn people_and_images_that_are_not_there() {
     let found = error(trained().forget("nobody"));
     assert_eq!(found.to_string(), "unknown person `nobody`");
-    assert_eq!(found.hint().unwrap(), "there are: `p0`, `p1`, `p2`");
+    assert_eq!(found.hint().unwrap(), "choose one of: `p0`, `p1`, `p2`");
     let found = error(trained().forget_image("p0", "7.pgm"));
     assert_eq!(found.to_string(), "`p0` has no image named `7.pgm`");
-    assert_eq!(found.hint().unwrap(), "there are: `0.pgm`, `1.pgm`");
+    assert_eq!(found.hint().unwrap(), "choose one of: `0.pgm`, `1.pgm`");
     assert!(trained().image("p9", "0.pgm").is_err());
 }
 

@@ -111,7 +111,7 @@ fn columns_labels_and_weights_are_chosen_as_in_text() {
             "the column `id` holds Utf8, expected numbers\nleave out the column `id`, or use it as the label"
         );
         let unknown = plain().columns(list(&["z"]));
-        assert_eq!(refusal(&path, &unknown), "there is no column `z`\nthere are: `id`, `a`, `b`, `w`, `c`");
+        assert_eq!(refusal(&path, &unknown), "there is no column `z`\nthe columns are: `id`, `a`, `b`, `w`, `c`");
     }
 }
 

@@ -130,13 +130,13 @@ fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
     let folder = folder();
     let path = written(folder.path(), "small.csv", "x,y\n1,2\n");
     let with = |columns: &[&str]| plain().columns(list(columns));
-    assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthere are: `x`, `y`");
-    assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthere are: `x`, `y`");
+    assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthe columns are: `x`, `y`");
+    assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthe columns are: `x`, `y`");
     assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice\nname each column once");
     let none = plain().exclude(list(&["0-1"]));
-    assert_eq!(refusal(&path, &none), "no column is left to read\nthere are: `x`, `y`");
+    assert_eq!(refusal(&path, &none), "no column is left to read\nleave at least one of these columns: `x`, `y`");
     let label = plain().label("kind");
-    assert_eq!(refusal(&path, &label), "there is no column `kind`\nthere are: `x`, `y`");
+    assert_eq!(refusal(&path, &label), "there is no column `kind`\nthe columns are: `x`, `y`");
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn files_with_other_columns_than_the_first_are_refused_by_name() {
     );
     assert_eq!(
         told(&error),
-        "column 0 is named `y`, but `x` in the files before\nchoose columns by name, so that their order does not matter"
+        "column 0 is named `y`, expected `x` as in the earlier files\nchoose columns by name, so that their order does not matter"
     );
     let by_name = plain().columns(list(&["x", "y"]));
     let all = read_after(&[&first, &swapped], &by_name, 0, 10).unwrap();
