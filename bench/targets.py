@@ -190,7 +190,15 @@ TARGETS = [
         least=100,
         operations=_folded(51, 10_304, 50, orthogonal=True),
     ),
-    Target("batch PCA of ORL", "W1", "batch", "eigenspace EigenspaceModel.fit", "lean", peer=FULL, least=5),
+    Target(
+        "batch PCA of ORL",
+        "W1",
+        "batch",
+        "eigenspace EigenspaceModel.fit",
+        "lean",
+        peer=FULL,
+        least=5,
+    ),
     Target("batch PCA of ORL", "W1", "batch", "eigenspace PCA", "default", peer=FULL, least=5),
     Target(
         "sparse, D = 100,000, 100 non-zeros a row, k = 50",

@@ -1,8 +1,8 @@
 """W1: the ORL faces, 400 x 10,304, k = 50, and longer streams of the same width.
 
 * *update*: m faces are added to a model of 200 faces in one call, and its components are read.
-* *reads*: m faces are added to a model of 300 faces in one call, and the components or the scores of
-  one other face are read after each call. Times are per call; the first read is not timed.
+* *reads*: m faces are added to a model of 300 faces in one call, and the components or the scores
+  of one other face are read after each call. Times are per call; the first read is not timed.
 * *stream*: all 400 faces, block by block.
 * *batch*: all 400 faces at once.
 * *add 10 to 390*: compared with the SVD of all 400, as in the specification.
@@ -85,7 +85,10 @@ def reads(rows: int, scores: bool, quick: bool) -> Case:
 
         return Tool(name, run, prepare, components, mode=mode, per=READS, truth=truth)
 
-    tools = [tool(OURS, lambda: ours(k, "default"), "default"), tool(SKLEARN, lambda: make_sklearn(k))]
+    tools = [
+        tool(OURS, lambda: ours(k, "default"), "default"),
+        tool(SKLEARN, lambda: make_sklearn(k)),
+    ]
     what = "scores of a row" if scores else "components"
     return Case(f"{what} after each {rows} rows", SKLEARN, tools, "call", seconds=15)
 
@@ -169,7 +172,8 @@ def cases(quick: bool) -> dict:
     chosen = {}
     for rows in (1, 10, 50, 200) if not quick else (1, 10):
         chosen[f"update {rows}"] = lambda rows=rows: update(rows, quick)
-    for rows, scores in ((1, True), (1, False), (10, False)) if not quick else ((1, True), (1, False)):
+    all_reads = ((1, True), (1, False), (10, False))
+    for rows, scores in all_reads if not quick else all_reads[:2]:
         name = f"{'scores' if scores else 'components'} {rows}"
         chosen[name] = lambda rows=rows, scores=scores: reads(rows, scores, quick)
     for rows in (50, 200) if not quick else (20,):

@@ -355,3 +355,6 @@ pub(crate) fn random_beside<const W: usize>(rows: ArrayView2<'_, f64>, seed: u64
     }
     lanes
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,4 @@ pub(crate) use sparse::{SUMMED, Slices};
 pub(crate) use svd::{no_more_rows_than_columns, thin_svd};
 
 #[cfg(test)]
-mod krylov_tests;
-#[cfg(test)]
 mod tests;

@@ -2,11 +2,11 @@
 
 use ndarray::Array1;
 
-use super::krylov::{Krylov, Request, SEED};
-use super::lanes::Lanes;
-use super::random::Normal;
-use super::remainder::remainder;
-use super::{Operator, orthogonality_loss, thin_svd};
+use super::{Krylov, Request, SEED};
+use crate::linalg::lanes::Lanes;
+use crate::linalg::random::Normal;
+use crate::linalg::remainder::remainder;
+use crate::linalg::{Operator, orthogonality_loss, thin_svd};
 
 /// M = diag(values).
 struct Diagonal(Vec<f64>);
