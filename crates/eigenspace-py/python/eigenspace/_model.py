@@ -86,7 +86,7 @@ class EigenspaceModel:
         cells = X.shape[0] * X.shape[1]
         # Sparse rows and large tall arrays are added to the scatter matrix in pieces.
         fits = 0 < X.shape[1] <= 8192 and X.shape[0] > X.shape[1]
-        few = max_rank is not None and Model.iterates(*X.shape, max_rank, is_sparse(X))
+        few = max_rank is not None and Model.iterates(X.shape[0], X.shape[1], max_rank, is_sparse(X))
         if method == "auto" and fits and not few and (is_sparse(X) or cells > TALL_CELLS):
             stream = Stream(X.shape[1], settings(engine="scatter")).with_metadata(metadata)
             cost = X.shape[1] ** 3

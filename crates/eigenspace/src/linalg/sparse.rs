@@ -27,7 +27,7 @@ pub(crate) const SUMMED: usize = 256;
 
 /// Rows or columns of a sparse matrix, and the two vectors of the product that is subtracted from it.
 pub(crate) struct Slices {
-    /// Slice s has the cells offsets[s]..offsets[s + 1].
+    /// Slice s has the cells `offsets[s]..offsets[s + 1]`.
     pub(crate) offsets: Vec<usize>,
     pub(crate) indices: Vec<u32>,
     pub(crate) values: Vec<f64>,
