@@ -29,6 +29,8 @@ use crate::stream::row_products::{CenteredProducts, Reference};
 
 /// Entries whose magnitudes differ by less than this share may count as equal (`basis.rs`).
 const TIE_TOLERANCE: f64 = 4e-6;
+/// Number of entries compared at a time.
+const LANES: usize = 32;
 
 /// The rows of a stream at the time of a read, with their weights.
 pub(crate) struct WeightedRows<'a> {
@@ -227,13 +229,8 @@ impl Extremes {
             );
         }
         let column = squares.iter().fold(0.0, |largest: f64, x| largest.max(x.widen()));
-        let extreme = |larger: fn(T, T) -> bool| -> Vec<f64> {
-            let of_row = |row: ndarray::ArrayView1<'_, T>| {
-                row.iter().fold(T::zero(), |best, x| if larger(*x, best) { *x } else { best }).widen()
-            };
-            entries.rows().into_iter().map(of_row).collect()
-        };
-        Self { low: extreme(|x, best| x < best), high: extreme(|x, best| x > best), column }
+        let (low, high) = entries.rows().into_iter().map(|row| extremes_of(&linalg::contiguous(row))).unzip();
+        Self { low, high, column }
     }
 
     fn together(mut self, other: Self) -> Self {
@@ -241,6 +238,24 @@ impl Extremes {
         self.high.iter_mut().zip(other.high).for_each(|(a, b)| *a = a.max(b));
         Self { column: self.column.max(other.column), ..self }
     }
+}
+
+/// The smallest and the largest number, or zero, computed in independent lanes.
+fn extremes_of<T: Real>(row: &[T]) -> (f64, f64) {
+    let (mut low, mut high) = ([T::zero(); LANES], [T::zero(); LANES]);
+    linalg::vectorized(
+        #[inline(always)]
+        || {
+            for chunk in row.chunks(LANES) {
+                for ((low, high), x) in low.iter_mut().zip(&mut high).zip(chunk) {
+                    *low = if *x < *low { *x } else { *low };
+                    *high = if *x > *high { *x } else { *high };
+                }
+            }
+        },
+    );
+    let widened = |lanes: [T; LANES]| lanes.map(Real::widen).into_iter();
+    (widened(low).fold(0.0, f64::min), widened(high).fold(0.0, f64::max))
 }
 
 /// U A, and the moments of all rows. Some columns at a time are copied and centered, so that rows are read from memory once.

@@ -144,14 +144,15 @@ impl RowProducts {
             let (factor, own) = row.split_at(kept);
             means.iter_mut().zip(factor).for_each(|(mean, product)| *mean += weights[i] * product);
             let mut sum = 0.0;
-            for (j, product) in own.iter().enumerate().take(i) {
-                sum += weights[j] * product;
-                means[kept + j] += weights[i] * product;
+            for ((mean, product), weight) in means.iter_mut().skip(kept).zip(&own[..i]).zip(weights) {
+                sum += weight * product;
+                *mean += weights[i] * product;
             }
             means[kept + i] += sum + weights[i] * own[i];
         }
         means /= added;
         let gamma = means.iter().skip(kept).zip(weights).map(|(mean, weight)| mean * weight).sum::<f64>() / added;
+        let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let mut gram = Array2::zeros((kept + pending, kept + pending));
         let mut raw_trace = 0.0;
         for (l, length) in self.lengths.iter().enumerate() {
@@ -171,8 +172,8 @@ impl RowProducts {
             let (factor_means, row_means) = means.view().split_at(Axis(0), kept);
             center(factor, factor_means, 0.0, with_factor);
             center(own, row_means, beta * (row_means[i] - beta * gamma), with_rows);
-            with_factor.iter_mut().for_each(|x| *x *= (weight * fade).sqrt());
-            with_rows.iter_mut().zip(weights).for_each(|(x, other)| *x *= weight.sqrt() * other.sqrt());
+            with_factor.iter_mut().for_each(|x| *x *= roots[i] * fade.sqrt());
+            with_rows.iter_mut().zip(&roots).take(i + 1).for_each(|(x, other)| *x *= roots[i] * other);
         }
         CenteredProducts { gram, means, alpha, beta, raw_trace, kept }
     }
