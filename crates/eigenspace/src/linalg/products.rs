@@ -106,19 +106,25 @@ pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
     sums.iter().sum::<f64>() + rest.iter().map(|x| x * x).sum::<f64>()
 }
 
-/// The product of two vectors of the same length, in f64.
-pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 32];
-    let ((chunks, rest), (others, other_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
+/// The products of a vector with four others of the same length, in f64. Four at a time, because reading from memory
+/// in four places at once is faster.
+pub(crate) fn inner_products(x: &[f64], others: [&[f64]; 4]) -> [f64; 4] {
+    const LANES: usize = 8;
+    let mut sums = [[0.0; LANES]; 4];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let [a, b, c, d] = others.map(|other| other.as_chunks::<LANES>().0);
     vectorized(
         #[inline(always)]
         || {
-            for (chunk, other) in chunks.iter().zip(others) {
-                sums.iter_mut().zip(chunk).zip(other).for_each(|((sum, x), y)| *sum = x.mul_add(*y, *sum));
+            for ((((x, a), b), c), d) in chunks.iter().zip(a).zip(b).zip(c).zip(d) {
+                for (sums, other) in sums.iter_mut().zip([a, b, c, d]) {
+                    sums.iter_mut().zip(x).zip(other).for_each(|((sum, x), y)| *sum = x.mul_add(*y, *sum));
+                }
             }
         },
     );
-    sums.iter().sum::<f64>() + rest.iter().zip(other_rest).map(|(x, y)| x * y).sum::<f64>()
+    let last = |other: &[f64]| rest.iter().zip(&other[x.len() - rest.len()..]).map(|(x, y)| x * y).sum::<f64>();
+    std::array::from_fn(|i| sums[i].iter().sum::<f64>() + last(others[i]))
 }
 
 /// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.

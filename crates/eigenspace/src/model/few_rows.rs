@@ -25,14 +25,16 @@ pub(crate) fn few_products<E: Element>(
     basis: ArrayView2<'_, f64>,
 ) -> Result<Array2<E::Work>, Error> {
     let (mean, mean_low) = (linalg::contiguous(mean), linalg::contiguous(mean_low));
+    let components: Vec<_> = basis.rows().into_iter().map(linalg::contiguous).collect();
     let mut centered = vec![0.0; mean.len()];
     let mut out = Array2::zeros((rows.nrows(), basis.nrows()));
     for (row, mut out) in rows.rows().into_iter().zip(out.rows_mut()) {
         if !center(&mut centered, &linalg::contiguous(row), &mean, &mean_low) {
             block::check(rows, mean.len())?; // names the cell
         }
-        for (z, component) in out.iter_mut().zip(basis.rows()) {
-            *z = E::Work::narrow(linalg::inner(&centered, &linalg::contiguous(component)));
+        for (start, four) in components.chunks(4).enumerate().map(|(i, four)| (4 * i, four)) {
+            let scores = linalg::inner_products(&centered, std::array::from_fn(|i| &*four[i.min(four.len() - 1)]));
+            scores.iter().take(four.len()).enumerate().for_each(|(i, z)| out[start + i] = E::Work::narrow(*z));
         }
     }
     Ok(out)
