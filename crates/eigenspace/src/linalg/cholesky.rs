@@ -9,16 +9,18 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 /// The lower triangular `C` with `S = C Cᵀ`, or `None` if `S` is not positive definite.
 pub(crate) fn cholesky(s: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
     let n = s.nrows();
-    let mut c = s.to_owned();
+    // faer is several times faster on columns than on rows.
+    let mut c = s.t().as_standard_layout().into_owned();
     let scratch = cholesky::llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
     cholesky::llt::factor::cholesky_in_place(
-        c.view_mut().into_faer(),
+        c.view_mut().reversed_axes().into_faer(),
         Default::default(),
         Par::Seq,
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     )
     .ok()?;
+    let mut c = c.reversed_axes().as_standard_layout().into_owned();
     for i in 0..n {
         c.row_mut(i).slice_axis_mut(Axis(0), Slice::from(i + 1..)).fill(0.0);
     }

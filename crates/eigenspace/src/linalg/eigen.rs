@@ -4,25 +4,24 @@ use std::ops::Range;
 
 use faer::diag::{DiagMut, DiagRef};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{self, tridiag};
+use faer::linalg::evd;
 use faer::linalg::householder;
-use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Conj, Mat, Par};
 use faer_ext::IntoFaer;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 
 use super::cholesky::{cholesky, solve_lower};
 use super::jacobi;
-use super::products::{gram, orthogonality_loss};
+use super::products::{gram, mirror, orthogonality_loss};
+use super::reduction::Reduction;
 use super::slices::{rows_of, scale_to_one};
 use super::tridiagonal::Tridiagonal;
 
 /// From this size on, the eigenvectors of a tridiagonal matrix are computed in parallel, in this number of parts.
-/// (The reduction to tridiagonal form is limited by memory bandwidth and not faster on two cores.)
 const PARALLEL_SOLVE_ROWS: usize = 384;
 const PARALLEL_SOLVE_PARTS: usize = 4;
 /// From this size on, computing only some of the eigenvectors is faster than computing all.
-const PARTIAL_SOLVE_ROWS: usize = 192;
+const PARTIAL_SOLVE_ROWS: usize = 64;
 /// Vectors whose Gram matrix is further than this from the identity, in the Frobenius norm, are too close to parallel to
 /// be orthonormalized. Below it, the condition number of the Cholesky factor is at most √3.
 const MAX_GRAM_DEVIATION: f64 = 0.5;
@@ -60,24 +59,14 @@ impl Eigen {
     pub(crate) fn of(g: ArrayView2<'_, f64>, wanted: usize) -> Self {
         let n = g.nrows();
         let par = if n < PARALLEL_SOLVE_ROWS { Par::Seq } else { Par::rayon(PARALLEL_SOLVE_PARTS) };
-        let mut reflectors = Mat::zeros(n, n);
-        let mut factors = Mat::zeros(recommended_block_size::<f64>(n, n), n.saturating_sub(1));
-        if n == 0 {
-            return Self {
-                values: Array1::zeros(0),
-                tridiagonal_vectors: Array2::zeros((0, 0)),
-                reflectors,
-                factors,
-                par,
-                scale: 1.0,
-            };
-        }
         let scale = scale_to_one(g);
-        reflectors.copy_from_triangular_lower((&g * scale).view().into_faer());
-        let scratch = tridiag::tridiag_in_place_scratch::<f64>(n, Par::Seq, Default::default());
-        let mut memory = MemBuffer::new(scratch);
-        let stack = MemStack::new(&mut memory);
-        tridiag::tridiag_in_place(reflectors.as_mut(), factors.as_mut(), Par::Seq, stack, Default::default());
+        let mut scaled = g.as_standard_layout().mapv(|x| x * scale);
+        mirror(&mut scaled);
+        let Reduction { reflectors, factors } = Reduction::of(scaled);
+        if n == 0 {
+            let (values, tridiagonal_vectors) = (Array1::zeros(0), Array2::zeros((0, 0)));
+            return Self { values, tridiagonal_vectors, reflectors, factors, par, scale };
+        }
         let (diagonal, off_diagonal) = diagonals(&reflectors);
         let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
         let few = n >= PARTIAL_SOLVE_ROWS && wanted <= n / 8 * 5;

@@ -14,6 +14,7 @@ mod pairs;
 mod products;
 mod random;
 mod real;
+mod reduction;
 pub(crate) mod remainder;
 mod slices;
 mod sparse;

@@ -10,6 +10,7 @@
 
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice};
+use pulp::{Arch, Simd, WithSimd};
 
 use super::real::Real;
 use super::slices::{add_in_two_words, columns_of, rows_of, vectorized};
@@ -46,12 +47,17 @@ pub(crate) fn for_each_panel(
 pub(crate) fn gram(a: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut g = Array2::zeros((a.nrows(), a.nrows()));
     add_inner(g.view_mut(), a, rows_of(a, 0..0), true);
+    mirror(&mut g);
+    g
+}
+
+/// Copies the lower triangle of a square matrix to the upper one.
+pub(crate) fn mirror(g: &mut Array2<f64>) {
     for i in 0..g.nrows() {
         for j in i + 1..g.ncols() {
             g[[i, j]] = g[[j, i]];
         }
     }
-    g
 }
 
 /// The largest entry of |V Vᵀ − I|; NaN if any entry is NaN.
@@ -109,22 +115,32 @@ pub(crate) fn squared_length(row: ArrayView1<'_, f64>) -> f64 {
 /// The products of a vector with four others of the same length, in f64. Four at a time, because reading from memory
 /// in four places at once is faster.
 pub(crate) fn inner_products(x: &[f64], others: [&[f64]; 4]) -> [f64; 4] {
-    const LANES: usize = 8;
-    let mut sums = [[0.0; LANES]; 4];
-    let (chunks, rest) = x.as_chunks::<LANES>();
-    let [a, b, c, d] = others.map(|other| other.as_chunks::<LANES>().0);
-    vectorized(
-        #[inline(always)]
-        || {
-            for ((((x, a), b), c), d) in chunks.iter().zip(a).zip(b).zip(c).zip(d) {
-                for (sums, other) in sums.iter_mut().zip([a, b, c, d]) {
-                    sums.iter_mut().zip(x).zip(other).for_each(|((sum, x), y)| *sum = x.mul_add(*y, *sum));
-                }
-            }
-        },
-    );
-    let last = |other: &[f64]| rest.iter().zip(&other[x.len() - rest.len()..]).map(|(x, y)| x * y).sum::<f64>();
-    std::array::from_fn(|i| sums[i].iter().sum::<f64>() + last(others[i]))
+    Arch::new().dispatch(InnerProducts { x, others: others.map(|other| &other[..x.len()]) })
+}
+
+struct InnerProducts<'a> {
+    x: &'a [f64],
+    others: [&'a [f64]; 4],
+}
+
+impl WithSimd for InnerProducts<'_> {
+    type Output = [f64; 4];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f64; 4] {
+        let (x, x_rest) = S::as_simd_f64s(self.x);
+        let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] = self.others.map(|other| S::as_simd_f64s(other));
+        let mut sums = [simd.splat_f64s(0.0); 4];
+        for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
+            sums[0] = simd.mul_add_f64s(*x, *a, sums[0]);
+            sums[1] = simd.mul_add_f64s(*x, *b, sums[1]);
+            sums[2] = simd.mul_add_f64s(*x, *c, sums[2]);
+            sums[3] = simd.mul_add_f64s(*x, *d, sums[3]);
+        }
+        let rest = [a_rest, b_rest, c_rest, d_rest];
+        let last = |other: &[f64]| x_rest.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
+        std::array::from_fn(|i| simd.reduce_sum_f64s(sums[i]) + last(rest[i]))
+    }
 }
 
 /// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.

@@ -18,6 +18,8 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// Far more steps than an eigenvalue needs; two or three are usual.
 const MAX_QL_STEPS: usize = 100;
+/// Entries of a vector after one this small are left zero.
+const SMALL: f64 = 1e-100;
 /// Number of shifts processed at a time.
 const LANES: usize = 16;
 
@@ -232,11 +234,19 @@ fn twist(
     mut row: ndarray::ArrayViewMut1<'_, f64>,
 ) {
     row[meet] = 1.0;
+    // Numbers near the smallest one make every later product slow; they are rounding.
+    let small = |x: &f64| x.abs() < SMALL;
     for i in (0..meet).rev() {
         row[i] = -lower[i][lane] * row[i + 1];
+        if small(&row[i]) {
+            break;
+        }
     }
     for i in meet + 1..row.len() {
         row[i] = -upper[i][lane] * row[i - 1];
+        if small(&row[i]) {
+            break;
+        }
     }
     let length = row.dot(&row).sqrt();
     row /= length;

@@ -211,8 +211,10 @@ impl Chain<'_> {
         let view = if standard { item.model.standardize() } else { item.model.scale_by(scales.view()) };
         match view {
             Ok(view) => {
-                let scales =
-                    if standard { truth.standard_scales() } else { scales.iter().map(|x| Dd::of(*x)).collect() };
+                let given = || scales.iter().map(|x| Dd::of(*x)).collect();
+                let Some(scales) = (if standard { truth.standard_scales() } else { Some(given()) }) else {
+                    return;
+                };
                 // The mean of standardized rows is as good as the scales, and those are checked by the scatter.
                 let (seen, mean) = (truth.scaled(&scales), if standard { f64::INFINITY } else { 4.0 * f64::EPSILON });
                 let history = item.history.scaled(&scales, mean);

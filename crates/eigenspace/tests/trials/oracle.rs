@@ -16,6 +16,9 @@ use crate::number::{Dd, Number, add_multiple, fast, settle};
 /// Bound on the rounding of the oracle itself, relative to the largest eigenvalue or to the compared number.
 pub(crate) const ORACLE_ERROR: f64 = 1e-26;
 
+/// The second word of a double-double below this is not normal.
+const SMALLEST_SCATTER: f64 = 1e-270;
+
 /// Which rows of the data a model stands for, and what each weighs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rows {
@@ -98,11 +101,16 @@ impl Truth {
         Self { mean, scatter, ..self.clone() }
     }
 
-    /// What standardizing multiplies each feature by: constant ones are left alone.
-    pub(crate) fn standard_scales(&self) -> Vec<Dd> {
+    /// What standardizing multiplies each feature by: constant ones are left alone. `None` if so little is left of the
+    /// rows in which a feature varied that its scatter has lost digits to underflow.
+    pub(crate) fn standard_scales(&self) -> Option<Vec<Dd>> {
         let scale = |j: usize| {
             let q = self.feature_scatter(j);
-            if q.hi > 0.0 { (self.weight / q).sqrt() } else { Dd::ONE }
+            match q.hi {
+                0.0 => Some(Dd::ONE),
+                q if q < SMALLEST_SCATTER => None,
+                _ => Some((self.weight / q).sqrt()),
+            }
         };
         (0..self.features).map(scale).collect()
     }
