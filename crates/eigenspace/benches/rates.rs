@@ -11,10 +11,14 @@ use std::time::Instant;
 
 use eigenspace::{EigenspaceModel, Engine, FitOptions};
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, Par};
 use ndarray::Array2;
 
 const ROUNDS: usize = 9;
+/// Features, rows kept, and new rows.
+const COMPRESSIONS: [(usize, usize, usize); 5] =
+    [(4_096, 132, 132), (10_304, 132, 132), (10_304, 50, 64), (10_304, 100, 512), (100_000, 100, 128)];
 
 /// The seconds and the number of operations of one call.
 struct Case {
@@ -80,21 +84,14 @@ fn scatter(features: usize, single: bool) -> Case {
 }
 
 /// Compressions of [ r kept ; m new rows ] to r rows.
-fn compression(features: usize, rank: usize, block: usize, single: bool) -> Case {
+fn compression((features, rank, block): (usize, usize, usize)) -> Case {
     let turns = (2048 / block).max(2);
     let data = noise(rank + block + 1 + turns * block, features);
     let options = FitOptions::new().components(rank / 2).max_rank(rank).engine(Engine::Factor).block_rows(block);
-    let narrow = data.mapv(|x| x as f32);
     let run = move || {
         let mut stream = options.stream(features).expect("valid options");
         let mut add = |rows: std::ops::Range<usize>| {
-            let rows = ndarray::Slice::from(rows);
-            if single {
-                stream.update(narrow.slice_axis(ndarray::Axis(0), rows))
-            } else {
-                stream.update(data.slice_axis(ndarray::Axis(0), rows))
-            }
-            .expect("finite rows");
+            stream.update(data.slice_axis(ndarray::Axis(0), rows.into())).expect("finite rows");
         };
         let head = rank + block + 1;
         add(0..head);
@@ -111,8 +108,53 @@ fn compression(features: usize, rank: usize, block: usize, single: bool) -> Case
     // Products of the new rows with the kept and with each other, r vectors of an eigenproblem, r rows turned.
     let eigenproblem = 4.0 / 3.0 * q.powi(3) + 2.0 * q * q * r;
     let operations = turns as f64 * ((m * (m + 1.0) + 2.0 * m * r) * d + eigenproblem + 2.0 * r * q * d);
-    let name = format!("compression D={features} r={rank} m={block} {}", if single { "f32" } else { "f64" });
+    let name = format!("compression D={features} r={rank} m={block} f64");
+    Case { name, operations, single: false, run: Box::new(run) }
+}
+
+/// The products of the same compressions alone, in panels that fit in the cache.
+fn products<T: faer::traits::RealField + Copy + 'static>(
+    (features, rank, block): (usize, usize, usize),
+    value: T,
+    single: bool,
+) -> Case {
+    const PANEL: usize = 480;
+    let (turns, one) = ((2048 / block).max(2), faer::traits::math_utils::one::<T>());
+    let a = Mat::from_fn(PANEL, rank + block, |_, _| value);
+    let u = Mat::from_fn(rank + block, rank, |_, _| value);
+    let (mut g, mut turned) = (Mat::zeros(block, rank + block), Mat::zeros(PANEL, rank));
+    let run = move || {
+        let whole = BlockStructure::Rectangular;
+        let new = a.as_ref().subcols(rank, block);
+        seconds(|| {
+            for _ in 0..turns * features.div_ceil(PANEL) {
+                let (beside, own) = g.as_mut().split_at_col_mut(rank);
+                matmul(beside, Accum::Add, new.transpose(), a.as_ref().subcols(0, rank), one, Par::Seq);
+                let lower = BlockStructure::TriangularLower;
+                triangular::matmul(own, lower, Accum::Add, new.transpose(), whole, new, whole, one, Par::Seq);
+                matmul(turned.as_mut(), Accum::Replace, a.as_ref(), u.as_ref(), one, Par::Seq);
+            }
+        })
+    };
+    let (d, r, m) = (features as f64, rank as f64, block as f64);
+    let operations = turns as f64 * ((m * (m + 1.0) + 2.0 * m * r) * d + 2.0 * r * (r + m) * d);
+    let precision = if single { "f32" } else { "f64" };
+    let name = format!("products    D={features} r={rank} m={block} {precision}");
     Case { name, operations, single, run: Box::new(run) }
+}
+
+/// How much faster a compression would be at most if its products were computed in f32, on one thread.
+fn f32_products(times: &[(String, f64)]) {
+    println!("\nf32 products: how many times as fast a compression would be at most");
+    let time = |name: String| times.iter().find(|(other, _)| *other == name).map(|(_, time)| *time);
+    for (features, rank, block) in COMPRESSIONS {
+        let shape = format!("D={features} r={rank} m={block}");
+        let whole = time(format!("compression {shape} f64"));
+        let products = ["f64", "f32"].map(|precision| time(format!("products    {shape} {precision}")));
+        if let (Some(whole), [Some(double), Some(single)]) = (whole, products) {
+            println!("{shape:<40} {:>10.2}", whole / (whole - double + single));
+        }
+    }
 }
 
 /// Rows projected on k components.
@@ -134,12 +176,12 @@ fn main() {
     for single in [false, true] {
         cases.push(scatter(256, single));
         cases.push(scatter(784, single));
-        cases.push(compression(5_000, 100, 512, single));
-        cases.push(compression(10_304, 100, 512, single));
-        cases.push(compression(10_304, 132, 132, single));
-        cases.push(compression(10_304, 50, 64, single));
-        cases.push(compression(100_000, 100, 128, single));
         cases.push(project(10_304, 50, single));
+    }
+    for shape in COMPRESSIONS {
+        cases.push(compression(shape));
+        cases.push(products(shape, 0.5_f64, false));
+        cases.push(products(shape, 0.5_f32, true));
     }
     // `cargo bench --bench rates -- scatter` runs the products and the cases named so.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
@@ -154,12 +196,15 @@ fn main() {
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     };
-    let rates: Vec<f64> =
-        cases.iter().zip(&mut times).map(|(case, times)| case.operations / median(times) / 1e9).collect();
+    let medians: Vec<f64> = times.iter_mut().map(median).collect();
+    let rates: Vec<f64> = cases.iter().zip(&medians).map(|(case, time)| case.operations / time / 1e9).collect();
     println!("{threads} threads, {ROUNDS} interleaved rounds, medians");
     println!("{:<40} {:>10} {:>18}", "case", "GFLOP/s", "share of product");
     for (case, rate) in cases.iter().zip(&rates) {
         let best = rates[usize::from(case.single)];
         println!("{:<40} {rate:>10.1} {:>17.0}%", case.name, 100.0 * rate / best);
+    }
+    if threads == 1 {
+        f32_products(&cases.into_iter().map(|case| case.name).zip(medians).collect::<Vec<_>>());
     }
 }
