@@ -13,12 +13,13 @@ use crate::step::{Runner, Step};
 use crate::{orl, rust};
 
 /// The files whose mistakes would make a certificate or a model file wrong.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "model/bound.rs",
     "model/certificate.rs",
     "model/moments.rs",
     "model/weight.rs",
     "model/merge.rs",
+    "model/joined.rs",
     "model/split.rs",
     "stream/factor.rs",
     "io/format.rs",
@@ -26,6 +27,8 @@ const FILES: [&str; 9] = [
 ];
 /// Unit tests that take too long without optimization, and that no mutant of these files needs in the first round.
 const SLOW_UNIT_TESTS: [&str; 2] = ["rows_of_a_factor_stay", "linalg::"];
+/// Exit codes of cargo-mutants if mutants survived, and if tests did not end in time; the next round tries both again.
+const UNDECIDED: &[i32] = &[2, 3];
 /// Random cases in the second round.
 const CASES: &str = "600";
 
@@ -40,12 +43,12 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
         return Err(Error::NoTarget { word: words.join(" "), available });
     }
     let faces = orl::available(runner)?;
-    // Mutants that survive the first rounds are an error only after the last.
+    // Mutants that survive the first rounds, or do not end in time, are an error only after the last.
     let units = step(runner, &chosen, "0").with(["--", "--lib", "--"]);
     let units = SLOW_UNIT_TESTS.into_iter().fold(units, |step, name| step.with(["--skip", name]));
-    runner.run(units.accepting(2))?;
+    runner.run(units.accepting(UNDECIDED))?;
     let trials = step(runner, &chosen, "1").with(["--iterate", "--", "--test", "trials"]);
-    runner.run(trials.variable("EIGENSPACE_TRIALS", CASES).accepting(2))?;
+    runner.run(trials.variable("EIGENSPACE_TRIALS", CASES).accepting(UNDECIDED))?;
     let rest = step(runner, &chosen, "1").with(["--iterate", "--", "--lib", "--test", "suite"]);
     runner.run(rest.variable("EIGENSPACE_ORL", faces))
 }
@@ -59,6 +62,8 @@ fn step(runner: &Runner, files: &[&str], optimization: &str) -> Step {
         files.iter().fold(step, |step, file| step.with(["--file".to_owned(), format!("crates/eigenspace/src/{file}")]));
     let quick = ["CARGO_PROFILE_DEV_OPT_LEVEL", "CARGO_PROFILE_TEST_OPT_LEVEL"];
     let step = quick.into_iter().fold(step, |step, name| step.variable(name, optimization));
-    step.variable("CARGO_PROFILE_DEV_DEBUG", "0")
+    // Each round copies the sources to another directory, but can use the same dependencies.
+    step.variable("CARGO_TARGET_DIR", runner.target().join("mutants/build"))
+        .variable("CARGO_PROFILE_DEV_DEBUG", "0")
         .advice("add a test that fails for each mutant listed, or its reason to .cargo/mutants.toml")
 }

@@ -38,7 +38,7 @@ impl Runner {
             command.stdout(Stdio::null());
         }
         let status = command.current_dir(&self.root).status().map_err(Error::io("start", &step.program))?;
-        if !status.success() && (status.code().is_none() || status.code() != step.accepted) {
+        if !status.success() && (status.code().is_none_or(|code| !step.accepted.contains(&code))) {
             return Err(Error::Failed { step: step.name, code: status.code(), rerun: line, advice: step.advice });
         }
         self.passed += 1;
@@ -59,7 +59,7 @@ pub(crate) struct Step {
     variables: Vec<(&'static str, OsString)>,
     advice: Option<&'static str>,
     silent: bool,
-    accepted: Option<i32>,
+    accepted: &'static [i32],
 }
 
 impl Step {
@@ -71,7 +71,7 @@ impl Step {
             variables: Vec::new(),
             advice: None,
             silent: false,
-            accepted: None,
+            accepted: &[],
         }
     }
 
@@ -97,9 +97,9 @@ impl Step {
         self
     }
 
-    /// Also passes with this exit code.
-    pub(crate) fn accepting(mut self, code: i32) -> Self {
-        self.accepted = Some(code);
+    /// Also passes with these exit codes.
+    pub(crate) fn accepting(mut self, codes: &'static [i32]) -> Self {
+        self.accepted = codes;
         self
     }
 

@@ -285,3 +285,6 @@ fn positive_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, Format
 fn scalar_of(file: &SafeTensors<'_>, name: &'static str, positive: bool) -> Result<f64, FormatError> {
     Ok(floats_of(file, name, &[], positive)?[0])
 }
+
+#[cfg(test)]
+mod tests;

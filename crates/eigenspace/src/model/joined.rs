@@ -50,7 +50,6 @@ fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> D
     let (beside, of_one, of_two) = (linalg::cross(two, one), linalg::cross(c, one), linalg::cross(c, two));
     let length = linalg::squared_lengths(c)[0];
     let gram = Array2::from_shape_fn((s.len(), s.len()), |(i, j)| match (i, j) {
-        _ if j > i => 0.0,
         _ if i == j => s[i] * s[j] * if i == last { length } else { 1.0 },
         _ if i == last => s[j] * if j < split { of_one[[0, j]] } else { of_two[[0, j - split]] },
         _ if i >= split && j < split => s[i] * s[j] * beside[[i - split, j]],
@@ -64,3 +63,6 @@ fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> D
     fill_constant(&mut f, q);
     turn.decomposed(f, q)
 }
+
+#[cfg(test)]
+mod tests;

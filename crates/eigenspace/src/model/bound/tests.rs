@@ -255,3 +255,9 @@ fn the_largest_of_no_numbers_is_zero() {
     assert_eq!(largest(&Array1::zeros(0)), 0.0);
     assert_eq!(varying(&array![1.0, 0.0, 2.0]), 2.0);
 }
+
+#[test]
+fn doubts_are_added_up_to_certainty() {
+    let some = Bound::exact(2).doubting(0.25);
+    assert_eq!((some.doubt, some.clone().doubting(0.5).doubt, some.doubting(0.875).doubt), (0.25, 0.75, 1.0));
+}

@@ -172,3 +172,15 @@ fn a_model_without_directions_has_the_rounding_of_its_bound() {
     assert_eq!(model(&[], Array1::zeros(3), noisy(2.0)).certificate().noise, 2.0);
     near(model(&[4.0], array![4.0, 0.0, 0.0], noisy(0.0)).certificate().noise, 256.0 * U);
 }
+
+#[test]
+fn with_more_directions_only_what_follows_them_is_lost() {
+    let model = model(&[16.0, 4.0], array![10.0, 20.0, 5.0], Bound { lost: array![1.0, 5.0, 2.0], ..Bound::exact(3) });
+    let certificate = |dropped: f64, next: f64| Certificate::of_more(&model, &[dropped, 1.0], dropped, next);
+    assert_eq!(certificate(3.0, 0.5).squared, [16.0, 4.0, 3.0, 1.0]);
+    near(certificate(3.0, 0.5).lost, 5.0 - 3.0 + 0.5 + 4.0 * U * 3.0);
+    // If all that was lost is among them, the rounding of the difference remains.
+    near(certificate(5.0, 0.0).lost, 4.0 * U * 5.0);
+    near(certificate(6.0, 0.5).lost, 0.5 + 4.0 * U * 6.0);
+    assert!(certificate(3.0, 0.5).is_proven());
+}

@@ -136,3 +136,29 @@ fn kinds_of_weights_are_read_by_their_names() {
     }
     assert!("often".parse::<WeightKind>().is_err());
 }
+
+#[test]
+fn some_features_of_the_same_rows_keep_what_all_features_share() {
+    let all = Moments {
+        count: 5,
+        weight: Weight::of(&[4.0]),
+        squared_weight: 9.0,
+        mean: array![1.0, 2.0, 3.0],
+        mean_low: array![4.0, 5.0, 6.0],
+        scatter: array![7.0, 8.0, 9.0],
+        imputed: 2,
+        weights: WeightKind::Reliability,
+        about_origin: true,
+    };
+    let some = Moments { mean: array![2.0, 3.0], mean_low: array![5.0, 6.0], scatter: array![8.0, 9.0], ..all.clone() };
+    assert_eq!(all.of_features(1..3), some);
+    let part = |columns: std::ops::Range<usize>, c: f64| {
+        let size = columns.len();
+        let (step, c) = (Array1::from_elem(size, -c), Array1::from_elem(size, c));
+        Absorbed { moments: all.of_features(columns), step, c, roundings: 11.0 }
+    };
+    let together = Absorbed::side_by_side(vec![part(0..1, 1.0), part(1..3, 2.0)]);
+    assert_eq!((together.moments, together.roundings), (all.clone(), 11.0));
+    assert_eq!((together.step, together.c), (array![-1.0, -2.0, -2.0], array![1.0, 2.0, 2.0]));
+    assert_eq!(Absorbed::side_by_side(Vec::new()).moments, Moments::empty(0));
+}

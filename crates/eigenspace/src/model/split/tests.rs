@@ -297,3 +297,49 @@ fn negative_eigenvalues_that_are_set_to_zero_are_counted() {
         assert_eq!((found.noise, found.feature_noise.to_vec()), (noise, features.to_vec()));
     }
 }
+
+#[test]
+fn directions_have_a_scatter_of_each_feature() {
+    let rows = array![[0.6, 0.8], [-0.8, 0.6]];
+    let factor = Rest { rows, ..rest(0.0, None) };
+    near(factor.said(0), 0.36 + 0.64);
+    let directions = Rest { eigenvalues: Some(array![16.0, 9.0]), ..factor };
+    near(directions.said(0), 16.0 * 0.36 + 9.0 * 0.64);
+    near(directions.said(1), 16.0 * 0.64 + 9.0 * 0.36);
+}
+
+#[test]
+fn directions_that_are_not_orthonormal_are_decomposed_again() {
+    let moments = Moments { count: 9, weight: Weight::of(&[9.0]), scatter: array![9.0, 4.0], ..Moments::empty(2) };
+    for tilt in [0.0, 1e-6] {
+        let rows = array![[1.0, tilt], [0.0, 1.0]];
+        let scatter = array![[9.0, 9.0 * tilt], [9.0 * tilt, 4.0 + 9.0 * tilt * tilt]];
+        let reduced = Rest { rows, eigenvalues: Some(array![9.0, 4.0]), ..rest(0.0, None) }.reduced(&moments);
+        let basis = reduced.basis.view();
+        assert!(linalg::orthogonality_loss(basis) <= ORTHONORMALITY_TOLERANCE, "{tilt}");
+        let squared = Array1::from(reduced.spectrum.squared());
+        let found = basis.t().dot(&(&basis * &squared.insert_axis(Axis(1))));
+        for (found, expected) in found.iter().zip(&scatter) {
+            assert!((found - expected).abs() <= 64.0 * U * 9.0, "{tilt}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn more_directions_than_rows_remain_if_they_are_above_rounding() {
+    // So many that only some eigenvalues are computed at first.
+    let (features, limit) = (256, 3);
+    let axes = |count: usize| Array2::from_shape_fn((count, features), |(i, j)| f64::from(u8::from(i == j)));
+    let model = |values: Vec<f64>| EigenspaceModel {
+        basis: Basis::trusted(axes(values.len())),
+        spectrum: Spectrum::sorted(values.into()),
+        ..EigenspaceModel::empty(features)
+    };
+    let none = Array1::zeros(features);
+    let whole = model((0..200).map(|i| (400 - i) as f64).collect());
+    let rest = whole.span_without(&model(vec![300.0]), &none, limit);
+    assert_eq!((rest.rows.nrows(), rest.eigenvalues.as_ref().map(Array1::len)), (200, Some(200)));
+    // Here only those that the rows span.
+    let weak = (0..200).map(|i| if i < limit { 400.0 } else { 1e-9 }).collect();
+    assert_eq!(model(weak).span_without(&model(vec![300.0]), &none, limit).rows.nrows(), limit);
+}

@@ -1,0 +1,42 @@
+//! Fields that only some models have.
+
+use ndarray::{Array1, array};
+
+use super::*;
+
+#[test]
+fn a_doubt_is_written_only_if_there_is_one() {
+    let proven = EigenspaceModel::empty(2);
+    assert!(parse(&proven.to_bytes()).is_ok_and(|(_, _, file)| file.tensor("doubt").is_err()));
+    for (doubt, expected) in [(1e-12, 1e-12), (1.0, 1.0), (1.5, 1.0)] {
+        let bound = Bound { doubt, ..proven.bound.clone() };
+        let bytes = EigenspaceModel { bound, ..proven.clone() }.to_bytes();
+        let (read, _, file) = parse(&bytes).expect("a model");
+        assert!(file.tensor("doubt").is_ok());
+        assert_eq!(read.bound.doubt, expected);
+    }
+}
+
+#[test]
+fn a_basis_is_read_if_it_is_orthonormal_up_to_the_tolerance() {
+    let tilted = |tilt: f64| {
+        let moments = Moments {
+            count: 4,
+            weight: Weight::of(&[4.0]),
+            squared_weight: 4.0,
+            scatter: array![2.0, 2.0],
+            ..Moments::empty(2)
+        };
+        let model = EigenspaceModel {
+            moments,
+            basis: Basis::trusted(array![[1.0, tilt], [0.0, 1.0]]),
+            spectrum: Spectrum::sorted(Array1::ones(2)),
+            ..EigenspaceModel::empty(2)
+        };
+        EigenspaceModel::from_bytes(&model.to_bytes())
+    };
+    assert!(tilted(0.0).is_ok());
+    assert!(tilted(ORTHONORMALITY_TOLERANCE).is_ok());
+    let error = tilted(1.5 * ORTHONORMALITY_TOLERANCE).expect_err("not orthonormal");
+    assert!(matches!(error, Error::Format(FormatError::NotOrthonormal { .. })), "{error:?}");
+}
