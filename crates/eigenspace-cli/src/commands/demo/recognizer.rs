@@ -48,7 +48,7 @@ impl Part {
     }
 
     fn album(&self) -> Album<'_> {
-        Album::new(self.rows.view(), &self.people, &self.pictures)
+        Album::new(&self.rows, &self.people, &self.pictures)
     }
 
     fn without(&self, person: &str) -> Vec<usize> {

@@ -52,7 +52,9 @@ impl Train {
         rows::try_output(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut options = options.size(read.size).resized(self.resize.is_some());
-        options.depth = read.depth;
+        if let Some(depth) = read.depth {
+            options = options.depth(depth);
+        }
         let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;

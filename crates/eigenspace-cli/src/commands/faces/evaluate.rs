@@ -93,7 +93,7 @@ pub(crate) struct Evaluate {
     denoising: Option<f64>,
 
     /// Share of new images of known people that learned thresholds accept.
-    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().accept)]
+    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().get_accept())]
     accept: f64,
 
     /// Directory for plots of curves and of the worst mistakes.
@@ -261,13 +261,13 @@ impl Evaluate {
             }
             if self.json {
                 described.push(json!({
-                    "classifier": options.classifier.to_string(),
-                    "metric": options.metric.to_string(),
+                    "classifier": options.get_classifier().to_string(),
+                    "metric": options.get_metric().to_string(),
                     "k": components(options),
                     "steps": steps.iter().map(described_step).collect::<Vec<_>>(),
                 }));
             } else {
-                let (classifier, metric) = (&options.classifier, &options.metric);
+                let (classifier, metric) = (options.get_classifier(), options.get_metric());
                 let mut text = format!("{protocol}: {classifier}, {metric}, people enrolled one by one\n\n");
                 let rows: Vec<Vec<String>> =
                     steps.iter().filter(|step| is_listed(step, steps.len())).map(step_cells).collect();
@@ -276,7 +276,7 @@ impl Evaluate {
                 text += &table(&headings, &rows);
                 output::data(&(text + "\n"))?;
             }
-            curves.push((format!("{} {}", options.classifier, options.metric), steps));
+            curves.push((format!("{} {}", options.get_classifier(), options.get_metric()), steps));
         }
         if let Some(folder) = &self.output {
             pictures::write(folder, &protocol.to_string(), &pictures::arrivals(&curves))?;
@@ -300,8 +300,8 @@ fn print_results(
     let row = |result: &Found| {
         let Found { options, summary, .. } = result;
         let mut cells = vec![
-            options.classifier.to_string(),
-            options.metric.to_string(),
+            options.get_classifier().to_string(),
+            options.get_metric().to_string(),
             components(options),
             percent(summary.accuracy),
             deviation(splits, summary),
@@ -358,7 +358,7 @@ fn described_step(step: &Step) -> Value {
 }
 
 pub(super) fn components(options: &FaceOptions) -> String {
-    options.components.to_string()
+    options.get_components().to_string()
 }
 
 /// Confusions and rejection rates of the best setting.
@@ -366,8 +366,8 @@ fn of_the_best(read: &People, best: &Found) -> String {
     let Found { options, summary, open, .. } = best;
     let mut text = format!(
         "\nBest: {}, {}, k = {}: {} of {} correct.\n",
-        options.classifier,
-        options.metric,
+        options.get_classifier(),
+        options.get_metric(),
         components(options),
         summary.correct,
         summary.tested
@@ -416,9 +416,9 @@ fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Fou
             .map(|r| json!({ "threshold": r.threshold, "rejected": r.rejected, "accuracy": r.accuracy, "strangers": r.strangers }))
             .collect();
         json!({
-            "classifier": options.classifier.to_string(),
-            "metric": options.metric.to_string(),
-            "pixels": options.pixels.to_string(),
+            "classifier": options.get_classifier().to_string(),
+            "metric": options.get_metric().to_string(),
+            "pixels": options.get_pixels().to_string(),
             "k": components(options),
             "accuracy": summary.accuracy,
             "deviation": summary.deviation,

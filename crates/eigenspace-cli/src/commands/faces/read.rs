@@ -50,7 +50,7 @@ impl People {
     }
 
     pub(crate) fn faces(&self) -> Faces<'_> {
-        Faces::new(self.rows.view(), &self.people, &self.names)
+        Faces::new(&self.rows, &self.people, &self.names)
     }
 }
 
@@ -62,10 +62,12 @@ pub(crate) fn pictures(
     known: Option<&FaceOptions>,
 ) -> anyhow::Result<Pictures> {
     let resize = resize.map(args::size).transpose()?;
-    let wanted = known.and_then(|known| known.size);
-    let resize = resize.or(wanted.filter(|_| known.is_some_and(|known| known.resized)));
+    let wanted = known.and_then(|known| known.get_size());
+    let resize = resize.or(wanted.filter(|_| known.is_some_and(|known| known.get_resized())));
     let mut options = ReadOptions::new().format(Format::Images);
-    options.resize = resize;
+    if let Some(size) = resize {
+        options = options.resize(size);
+    }
     let source = source::open(data, &options)?;
     let image = source.columns().image.ok_or(Failure::NoImages)?;
     let size = (image.width(), image.height());
@@ -105,7 +107,7 @@ pub(crate) fn pictures(
         output::message(&format!("converted {colored} of {all} images from color to gray"));
     }
     let first = kinds.iter().find_map(|kind| kind.1);
-    let depth = known.and_then(|known| known.depth).or(first);
+    let depth = known.and_then(|known| known.get_depth()).or(first);
     for (path, (_, found)) in paths.iter().zip(kinds) {
         if let (Some(found), Some(expected)) = (found, depth)
             && found != expected
