@@ -65,18 +65,18 @@ pub(crate) enum Failure {
     NoNames,
     #[error("cannot draw this plot: it needs rows as well as a model")]
     NoData,
-    #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", folder.display())]
-    FewFaces { folder: PathBuf, faces: usize },
-    #[error("cannot find people in `{}`: expected a directory of images for each person", folder.display())]
-    NoPeople { folder: PathBuf },
+    #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
+    FewFaces { directory: PathBuf, faces: usize },
+    #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
+    NoPeople { directory: PathBuf },
     #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
     NoPerson { path: PathBuf },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
     CheckpointInUse { path: PathBuf },
-    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), folder.display())]
-    Nested { path: PathBuf, folder: PathBuf },
+    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), directory.display())]
+    Nested { path: PathBuf, directory: PathBuf },
     #[error("cannot use the name of `{}`: it is not UTF-8", path.display())]
     NotText { path: PathBuf },
     #[error("invalid list of {what}s: expected at least one")]

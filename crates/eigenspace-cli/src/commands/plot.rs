@@ -11,7 +11,7 @@ use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, pictures, rows};
+use crate::{output, plots, rows};
 
 /// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
@@ -140,7 +140,7 @@ impl Plot {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let mut opened = Opened::load_with(&self.model, components)?;
         if let Some(shape) = &self.shape {
-            let shape = pictures::image_shape(args::size(shape)?, opened.raw().features())?;
+            let shape = plots::image_shape(args::size(shape)?, opened.raw().features())?;
             opened = opened.showing_images(shape)?;
         }
         let opened = opened.viewed(false, self.missing_cells.missing.into());
@@ -152,18 +152,18 @@ impl Plot {
         }
         let title = self.title.as_str();
         let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
-        let rows = pictures::Rows { data: &self.data, input: &self.input };
+        let rows = plots::Rows { data: &self.data, input: &self.input };
         let drawing = match self.kind {
-            Kind::Scree => pictures::scree(&opened, components.is_some(), title)?,
-            Kind::Gallery => pictures::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,
-            Kind::Circle => pictures::circle(&opened, axes, title)?,
-            Kind::Scatter => pictures::scatter(&opened, &rows, axes, title)?,
-            Kind::Biplot => pictures::biplot(&opened, &rows, axes, title)?,
+            Kind::Scree => plots::scree(&opened, components.is_some(), title)?,
+            Kind::Gallery => plots::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,
+            Kind::Circle => plots::circle(&opened, axes, title)?,
+            Kind::Scatter => plots::scatter(&opened, &rows, axes, title)?,
+            Kind::Biplot => plots::biplot(&opened, &rows, axes, title)?,
             Kind::Strip => {
                 let steps = self.steps.as_deref().unwrap_or(&[5, 10, 20, 50, 100, 200]);
-                pictures::strip(&opened, &rows, self.row.unwrap_or(0), steps, title)?
+                plots::strip(&opened, &rows, self.row.unwrap_or(0), steps, title)?
             }
-            Kind::Monitor => pictures::monitor(&opened, &rows, self.confidence.unwrap_or(0.99), title)?,
+            Kind::Monitor => plots::monitor(&opened, &rows, self.confidence.unwrap_or(0.99), title)?,
         };
         format.write(&drawing, &self.output)?;
         output::message(&format!("wrote `{}`", self.output.display()));

@@ -101,7 +101,7 @@ impl Enroll {
         let context = || format!("cannot enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
         destination.write(&after.to_bytes())?;
-        output::message(&format!("enrolled {}", pictures(read.names.len())));
+        output::message(&format!("enrolled {}", images(read.names.len())));
         report::print(&path, &after, self.json)
     }
 }
@@ -147,13 +147,13 @@ impl Forget {
             }
         }
         destination.write(&after.to_bytes())?;
-        output::message(&format!("forgot {}", pictures(before.images().len() - after.images().len())));
+        output::message(&format!("forgot {}", images(before.images().len() - after.images().len())));
         report::print(&path, &after, self.json)
     }
 }
 
 /// A count with its noun.
-fn pictures(count: usize) -> String {
+fn images(count: usize) -> String {
     if count == 1 { "1 image".into() } else { format!("{count} images") }
 }
 

@@ -12,7 +12,7 @@ use eigenspace::io::Error;
 use serde_json::{Value, json};
 
 use crate::commands::faces::read::{self, People};
-use crate::commands::faces::{pictures, quality, strangers};
+use crate::commands::faces::{plots, quality, strangers};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{number, percent, table};
@@ -121,9 +121,9 @@ impl Evaluate {
         if let Some(deviation) = self.denoising.filter(|deviation| !(*deviation >= 0.0 && deviation.is_finite())) {
             return Err(Failure::Noise { deviation }.into());
         }
-        if let Some(folder) = &self.output {
-            let failed = |source| Error::Io { action: "create", path: folder.clone(), source };
-            std::fs::create_dir_all(folder).map_err(failed)?;
+        if let Some(directory) = &self.output {
+            let failed = |source| Error::Io { action: "create", path: directory.clone(), source };
+            std::fs::create_dir_all(directory).map_err(failed)?;
         }
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut described = Vec::new();
@@ -138,17 +138,17 @@ impl Evaluate {
                 described.push(self.run_one(&read, protocol, &splits, &settings)?);
             }
         }
-        let (folder, split) = (self.output.as_deref(), first.unwrap_or_default());
+        let (directory, split) = (self.output.as_deref(), first.unwrap_or_default());
         let compression = match self.compression {
-            true => quality::compression(&read, &split, folder, self.json)?,
+            true => quality::compression(&read, &split, directory, self.json)?,
             false => Value::Null,
         };
         let denoising = match self.denoising {
-            Some(deviation) => quality::denoising(&read, &split, deviation, self.seed, folder, self.json)?,
+            Some(deviation) => quality::denoising(&read, &split, deviation, self.seed, directory, self.json)?,
             None => Value::Null,
         };
-        if let Some(folder) = folder {
-            output::message(&format!("wrote plots to `{}`", folder.display()));
+        if let Some(directory) = directory {
+            output::message(&format!("wrote plots to `{}`", directory.display()));
         }
         if self.json {
             let described = json!({
@@ -222,14 +222,14 @@ impl Evaluate {
             })
             .collect();
         let best = results.iter().reduce(|a, b| if b.summary.accuracy > a.summary.accuracy { b } else { a });
-        if let (Some(folder), Some(best)) = (&self.output, best) {
-            pictures::write(folder, &format!("{protocol}-ranks"), &pictures::ranks(&results))?;
+        if let (Some(directory), Some(best)) = (&self.output, best) {
+            plots::write(directory, &format!("{protocol}-ranks"), &plots::ranks(&results))?;
             if let Some(open) = &best.open {
                 let curve = open.rejections(&read.people, &PLOTTED);
-                pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
+                plots::write(directory, &format!("{protocol}-reject"), &plots::rejections(&curve))?;
             }
-            if let Some(drawing) = pictures::mistakes(read, &best.evaluation) {
-                pictures::write(folder, &format!("{protocol}-mistakes"), &drawing)?;
+            if let Some(drawing) = plots::mistakes(read, &best.evaluation) {
+                plots::write(directory, &format!("{protocol}-mistakes"), &drawing)?;
             }
         }
         if self.json {
@@ -278,8 +278,8 @@ impl Evaluate {
             }
             curves.push((format!("{} {}", options.get_classifier(), options.get_metric()), steps));
         }
-        if let Some(folder) = &self.output {
-            pictures::write(folder, &protocol.to_string(), &pictures::arrivals(&curves))?;
+        if let Some(directory) = &self.output {
+            plots::write(directory, &protocol.to_string(), &plots::arrivals(&curves))?;
         }
         Ok(json!({ "protocol": protocol.to_string(), "splits": [split_of(read, split)], "settings": described }))
     }

@@ -89,7 +89,7 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
 /// Prints the people in a recognizer.
 pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: bool) -> anyhow::Result<()> {
     let of = |person: &str| -> Vec<&str> {
-        recognizer.images().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()
+        recognizer.images().filter(|(who, _)| *who == person).map(|(_, image)| image).collect()
     };
     if as_json {
         let people: Vec<Value> =
@@ -98,10 +98,10 @@ pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: b
         return output::data(&serde_json::to_string_pretty(&described)?);
     }
     let row = |person: &str| {
-        let pictures = of(person);
-        let mut cells = vec![person.to_owned(), pictures.len().to_string()];
+        let images = of(person);
+        let mut cells = vec![person.to_owned(), images.len().to_string()];
         if names {
-            cells.push(pictures.join(" "));
+            cells.push(images.join(" "));
         }
         cells
     };

@@ -31,8 +31,8 @@ fn format_error(bytes: &[u8]) -> FormatError {
 
 #[test]
 fn a_recognizer_round_trips() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.safetensors");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.safetensors");
     sample().save(&path).unwrap();
     let again = Recognizer::load(&path).unwrap();
     assert_eq!(again, sample());

@@ -59,7 +59,7 @@ fn images_of_another_size() {
 }
 
 #[test]
-fn a_image_that_is_enrolled_already_whoever_it_is_said_to_show() {
+fn an_image_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let album = album();
     let recognizer = trained();
     let again = album.some(&[2]);

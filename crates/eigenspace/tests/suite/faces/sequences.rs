@@ -147,7 +147,7 @@ fn the_order_of_arrival_does_not_matter() {
 }
 
 #[test]
-fn a_image_comes_back_out_of_its_coordinates() {
+fn an_image_comes_back_out_of_its_coordinates() {
     let album = Album::new(8, 3, 4, 60);
     let recognizer = Recognizer::train(album.some(&[0, 4, 8]).all(), open("knn", "cosine", 2)).unwrap();
     let recognizer = recognizer.enroll(album.some(&[1, 5]).all()).unwrap().forget("p2").unwrap();

@@ -20,9 +20,9 @@ fn gray((width, height): (usize, usize)) -> ImageSize {
 }
 
 /// Writes a drawing as `name.svg` and `name.png`.
-pub(super) fn write(folder: &Path, name: &str, drawing: &Drawing) -> anyhow::Result<()> {
-    Format::Svg.write(drawing, &folder.join(format!("{name}.svg")))?;
-    Format::Png.write(drawing, &folder.join(format!("{name}.png")))
+pub(super) fn write(directory: &Path, name: &str, drawing: &Drawing) -> anyhow::Result<()> {
+    Format::Svg.write(drawing, &directory.join(format!("{name}.svg")))?;
+    Format::Png.write(drawing, &directory.join(format!("{name}.png")))
 }
 
 /// Each probe, its reconstruction, and the nearest enrolled images.
