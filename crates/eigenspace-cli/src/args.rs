@@ -161,7 +161,8 @@ pub(crate) struct Input {
     #[arg(long, value_name = "CHAR", value_parser = ["," , "."], hide_possible_values = true)]
     pub(crate) decimal: Option<String>,
 
-    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, NaN, null, None and ?.
+    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, #NA, `<NA>`, NaN,
+    /// null, None and ?.
     #[arg(long, value_name = "WORD,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) na: Vec<String>,
 

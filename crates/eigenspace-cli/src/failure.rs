@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
     UselessWeights { what: &'static str },
-    #[error("cannot combine `{}` with `{}`: their columns differ, {left_name} in the first where the second has {right_name}", left.display(), right.display())]
+    #[error("cannot combine `{}` with `{}`: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
     #[error("cannot combine `{}` with `{}`: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
@@ -59,7 +59,7 @@ pub(crate) enum Failure {
     BrokenCheckpoint { path: PathBuf, source: eigenspace::io::FormatError },
     #[error("cannot use --checkpoint with standard input: it cannot be read again after an interruption")]
     CheckpointOfInput,
-    #[error("cannot show the rows as images: the model does not know their width and height")]
+    #[error("cannot show the rows as images: the model does not store their width and height")]
     NoImages,
     #[error("cannot draw this plot: the columns of the model have no names")]
     NoNames,

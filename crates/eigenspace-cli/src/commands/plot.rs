@@ -19,7 +19,7 @@ use crate::{output, plots, rows};
   scree    MODEL       explained variance ratio of each component, and cumulative
   scatter  MODEL DATA  scores, colored by --label or class directory; in 3D with --axes 1,2,3
   gallery  MODEL       the mean and the components as images (eigenfaces)
-  strip    MODEL DATA  one row: original, reconstruction and residual for several numbers of components
+  strip    MODEL DATA  one row, its reconstructions and their residuals
   biplot   MODEL DATA  scores, with the columns as arrows
   circle   MODEL       correlations of the columns with two components
   monitor  MODEL DATA  T² against Q, with their limits
@@ -51,19 +51,19 @@ pub(crate) struct Plot {
     components: Option<String>,
 
     /// Components on the axes of scatter, biplot and circle, counted from 1; three components make a 3D scatter
-    /// plot. [default: 1,2]
+    /// plot [default: 1,2]
     #[arg(long, value_name = "I,J[,K]", value_delimiter = ',')]
     axes: Option<Vec<usize>>,
 
-    /// Row to draw in a strip, counted from 0. [default: 0]
+    /// Row to draw in a strip, counted from 0 [default: 0]
     #[arg(long, value_name = "N")]
     row: Option<u64>,
 
-    /// Numbers of components in a strip. [default: 5,10,20,50,100,200]
+    /// Numbers of components in a strip [default: 5,10,20,50,100,200]
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     steps: Option<Vec<usize>>,
 
-    /// Number of images in a gallery, including the mean. [default: 16]
+    /// Number of images in a gallery, including the mean [default: 16]
     #[arg(long, value_name = "N")]
     tiles: Option<NonZeroUsize>,
 
@@ -71,12 +71,12 @@ pub(crate) struct Plot {
     #[arg(long, value_name = "WxH")]
     shape: Option<String>,
 
-    /// Share of normal rows that stay below the limits of T² and Q. [default: 0.99]
+    /// Share of normal rows that stay below the limits of T² and Q [default: 0.99]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
 
-    /// Title; none by default.
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// Title of the plot; none by default.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     title: String,
 
     #[command(flatten)]

@@ -90,11 +90,12 @@ impl Project {
         })?;
         sink.finish()?;
         if count < read {
-            output::message(&format!("left out {} rows with missing cells", read - count));
+            output::message(&format!("left out {} with missing cells", table::counted(read - count, "row")));
         }
         if let Some(path) = &self.output {
-            let (rows, columns) = (table::count(count), opened.model().n_components());
-            output::message(&format!("wrote {rows} rows of {columns} scores to `{}`", path.display()));
+            let columns = opened.model().n_components() as u64;
+            let (rows, columns) = (table::counted(count, "row"), table::counted(columns, "score"));
+            output::message(&format!("wrote {rows} of {columns} to `{}`", path.display()));
         }
         Ok(())
     }

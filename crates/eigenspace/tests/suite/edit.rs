@@ -123,6 +123,9 @@ fn what_somebody_else_has_changed_is_neither_replaced_nor_removed() {
     let mut new = FileEdit::try_open_or_new(directory.path().join("new")).unwrap().unwrap();
     fs::write(directory.path().join("new"), "hers").unwrap();
     assert!(matches!(new.replace(b"ours"), Err(Error::Changed { .. })));
+    // A name with control characters cannot reach a terminal.
+    let path_of = |name: &str| Error::Changed { path: name.into() }.to_string();
+    assert_eq!(path_of("a\u{1b}[31m"), r"cannot write `a\u001b[31m`: another program changed it after it was read");
     // Reading a file, or another name for it, is not a change.
     fs::write(&path, "ours").unwrap();
     let mut edit = FileEdit::open(&path).unwrap();

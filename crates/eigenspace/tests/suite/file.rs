@@ -324,7 +324,7 @@ fn numbers_are_accepted_up_to_their_limits_and_refused_beyond() {
         let read = EigenspaceModel::from_bytes(&forgery.bytes());
         assert!(read.is_ok(), "{i}: {:?}", read.err());
     }
-    let (numbers, weights) = ("the numbers, some of which no rows can have,", "the weight and the squared weight");
+    let (numbers, weights) = ("some numbers and their limits", "the weight and the squared weight");
     let refused = [
         (
             two_directions().with("count", &[], 2_u64.to_le_bytes().to_vec()),
@@ -335,7 +335,7 @@ fn numbers_are_accepted_up_to_their_limits_and_refused_beyond() {
         (pair("feature_scatter", 1.001e290), numbers),
         (singular(1.001e145, 9e289), numbers),
         (singular(0.999e-150, 1.0), numbers),
-        (good().with("mean_low", &[2], floats(&[0.501 * f64::EPSILON, 0.0])), "the two words of the mean"),
+        (good().with("mean_low", &[2], floats(&[0.501 * f64::EPSILON, 0.0])), "the high and the low part of the mean"),
         (scalar("squared_weight", 9.1), weights),
         (scalar("squared_weight", 9.0 * (1.0 + 1.1e-9)), weights),
         (one_row(1.0), "the count and the feature scatter"),

@@ -10,6 +10,7 @@ use eigenspace::faces::{FaceOptions, Recognizer};
 use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{read, report};
 use crate::destination::Destination;
+use crate::table::counted;
 use crate::{args, output, rows};
 
 /// Train a recognizer on a directory with a subdirectory of images for each person.
@@ -101,7 +102,7 @@ impl Enroll {
         let context = || format!("cannot enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
         destination.write(&after.to_bytes())?;
-        output::message(&format!("enrolled {}", images(read.names.len())));
+        output::message(&format!("enrolled {}", counted(read.names.len() as u64, "image")));
         report::print(&path, &after, self.json)
     }
 }
@@ -147,14 +148,10 @@ impl Forget {
             }
         }
         destination.write(&after.to_bytes())?;
-        output::message(&format!("forgot {}", images(before.images().len() - after.images().len())));
+        let forgotten = before.images().len() - after.images().len();
+        output::message(&format!("forgot {}", counted(forgotten as u64, "image")));
         report::print(&path, &after, self.json)
     }
-}
-
-/// A count with its noun.
-fn images(count: usize) -> String {
-    if count == 1 { "1 image".into() } else { format!("{count} images") }
 }
 
 /// List the people in a recognizer and the number of images of each.

@@ -198,9 +198,9 @@ fn a_part_that_was_never_in_the_whole() {
     exit: 2
     ----- stderr -----
     error: cannot split `b.safetensors` from `a.safetensors`
-      cause: cannot split: the part was never in the whole. Removing it would leave a scatter
+      cause: cannot split off the part: it was never in the whole, because removing it would leave a scatter
 
-    hint: split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank
+    hint: split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them
     ");
 }
 

@@ -161,7 +161,7 @@ fn a_directory_of_images_in_classes_is_one_row_for_each_image() {
     assert_snapshot!(directory.run("project m.safetensors faces -k 1 -o coordinates.csv"), @"
     exit: 0
     ----- stderr -----
-    wrote 6 rows of 1 scores to `coordinates.csv`
+    wrote 6 rows of 1 score to `coordinates.csv`
     ");
     let labels: Vec<String> =
         directory.text("coordinates.csv").lines().map(|line| line.split(',').next().unwrap().into()).collect();
