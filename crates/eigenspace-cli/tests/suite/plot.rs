@@ -131,7 +131,7 @@ fn what_cannot_be_drawn_says_why() {
     let hint = |line: &str| directory.refused(line).err;
     assert_eq!(
         hint("plot gallery m -o x.svg"),
-        "error: cannot show the rows as images: the model does not know their width and height\n\nhint: set the size of the images with --shape WIDTHxHEIGHT\n"
+        "error: cannot show the rows as images: the model does not store their width and height\n\nhint: set the size of the images with --shape WIDTHxHEIGHT\n"
     );
     assert_eq!(
         hint("plot gallery m --shape 3x2 -o x.svg"),

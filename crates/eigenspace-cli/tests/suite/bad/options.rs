@@ -114,7 +114,7 @@ fn forgetting() {
     ----- stderr -----
     error: invalid forgetting factor or half-life 1.5: expected a factor above 0 and at most 1, or a half-life above 0
 
-    hint: use for example 0.99 per row, which remembers about the last 100 rows; 1 forgets nothing
+    hint: use for example 0.99 per row, which remembers about 100 rows; 1 forgets nothing
     ");
     for option in ["--half-life=0", "--half-life=-1", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
         directory.refused(&format!("fit t.csv {option} -o m.safetensors"));
