@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
-from data import FOLDER
+from data import DIRECTORY
 
 SVD_ROWS = 512
 CELLS = 1 << 24
@@ -50,11 +50,11 @@ class Truth:
 
     @cached_property
     def basis(self) -> np.ndarray:
-        path = FOLDER / f"truth-{self.key}.npy"
+        path = DIRECTORY / f"truth-{self.key}.npy"
         if path.exists():
             return np.load(path)
         basis = self._basis()
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        DIRECTORY.mkdir(parents=True, exist_ok=True)
         np.save(path, basis)
         return basis
 
@@ -75,7 +75,7 @@ class Truth:
     @cached_property
     def energy(self) -> float:
         """The variance that the best k directions capture."""
-        path = FOLDER / f"energy-{self.key}.json"
+        path = DIRECTORY / f"energy-{self.key}.json"
         if not path.exists():
             path.write_text(json.dumps(self._captured(self.basis)))
         return json.loads(path.read_text())

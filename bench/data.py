@@ -13,21 +13,21 @@ import numpy as np
 import scipy.sparse
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "target" / "bench-data"
+DIRECTORY = ROOT / "target" / "bench-data"
 FACE = (112, 92)
 
 
 def faces() -> np.ndarray:
     """Return the 400 ORL faces, shuffled: in file order, the last people would be unseen."""
-    folder = os.environ.get("EIGENSPACE_ORL")
-    if not folder:
+    directory = os.environ.get("EIGENSPACE_ORL")
+    if not directory:
         raise SystemExit("EIGENSPACE_ORL is not set: run the benchmark with `cargo xtask bench`")
-    pictures = [
-        _pgm(Path(folder) / f"s{person}" / f"{picture}.pgm")
+    images = [
+        _pgm(Path(directory) / f"s{person}" / f"{image}.pgm")
         for person in range(1, 41)
-        for picture in range(1, 11)
+        for image in range(1, 11)
     ]
-    return np.random.default_rng(0).permutation(np.array(pictures, dtype=np.float64))
+    return np.random.default_rng(0).permutation(np.array(images, dtype=np.float64))
 
 
 def _pgm(path: Path) -> np.ndarray:
@@ -37,7 +37,7 @@ def _pgm(path: Path) -> np.ndarray:
 
 def factors(rows: int, features: int, dtype: str = "float64", decay: float = 0.8) -> Path:
     """Return an .npy file of rows with 300 latent factors, or fewer if there are few features."""
-    path = FOLDER / f"factors-{rows}x{features}-{dtype}-{decay}.npy"
+    path = DIRECTORY / f"factors-{rows}x{features}-{dtype}-{decay}.npy"
     if path.exists():
         return path
     random = np.random.default_rng(20000 + features)
@@ -45,7 +45,7 @@ def factors(rows: int, features: int, dtype: str = "float64", decay: float = 0.8
     strength = np.arange(1, latent + 1) ** -decay
     loadings = random.standard_normal((latent, features), dtype=np.float32) * strength[:, None]
     mean = random.standard_normal(features)
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     out = np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=(rows, features))
     step = max(1, (1 << 24) // features)
@@ -66,7 +66,7 @@ def rows_of(path: Path, rows: int | None = None) -> np.ndarray:
 
 def topics(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matrix:
     """Return sparse rows of about 100 words: from one or two of 80 topics, and random ones."""
-    path = FOLDER / f"topics-{rows}x{features}.npz"
+    path = DIRECTORY / f"topics-{rows}x{features}.npz"
     if path.exists():
         return scipy.sparse.load_npz(path)
     random = np.random.default_rng(7)
@@ -87,14 +87,14 @@ def topics(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matri
         shape=(rows, features),
     )
     matrix.sum_duplicates()
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
     scipy.sparse.save_npz(path, matrix, compressed=False)
     return matrix
 
 
 def documents(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_matrix:
     """Return TF-IDF rows of unit length: words with Zipf's frequencies, from topics that decay."""
-    path = FOLDER / f"documents-{rows}x{features}.npz"
+    path = DIRECTORY / f"documents-{rows}x{features}.npz"
     if path.exists():
         return scipy.sparse.load_npz(path)
     random = np.random.default_rng(8)
@@ -117,15 +117,15 @@ def documents(rows: int, features: int, cells: int = 100) -> scipy.sparse.csr_ma
     counts.data *= np.log(1 + rows / found)[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     matrix = scipy.sparse.csr_matrix(scipy.sparse.diags(1 / lengths) @ counts)
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
     scipy.sparse.save_npz(path, matrix, compressed=False)
     return matrix
 
 
 def saved(name: str, rows: np.ndarray) -> Path:
     """Save rows to an .npy file, for peers in other processes, and return its path."""
-    path = FOLDER / f"{name}-{rows.shape[0]}x{rows.shape[1]}.npy"
+    path = DIRECTORY / f"{name}-{rows.shape[0]}x{rows.shape[1]}.npy"
     if not path.exists():
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        DIRECTORY.mkdir(parents=True, exist_ok=True)
         np.save(path, np.ascontiguousarray(rows, dtype=np.float64))
     return path

@@ -196,8 +196,8 @@ def rust(peer: str, k: int, path: Path, **more: Any) -> Tool:
     """A Rust library in a separate process, which reads the rows and then times its work."""
 
     def run(_: Any) -> Timed:
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "components"
+        with tempfile.TemporaryDirectory() as directory:
+            out = Path(directory) / "components"
             command = [str(RUST_PEERS), peer, str(path), str(k), "1", str(out)]
             found = subprocess.run(command, check=True, capture_output=True, text=True)
             said = json.loads(found.stdout)

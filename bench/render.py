@@ -7,7 +7,7 @@ from typing import Any
 
 import growth
 import overview
-import pictures
+import plots
 import summary
 import targets
 
@@ -25,9 +25,9 @@ float64. *Captured* is the variance along the computed directions, relative to t
 """
 
 
-def everything(folder: Path) -> None:
+def everything(directory: Path) -> None:
     """Write RESULTS.md and the figures of a directory."""
-    results = summary.read(folder)
+    results = summary.read(directory)
     text = [HEAD, summary.section(results), "", *_machine(results), *_targets(results)]
     for name, result in results.items():
         text += [f"\n## {name}: {result['title']}\n", *_table(result["rows"])]
@@ -36,11 +36,11 @@ def everything(folder: Path) -> None:
         if result["left_out"]:
             text += ["\nNot measured:\n", *(f"* {reason}" for reason in result["left_out"])]
         text += [f"\n![{name}](figures/{name}.svg)"]
-    figures = folder / "figures"
+    figures = directory / "figures"
     figures.mkdir(exist_ok=True)
-    pictures.draw(results, figures)
-    (folder / summary.PICTURE).write_text(overview.svg(summary.lines(results)))
-    (folder / "RESULTS.md").write_text("\n".join(text) + "\n")
+    plots.draw(results, figures)
+    (directory / summary.FIGURE).write_text(overview.svg(summary.lines(results)))
+    (directory / "RESULTS.md").write_text("\n".join(text) + "\n")
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:

@@ -46,18 +46,18 @@ def main() -> None:
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    folder = QUICK if chosen.quick else BENCH
+    directory = QUICK if chosen.quick else BENCH
     if chosen.child:
         return child(chosen.what[0], chosen.threads[0], chosen.quick, chosen.child, chosen.memory)
     if chosen.what != ["render"]:
         for name in chosen.what or MODULES:
-            workload(name, chosen.threads, chosen.quick, folder)
+            workload(name, chosen.threads, chosen.quick, directory)
     import render
 
-    render.everything(folder)
+    render.everything(directory)
 
 
-def workload(name: str, threads: list[int], quick: bool, folder: Path) -> None:
+def workload(name: str, threads: list[int], quick: bool, directory: Path) -> None:
     import machine
 
     start = time.perf_counter()
@@ -76,7 +76,7 @@ def workload(name: str, threads: list[int], quick: bool, folder: Path) -> None:
         found = _in_child(name, row["threads"], quick, row["key"], str(row["place"]))
         row["memory_mib"] = found["memory_mib"]
     result["seconds"] = round(time.perf_counter() - start, 1)
-    path = folder / "results" / f"{name}.json"
+    path = directory / "results" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
     _say(f"{name}: {result['seconds']:.0f} s, {path.relative_to(BENCH.parent)}")
@@ -85,8 +85,8 @@ def workload(name: str, threads: list[int], quick: bool, folder: Path) -> None:
 def _in_child(name: str, threads: int, quick: bool, *memory: str) -> dict:
     """Run a process in which all libraries use this number of threads."""
     environment = os.environ | {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.json"
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory) / "out.json"
         command = [sys.executable, __file__, name, "--threads", str(threads), "--child", str(out)]
         command += ["--quick"] * quick
         command += ["--memory", *memory] if memory else []

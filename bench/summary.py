@@ -20,7 +20,7 @@ import targets
 
 BENCH = Path(__file__).resolve().parent
 PAGE = BENCH / "RESULTS.md"
-PICTURE = "figures/overview.svg"
+FIGURE = "figures/overview.svg"
 BEGIN, END = "<!-- summary:begin -->\n", "<!-- summary:end -->"
 HEAD = """## Summary
 
@@ -59,7 +59,7 @@ class Line:
     they_missed: float | None = None
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(directory: Path) -> dict[str, Any]:
     """Read all results in a directory, by workload, with today's names of what was measured."""
 
     def text(path: Path) -> str:
@@ -68,7 +68,7 @@ def read(folder: Path) -> dict[str, Any]:
             stored = stored.replace(json.dumps(old), json.dumps(new))
         return stored
 
-    paths = sorted((folder / "results").glob("*.json"))
+    paths = sorted((directory / "results").glob("*.json"))
     return {path.stem: json.loads(text(path)) for path in paths}
 
 
@@ -178,9 +178,9 @@ def with_section(text: str, results: dict[str, Any]) -> str:
 def write(results: dict[str, Any]) -> None:
     """Write the section into RESULTS.md, and the chart that README includes."""
     PAGE.write_text(with_section(PAGE.read_text(), results))
-    picture = BENCH / PICTURE
-    picture.parent.mkdir(exist_ok=True)
-    picture.write_text(overview.svg(lines(results)))
+    figure = BENCH / FIGURE
+    figure.parent.mkdir(exist_ok=True)
+    figure.write_text(overview.svg(lines(results)))
 
 
 def faults(results: dict[str, Any]) -> Iterator[str]:
@@ -193,9 +193,9 @@ def faults(results: dict[str, Any]) -> Iterator[str]:
             yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
     if PAGE.read_text() != with_section(PAGE.read_text(), results):
         yield "the summary in bench/RESULTS.md does not match bench/results"
-    picture = BENCH / PICTURE
-    if not picture.exists() or picture.read_text() != overview.svg(lines(results)):
-        yield f"bench/{PICTURE} does not match bench/results"
+    figure = BENCH / FIGURE
+    if not figure.exists() or figure.read_text() != overview.svg(lines(results)):
+        yield f"bench/{FIGURE} does not match bench/results"
 
 
 def main() -> int:

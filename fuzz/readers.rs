@@ -46,9 +46,9 @@ pub(crate) const ALL: [Reader; 10] = [
 /// library writes are stored as seeds in the directory named by `EIGENSPACE_SEEDS`.
 pub(crate) fn prepare(target: &str) {
     std::panic::set_hook(Box::new(|_| {}));
-    if let Some(folder) = std::env::var_os("EIGENSPACE_SEEDS") {
+    if let Some(directory) = std::env::var_os("EIGENSPACE_SEEDS") {
         for (number, bytes) in made(target).iter().enumerate() {
-            std::fs::write(Path::new(&folder).join(format!("made-{number}")), bytes).expect("a seed is written");
+            std::fs::write(Path::new(&directory).join(format!("made-{number}")), bytes).expect("a seed is written");
         }
     }
 }

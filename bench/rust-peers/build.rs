@@ -11,9 +11,9 @@ fn main() {
         return;
     }
     let library = std::env::var("PEER_OPENBLAS").expect("PEER_OPENBLAS names libscipy_openblas-….so");
-    let folder = Path::new(&library).parent().expect("a file in a folder");
+    let directory = Path::new(&library).parent().expect("a file in a directory");
     println!("cargo:rustc-link-arg-bins={library}");
-    println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{}", folder.display());
+    println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{}", directory.display());
     // Its dependencies are in the same directory.
-    println!("cargo:rustc-link-arg-bins=-Wl,-rpath-link,{}", folder.display());
+    println!("cargo:rustc-link-arg-bins=-Wl,-rpath-link,{}", directory.display());
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-PEOPLE, PICTURES = 40, 10
+PEOPLE, IMAGES = 40, 10
 HEIGHT, WIDTH = 112, 92
 K = 50
 """The number of components in the specification."""
@@ -17,13 +17,13 @@ K = 50
 @functools.cache
 def faces():
     """Return 400 rows of 112 x 92 pixels, ten for each person, in file order."""
-    folder = os.environ.get("EIGENSPACE_ORL")
-    if not folder:
+    directory = os.environ.get("EIGENSPACE_ORL")
+    if not directory:
         raise SystemExit("set EIGENSPACE_ORL to the directory that `cargo xtask orl` prints")
     files = [
-        Path(folder) / f"s{person}" / f"{picture}.pgm"
+        Path(directory) / f"s{person}" / f"{image}.pgm"
         for person in range(1, PEOPLE + 1)
-        for picture in range(1, PICTURES + 1)
+        for image in range(1, IMAGES + 1)
     ]
     rows = np.stack([np.asarray(Image.open(file), dtype=np.float64).ravel() for file in files])
     rows.flags.writeable = False
@@ -37,7 +37,7 @@ def available():
 
 def people():
     """Return the person of each row."""
-    return np.repeat(np.arange(PEOPLE), PICTURES)
+    return np.repeat(np.arange(PEOPLE), IMAGES)
 
 
 @dataclass(frozen=True)

@@ -10,21 +10,21 @@ SHOWN = 40
 KS = (1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 100, 150)
 DRAWS = 10
 TRAINING = 5
-"""Number of known pictures of each person; the others are to be recognized."""
+"""Number of known images of each person; the others are to be recognized."""
 
 
 def run():
     rows, people = orl.faces(), orl.people()
-    number = np.arange(len(rows)) % orl.PICTURES
+    number = np.arange(len(rows)) % orl.IMAGES
     splits = [number < TRAINING] + [drawn(seed) for seed in range(DRAWS)]
     found = [outcome(rows, people, known) for known in splits]
     return {"first": found[0], "random": found[1:], "ks": list(KS)}
 
 
 def drawn(seed):
-    """Choose five pictures of each person at random."""
+    """Choose five images of each person at random."""
     rng = np.random.default_rng(100 + seed)
-    return np.concatenate([rng.permutation(orl.PICTURES) < TRAINING for _ in range(orl.PEOPLE)])
+    return np.concatenate([rng.permutation(orl.IMAGES) < TRAINING for _ in range(orl.PEOPLE)])
 
 
 def outcome(rows, people, known):

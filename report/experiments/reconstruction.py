@@ -1,4 +1,4 @@
-"""Reconstruction against the number of components: the specification's Test 3, with pictures."""
+"""Reconstruction against the number of components: the specification's Test 3, with images."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from . import look, orl, tex
 TEST = (10, 20, 30, 40, 50)
 SHOWN = (1, 2, 5, *TEST, 75, 100, 150, 200, 250, 300, 350, 399)
 HELD_OUT = 2
-"""Number of pictures of each person that are not in the second model."""
+"""Number of images of each person that are not in the second model."""
 DIRECTIONS = 13
 """Number of directions drawn next to the mean, in two rows."""
 
@@ -18,7 +18,7 @@ DIRECTIONS = 13
 def run():
     rows, truth = orl.faces(), orl.reference()
     tail = np.sqrt(np.concatenate([np.cumsum(np.square(truth.s[::-1]))[::-1], [0.0]]))
-    seen = np.arange(len(rows)) % orl.PICTURES < orl.PICTURES - HELD_OUT
+    seen = np.arange(len(rows)) % orl.IMAGES < orl.IMAGES - HELD_OUT
     streamed = streamed_model(rows)
     part = streamed_model(rows[seen])
     size = {"all": np.sqrt(rows.size), "new": np.sqrt(rows[~seen].size)}
@@ -71,19 +71,19 @@ def draw(results):
     axis.legend()
     figures = {"reconstruction": figure}
     if orl.available():
-        figures["faces"] = pictures()
+        figures["faces"] = images()
     return figures
 
 
-def pictures():
-    """Draw the mean and the first directions. Pictures of people are not drawn: they are not ours to publish."""
+def images():
+    """Draw the mean and the first directions. Images of people are not drawn: they are not ours to publish."""
     model = streamed_model(orl.faces())
     shown = [("mean", model.mean), *((f"$v_{{{i + 1}}}$", model.basis[i]) for i in range(DIRECTIONS))]
     figure, axes = look.plt.subplots(2, len(shown) // 2, figsize=(6.3, 2.45))
-    for axis, (title, picture) in zip(axes.flat, shown, strict=True):
-        limit = np.abs(picture).max()
+    for axis, (title, row) in zip(axes.flat, shown, strict=True):
+        limit = np.abs(row).max()
         low, high = (0, 255) if title == "mean" else (-limit, limit)
-        image = picture.reshape(orl.HEIGHT, orl.WIDTH)
+        image = row.reshape(orl.HEIGHT, orl.WIDTH)
         axis.imshow(image, cmap="gray", vmin=low, vmax=high, interpolation="nearest")
         axis.set_title(title, pad=2)
         axis.set_axis_off()

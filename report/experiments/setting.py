@@ -45,7 +45,7 @@ def processor():
 def tests():
     """Count the tests in the sources; a property test counts once."""
     rust = [file.read_text() for file in sorted(RUST_TESTS.rglob("*.rs")) if "target" not in file.parts]
-    python = [file.read_text() for folder in PYTHON_TESTS for file in sorted(folder.glob("test_*.py"))]
+    python = [file.read_text() for directory in PYTHON_TESTS for file in sorted(directory.glob("test_*.py"))]
     return {
         "rust": sum(len(re.findall(r"#\[test\]", text)) for text in rust),
         "properties": sum(len(re.findall(r"fn \w+\([^)]*\bin\b[^)]*\)", text)) for text in rust),

@@ -158,10 +158,10 @@ def test_nulls_are_missing_cells(tmp_path):
 @pytest.mark.parametrize("ending", ["png", "pgm", "jpg"])
 def test_directories_of_images_written_by_pillow_are_read(tmp_path, ending):
     pixels = (abs(rows(n=20, d=30)) * 20).astype("u1").reshape(20, 5, 6)
-    for i, picture in enumerate(pixels):
-        folder = tmp_path / "faces" / f"s{i // 4 + 1}"
-        folder.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(picture).save(folder / f"{i % 4 + 1}.{ending}")
+    for i, image in enumerate(pixels):
+        directory = tmp_path / "faces" / f"s{i // 4 + 1}"
+        directory.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(directory / f"{i % 4 + 1}.{ending}")
     names = [tmp_path / f"faces/s{i // 4 + 1}/{i % 4 + 1}.{ending}" for i in range(20)]
     seen = np.stack([np.asarray(Image.open(name)) for name in names])
     if ending != "jpg":

@@ -29,10 +29,10 @@ def eigenspace(*arguments) -> str:
 
 @pytest.fixture(scope="module")
 def faces() -> dict[str, np.ndarray]:
-    """Return pixels by `person/picture`, read without the library."""
-    folder = Path(os.environ["EIGENSPACE_ORL"])
+    """Return pixels by `person/image`, read without the library."""
+    directory = Path(os.environ["EIGENSPACE_ORL"])
     read = {}
-    for path in sorted(folder.glob("s*/*.pgm")):
+    for path in sorted(directory.glob("s*/*.pgm")):
         data = path.read_bytes()
         assert data.startswith(b"P5\n92 112\n255\n")
         pixels = np.frombuffer(data[-92 * 112 :], dtype=np.uint8)

@@ -13,12 +13,12 @@ use crate::error::Error;
 use crate::step::{Runner, Step};
 use crate::{orl, output, python, rust};
 
-const FOLDER: &str = "bench";
+const DIRECTORY: &str = "bench";
 
 /// Runs all workloads, or those named: `cargo xtask bench -- W1 W5 --quick`. `render` only draws the plots again.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
-    let python = python::environment(runner, "venv-bench", &format!("{FOLDER}/requirements.txt"))?;
-    let entry = Step::new("bench", &python).with([format!("{FOLDER}/run.py")]).with(runner.arguments.clone());
+    let python = python::environment(runner, "venv-bench", &format!("{DIRECTORY}/requirements.txt"))?;
+    let entry = Step::new("bench", &python).with([format!("{DIRECTORY}/run.py")]).with(runner.arguments.clone());
     if runner.arguments.iter().any(|word| word == "render") {
         return runner.run(entry);
     }
@@ -38,13 +38,13 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
 
 /// Checks that the summary in RESULTS.md and the figure in README show the stored results.
 pub(crate) fn table(python: &Path) -> Step {
-    let step = Step::new("measured summary", python).with([format!("{FOLDER}/summary.py")]);
+    let step = Step::new("measured summary", python).with([format!("{DIRECTORY}/summary.py")]);
     step.advice("run `cargo xtask bench` to measure, or `python bench/summary.py --write` to update both from the stored results")
 }
 
 /// Builds the Rust libraries to compare with, using the OpenBLAS that SciPy installed in the environment.
 fn peers(runner: &mut Runner, python: &Path) -> Result<(), Error> {
-    let (manifest, target) = (format!("{FOLDER}/rust-peers/Cargo.toml"), runner.target().join("rust-peers"));
+    let (manifest, target) = (format!("{DIRECTORY}/rust-peers/Cargo.toml"), runner.target().join("rust-peers"));
     // A program from an earlier run must not be used if the build fails now.
     let _ = fs::remove_file(target.join("release/rust-peers"));
     let build = rust::cargo("Rust peers", &["build", "--release", "--locked", "--quiet", "--manifest-path", &manifest]);
@@ -60,9 +60,11 @@ fn openblas(python: &Path) -> Result<PathBuf, Error> {
 }
 
 /// The entry of a directory whose name has this beginning.
-fn only(folder: &Path, beginning: &str) -> Result<PathBuf, Error> {
-    let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
+fn only(directory: &Path, beginning: &str) -> Result<PathBuf, Error> {
+    let entries = fs::read_dir(directory).map_err(Error::io("list", directory))?;
     let mut paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning));
-    paths.find(named).ok_or_else(|| Error::Missing { folder: folder.to_path_buf(), beginning: beginning.to_owned() })
+    paths
+        .find(named)
+        .ok_or_else(|| Error::Missing { directory: directory.to_path_buf(), beginning: beginning.to_owned() })
 }

@@ -24,15 +24,15 @@ pub(crate) enum Error {
     },
     /// No examples were found; an empty step would pass silently.
     NoExamples {
-        folder: PathBuf,
+        directory: PathBuf,
     },
     /// The build of the wheel produced no wheel.
     NoWheel {
-        folder: PathBuf,
+        directory: PathBuf,
     },
     /// A directory lacks a required entry.
     Missing {
-        folder: PathBuf,
+        directory: PathBuf,
         beginning: String,
     },
     Io {
@@ -71,10 +71,10 @@ impl fmt::Display for Error {
             Self::Failed { step, code: None, .. } => write!(f, "step `{step}` was terminated by a signal"),
             Self::MissingTool { tool, .. } => write!(f, "cannot find {tool}: it is not installed"),
             Self::NoTarget { word, .. } => write!(f, "invalid target `{word}`"),
-            Self::NoExamples { folder } => write!(f, "cannot find examples in `{}`", folder.display()),
-            Self::NoWheel { folder } => write!(f, "cannot find a wheel in `{}`", folder.display()),
-            Self::Missing { folder, beginning } => {
-                write!(f, "cannot find `{beginning}…` in `{}`", folder.display())
+            Self::NoExamples { directory } => write!(f, "cannot find examples in `{}`", directory.display()),
+            Self::NoWheel { directory } => write!(f, "cannot find a wheel in `{}`", directory.display()),
+            Self::Missing { directory, beginning } => {
+                write!(f, "cannot find `{beginning}…` in `{}`", directory.display())
             }
             Self::Io { doing, path, .. } => write!(f, "cannot {doing} `{}`", path.display()),
         }

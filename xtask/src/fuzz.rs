@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::rust;
 use crate::step::{Runner, Step};
 
-const FOLDER: &str = "fuzz";
+const DIRECTORY: &str = "fuzz";
 /// Default duration for each target.
 const SECONDS: u64 = 60;
 /// Limits of one case: seconds, megabytes of memory, and bytes of input.
@@ -36,16 +36,16 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
 }
 
 fn step(runner: &Runner, target: &str, seconds: u64) -> Result<Step, Error> {
-    let place = runner.target().join(FOLDER);
+    let place = runner.target().join(DIRECTORY);
     let (corpus, found) = (place.join("corpus").join(target), place.join("found"));
-    for folder in [&corpus, &found] {
-        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    for directory in [&corpus, &found] {
+        fs::create_dir_all(directory).map_err(Error::io("create", directory))?;
     }
     let prefix = format!("-artifact_prefix={}/{target}-", found.display());
-    let step = rust::cargo("fuzz", &["fuzz", "run", "--sanitizer", "none", "--fuzz-dir", FOLDER, "--target-dir"]);
+    let step = rust::cargo("fuzz", &["fuzz", "run", "--sanitizer", "none", "--fuzz-dir", DIRECTORY, "--target-dir"]);
     let step = step.with([place.into_os_string(), target.into(), corpus.clone().into_os_string()]);
     // Some readers have no seeds but those that the target makes itself.
-    let seeds = format!("{FOLDER}/seeds/{target}");
+    let seeds = format!("{DIRECTORY}/seeds/{target}");
     let step = if runner.root.join(&seeds).is_dir() { step.with([seeds]) } else { step };
     let step = step.with(["--".to_owned(), prefix]);
     let step = step.with(LIMITS).with([format!("-max_total_time={seconds}"), "-print_final_stats=1".into()]);
@@ -56,6 +56,6 @@ fn step(runner: &Runner, target: &str, seconds: u64) -> Result<Step, Error> {
 
 /// The existing targets.
 fn targets(runner: &Runner) -> Result<Vec<String>, Error> {
-    let names = rust::names(&runner.root.join(FOLDER).join("targets"))?;
+    let names = rust::names(&runner.root.join(DIRECTORY).join("targets"))?;
     Ok(names.iter().map(|name| name.to_string_lossy().into_owned()).collect())
 }

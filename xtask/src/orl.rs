@@ -37,41 +37,41 @@ pub(crate) fn available(runner: &mut Runner) -> Result<PathBuf, Error> {
 }
 
 /// A directory that must contain the faces.
-fn checked(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
-    let folder = absolute(&folder)?;
-    let step = data_orl(runner, &folder)?.with(["--check"]);
+fn checked(runner: &mut Runner, directory: PathBuf) -> Result<PathBuf, Error> {
+    let directory = absolute(&directory)?;
+    let step = data_orl(runner, &directory)?.with(["--check"]);
     runner.run(step.advice(
         "set EIGENSPACE_ORL to a directory with the original s1/1.pgm … s40/10.pgm, \
          or set EIGENSPACE_ORL_FETCH=1 to fetch them again into target/orl_faces",
     ))?;
-    Ok(folder)
+    Ok(directory)
 }
 
 /// A directory into which the faces are fetched, unless they are already there.
-fn fetched_into(runner: &mut Runner, folder: PathBuf) -> Result<PathBuf, Error> {
-    let step = data_orl(runner, &folder)?;
+fn fetched_into(runner: &mut Runner, directory: PathBuf) -> Result<PathBuf, Error> {
+    let step = data_orl(runner, &directory)?;
     runner.run(step.advice(
         "without a network, set EIGENSPACE_ORL to a directory with the faces; \
          to replace a damaged target/orl_faces, set EIGENSPACE_ORL_FETCH=1",
     ))?;
-    absolute(&folder)
+    absolute(&directory)
 }
 
 /// The command that fetches and verifies the faces. Its output is discarded.
-fn data_orl(runner: &mut Runner, folder: &Path) -> Result<Step, Error> {
+fn data_orl(runner: &mut Runner, directory: &Path) -> Result<Step, Error> {
     let command = rust::build_command(runner)?;
-    Ok(Step::new("ORL faces", command).with(["data", "orl"]).with([folder]).silent())
+    Ok(Step::new("ORL faces", command).with(["data", "orl"]).with([directory]).silent())
 }
 
 /// Tests and the command run in other directories, where a relative path would be wrong.
-fn absolute(folder: &Path) -> Result<PathBuf, Error> {
-    fs::canonicalize(folder).map_err(Error::io("find", folder))
+fn absolute(directory: &Path) -> Result<PathBuf, Error> {
+    fs::canonicalize(directory).map_err(Error::io("find", directory))
 }
 
 /// Removes a directory that may not exist.
-fn remove(folder: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder)(error)),
+fn remove(directory: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", directory)(error)),
         _ => Ok(()),
     }
 }

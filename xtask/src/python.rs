@@ -57,17 +57,17 @@ fn pytest(python: &Path, paths: &[&str]) -> Step {
 }
 
 /// Builds the wheel into a directory of `target` and returns its path.
-pub(crate) fn wheel(runner: &mut Runner, python: &Path, folder: &str, how: &[&str]) -> Result<PathBuf, Error> {
-    let folder = runner.target().join(folder);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(Error::io("remove", folder.as_path()))?;
+pub(crate) fn wheel(runner: &mut Runner, python: &Path, directory: &str, how: &[&str]) -> Result<PathBuf, Error> {
+    let directory = runner.target().join(directory);
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(Error::io("remove", directory.as_path()))?;
     }
     let manifest = format!("{PACKAGE}/Cargo.toml");
     let build = Step::new("wheel", python).with(["-m", "maturin", "build", "--quiet", "--manifest-path", &manifest]);
-    runner.run(build.with(how).with(["--out"]).with([&folder]))?;
-    let entries = fs::read_dir(&folder).map_err(Error::io("list", folder.as_path()))?;
+    runner.run(build.with(how).with(["--out"]).with([&directory]))?;
+    let entries = fs::read_dir(&directory).map_err(Error::io("list", directory.as_path()))?;
     let wheels = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    wheels.into_iter().next().ok_or(Error::NoWheel { folder })
+    wheels.into_iter().next().ok_or(Error::NoWheel { directory })
 }
 
 /// Installs the wheel in an environment, replacing the previous one.
@@ -90,16 +90,16 @@ pub(crate) fn environment(runner: &mut Runner, name: &str, requirements: &str) -
     let wanted = fs::read_to_string(&requirements).map_err(Error::io("read", requirements.as_path()))?;
     let wanted = format!("# {}\n{wanted}", version()?);
 
-    let folder = runner.target().join(name);
-    let (python, stamp) = (folder.join("bin/python"), folder.join("requirements.txt"));
+    let directory = runner.target().join(name);
+    let (python, stamp) = (directory.join("bin/python"), directory.join("requirements.txt"));
     if is_current(&python, &stamp, &wanted) {
         return Ok(python);
     }
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(Error::io("remove", folder.as_path()))?;
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(Error::io("remove", directory.as_path()))?;
     }
     let make = Step::new("python environment", "python3");
-    runner.run(make.with(["-m", "venv"]).with([&folder]))?;
+    runner.run(make.with(["-m", "venv"]).with([&directory]))?;
     runner.run(pip(&python, "python packages").with(["-r"]).with([OsString::from(&requirements)]))?;
     // Last, so that an incomplete environment is created again.
     fs::write(&stamp, wanted).map_err(Error::io("write", stamp.as_path()))?;

@@ -15,7 +15,7 @@ use crate::step::{Runner, Step, answers};
 use crate::{orl, python, rust};
 
 /// The directory, relative to the workspace root.
-const FOLDER: &str = "report";
+const DIRECTORY: &str = "report";
 /// The Debian packages with the programs and fonts that the text needs.
 const LATEX: &str = "apt install texlive-latex-base texlive-latex-recommended texlive-fonts-recommended lmodern";
 /// Number of LaTeX runs needed to resolve all references.
@@ -46,16 +46,16 @@ pub(crate) fn kept(runner: &mut Runner) -> Result<(), Error> {
 
 /// The check that all numbers in the text come from results.
 pub(crate) fn text(python: &Path) -> Step {
-    let step = Step::new("report text", python).with([format!("{FOLDER}/check.py")]);
+    let step = Step::new("report text", python).with([format!("{DIRECTORY}/check.py")]);
     step.advice("take numbers from the experiments, by their keys in report/results/numbers.tex")
 }
 
 fn build(python: &Path) -> Step {
-    Step::new("report results", python).with([format!("{FOLDER}/build.py")])
+    Step::new("report results", python).with([format!("{DIRECTORY}/build.py")])
 }
 
 fn environment(runner: &mut Runner) -> Result<PathBuf, Error> {
-    python::environment(runner, "venv-report", &format!("{FOLDER}/requirements.txt"))
+    python::environment(runner, "venv-report", &format!("{DIRECTORY}/requirements.txt"))
 }
 
 /// Installs the release build of the package.
@@ -74,16 +74,16 @@ fn needs_latex() -> Result<(), Error> {
 /// Typesets the text, and copies the PDF next to it only if it is complete.
 fn pdf(runner: &mut Runner, python: &Path) -> Result<(), Error> {
     runner.run(text(python))?;
-    let made = runner.target().join(FOLDER);
+    let made = runner.target().join(DIRECTORY);
     fs::create_dir_all(&made).map_err(Error::io("create", made.as_path()))?;
     for _ in 0..RUNS {
         let set = Step::new("pdflatex", "pdflatex").with(["-interaction=nonstopmode", "-halt-on-error"]);
-        let set = set.with(["-output-directory"]).with([&made]).with([format!("{FOLDER}/report.tex")]);
+        let set = set.with(["-output-directory"]).with([&made]).with([format!("{DIRECTORY}/report.tex")]);
         // Makes the output independent of the date.
-        let set = set.variable("SOURCE_DATE_EPOCH", "0").variable("TEXINPUTS", format!("{FOLDER}:"));
+        let set = set.variable("SOURCE_DATE_EPOCH", "0").variable("TEXINPUTS", format!("{DIRECTORY}:"));
         runner.run(set.silent().advice(LATEX_LOG))?;
     }
-    let (from, to) = (made.join("report.pdf"), runner.root.join(FOLDER).join("report.pdf"));
+    let (from, to) = (made.join("report.pdf"), runner.root.join(DIRECTORY).join("report.pdf"));
     fs::copy(&from, &to).map_err(Error::io("copy", from.as_path()))?;
     Ok(())
 }

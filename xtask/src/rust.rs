@@ -40,10 +40,10 @@ pub(crate) fn documentation(runner: &mut Runner) -> Result<(), Error> {
 
 /// Runs every example in the directory, so that a new one is never left out.
 pub(crate) fn examples(runner: &mut Runner) -> Result<(), Error> {
-    let folder = runner.root.join("crates/eigenspace/examples");
-    let names = names(&folder)?;
+    let directory = runner.root.join("crates/eigenspace/examples");
+    let names = names(&directory)?;
     if names.is_empty() {
-        return Err(Error::NoExamples { folder });
+        return Err(Error::NoExamples { directory });
     }
     runner.run(cargo("examples", &["build", "--quiet", "--workspace", "--examples"]))?;
     for name in names {
@@ -89,10 +89,10 @@ pub(crate) fn build_command(runner: &mut Runner) -> Result<PathBuf, Error> {
 }
 
 /// The names of the Rust files in a directory, sorted, without their extension.
-pub(crate) fn names(folder: &Path) -> Result<Vec<OsString>, Error> {
+pub(crate) fn names(directory: &Path) -> Result<Vec<OsString>, Error> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
-        let path = entry.map_err(Error::io("list", folder))?.path();
+    for entry in fs::read_dir(directory).map_err(Error::io("list", directory))? {
+        let path = entry.map_err(Error::io("list", directory))?.path();
         if path.extension().is_some_and(|ending| ending == "rs") {
             names.extend(path.file_stem().map(OsString::from));
         }

@@ -21,7 +21,7 @@ const DOCUMENTS: [&str; 14] = [
     "crates/eigenspace-py/README.md",
 ];
 /// Directories that a path in a document may be relative to.
-const FOLDERS: [&str; 19] = [
+const DIRECTORIES: [&str; 19] = [
     "",
     "docs",
     "crates/eigenspace",
@@ -65,8 +65,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-fn rust_and_python(folder: &Path, into: &mut String) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn rust_and_python(directory: &Path, into: &mut String) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() && !path.ends_with("target") {
             rust_and_python(&path, into);
@@ -80,7 +80,7 @@ fn rust_and_python(folder: &Path, into: &mut String) {
 fn links_lead_to_files() {
     for document in DOCUMENTS {
         let text = prose(document);
-        let folder = root().join(document).parent().unwrap().to_path_buf();
+        let directory = root().join(document).parent().unwrap().to_path_buf();
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         let definitions = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: ").map(|(_, to)| to));
         for target in targets.chain(definitions) {
@@ -89,7 +89,7 @@ fn links_lead_to_files() {
             if path.is_empty() || measured || path.contains("://") {
                 continue;
             }
-            assert!(folder.join(path).exists(), "{document}: there is no {target}");
+            assert!(directory.join(path).exists(), "{document}: there is no {target}");
         }
     }
 }
@@ -101,7 +101,7 @@ fn paths_that_are_named_exist() {
             let plain = path.chars().all(|c| c.is_alphanumeric() || "/_.-".contains(c)) && !path.starts_with('.');
             let is_ours = [".rs", ".py", ".md", ".toml"].iter().any(|ending| path.ends_with(ending));
             if plain && is_ours && !MEASURED.iter().any(|name| path.starts_with(name) || name.ends_with(path)) {
-                let found = FOLDERS.iter().any(|folder| root().join(folder).join(path).exists());
+                let found = DIRECTORIES.iter().any(|directory| root().join(directory).join(path).exists());
                 assert!(found, "{document}: there is no `{path}`");
             }
         }
@@ -112,8 +112,8 @@ fn paths_that_are_named_exist() {
 fn tests_that_are_named_exist() {
     let suite = root().join("crates/eigenspace/tests/suite");
     let mut code = String::new();
-    for folder in ["crates", "xtask", "tests", "report", "bench"] {
-        rust_and_python(&root().join(folder), &mut code);
+    for directory in ["crates", "xtask", "tests", "report", "bench"] {
+        rust_and_python(&root().join(directory), &mut code);
     }
     for document in DOCUMENTS {
         for name in quoted(&prose(document)) {

@@ -27,8 +27,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn files(directory: &Path, ending: &str, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         // Drawing turns numbers into places on a page, which is its own arithmetic.
         if path.is_dir() && !path.ends_with("src/draw") {
@@ -42,15 +42,15 @@ fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
 #[test]
 fn only_the_listed_files_of_the_command_and_the_package_compute() {
     let mut found = BTreeSet::new();
-    let folders = [
+    let directories = [
         ("crates/eigenspace-cli/src", "rs", &RUST[..]),
         ("crates/eigenspace-py/src", "rs", &RUST[..]),
         ("crates/eigenspace-py/python", "py", &PYTHON[..]),
     ];
-    for (folder, ending, calls) in folders {
+    for (directory, ending, calls) in directories {
         let mut paths = Vec::new();
-        files(&root().join(folder), ending, &mut paths);
-        assert!(!paths.is_empty(), "{folder}");
+        files(&root().join(directory), ending, &mut paths);
+        assert!(!paths.is_empty(), "{directory}");
         for path in paths {
             let code = fs::read_to_string(&path).unwrap();
             if calls.iter().any(|call| code.contains(call)) {

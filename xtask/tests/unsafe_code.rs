@@ -14,8 +14,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn rust_files(directory: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() && !path.ends_with("target") {
             rust_files(&path, into);
@@ -28,9 +28,9 @@ fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
 #[test]
 fn all_unsafe_code_is_on_the_list() {
     let mut files = Vec::new();
-    for folder in ["crates", "xtask", "bench", "fuzz"].map(|folder| root().join(folder)) {
-        if folder.is_dir() {
-            rust_files(&folder, &mut files);
+    for directory in ["crates", "xtask", "bench", "fuzz"].map(|directory| root().join(directory)) {
+        if directory.is_dir() {
+            rust_files(&directory, &mut files);
         }
     }
     // Only uses of the keyword: a block, a function, a trait, an attribute. This file mentions it in text.

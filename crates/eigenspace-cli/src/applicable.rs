@@ -36,9 +36,9 @@ const INPUT: [Rule; 13] = [
 /// Rejects an option that concerns none of the files to read.
 pub(crate) fn check_input(data: &[PathBuf], input: &Input) -> anyhow::Result<()> {
     let options = input.options()?;
-    let format_of = |path: &PathBuf| options.format.or_else(|| Format::of(path));
+    let format_of = |path: &PathBuf| input.format().or_else(|| Format::of(path));
     // Standard input without --format may be text or an array, and a file of unknown format is rejected later.
-    if options.format.is_none() && data.iter().any(|path| is_standard_input(path)) {
+    if input.format().is_none() && data.iter().any(|path| is_standard_input(path)) {
         return Ok(());
     }
     let formats: Vec<Format> = internal::files(data, &options)?.iter().filter_map(format_of).collect();

@@ -161,7 +161,8 @@ pub(crate) struct Input {
     #[arg(long, value_name = "CHAR", value_parser = ["," , "."], hide_possible_values = true)]
     pub(crate) decimal: Option<String>,
 
-    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, NaN, null, None and ?.
+    /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, #NA, `<NA>`, NaN,
+    /// null, None and ?.
     #[arg(long, value_name = "WORD,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) na: Vec<String>,
 
@@ -204,15 +205,6 @@ impl Input {
     }
 
     pub(crate) fn options(&self) -> anyhow::Result<ReadOptions> {
-        let format = self.format.map(|format| match format {
-            InputFormat::Npy => Format::Npy,
-            InputFormat::Npz => Format::Npz,
-            InputFormat::Csv => Format::Csv,
-            InputFormat::Tsv => Format::Tsv,
-            InputFormat::Parquet => Format::Parquet,
-            InputFormat::Arrow => Format::Arrow,
-            InputFormat::Images => Format::Images,
-        });
         let delimiter = match self.delimiter.as_deref() {
             None => None,
             Some("tab" | "\\t") => Some(b'\t'),
@@ -226,16 +218,39 @@ impl Input {
             .missing_words(self.na.clone())
             .keep_index(self.keep_index)
             .color(self.color);
-        options.format = format;
-        options.columns = (!self.columns.is_empty()).then(|| names(&self.columns));
-        options.label = self.label.clone();
-        options.weight = self.weight_column.clone();
-        options.header = header;
-        options.delimiter = delimiter;
-        options.decimal = self.decimal.as_ref().and_then(|mark| mark.bytes().next());
-        options.key = self.key.clone();
-        options.resize = self.resize.as_deref().map(size).transpose()?;
+        if !self.columns.is_empty() {
+            options = options.columns(names(&self.columns));
+        }
+        options = set(options, self.format(), ReadOptions::format);
+        options = set(options, self.label.clone(), ReadOptions::label);
+        options = set(options, self.weight_column.clone(), ReadOptions::weight);
+        options = set(options, header, ReadOptions::header);
+        options = set(options, delimiter, ReadOptions::delimiter);
+        options = set(options, self.decimal.as_ref().and_then(|mark| mark.bytes().next()), ReadOptions::decimal);
+        options = set(options, self.key.clone(), ReadOptions::key);
+        options = set(options, self.resize.as_deref().map(size).transpose()?, ReadOptions::resize);
         Ok(options)
+    }
+
+    /// The format, if it was given.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format.map(|format| match format {
+            InputFormat::Npy => Format::Npy,
+            InputFormat::Npz => Format::Npz,
+            InputFormat::Csv => Format::Csv,
+            InputFormat::Tsv => Format::Tsv,
+            InputFormat::Parquet => Format::Parquet,
+            InputFormat::Arrow => Format::Arrow,
+            InputFormat::Images => Format::Images,
+        })
+    }
+}
+
+/// Sets an option to a value, if there is one.
+fn set<T>(options: ReadOptions, value: Option<T>, with: impl FnOnce(ReadOptions, T) -> ReadOptions) -> ReadOptions {
+    match value {
+        Some(value) => with(options, value),
+        None => options,
     }
 }
 

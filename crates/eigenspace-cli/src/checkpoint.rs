@@ -140,7 +140,7 @@ fn files_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    Ok(eigenspace::internal::image_files(path)?.iter().map(|picture| path.join(picture)).collect())
+    Ok(eigenspace::internal::image_files(path)?.iter().map(|image| path.join(image)).collect())
 }
 
 fn sample(path: &Path, length: u64, sum: &mut Sha256) -> std::io::Result<()> {

@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
     UselessWeights { what: &'static str },
-    #[error("cannot combine `{}` with `{}`: their columns differ, {left_name} in the first where the second has {right_name}", left.display(), right.display())]
+    #[error("cannot combine `{}` with `{}`: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
     #[error("cannot combine `{}` with `{}`: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
@@ -59,24 +59,24 @@ pub(crate) enum Failure {
     BrokenCheckpoint { path: PathBuf, source: eigenspace::io::FormatError },
     #[error("cannot use --checkpoint with standard input: it cannot be read again after an interruption")]
     CheckpointOfInput,
-    #[error("cannot show the rows as images: the model does not know their width and height")]
+    #[error("cannot show the rows as images: the model does not store their width and height")]
     NoImages,
     #[error("cannot draw this plot: the columns of the model have no names")]
     NoNames,
     #[error("cannot draw this plot: it needs rows as well as a model")]
     NoData,
-    #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", folder.display())]
-    FewFaces { folder: PathBuf, faces: usize },
-    #[error("cannot find people in `{}`: expected a directory of images for each person", folder.display())]
-    NoPeople { folder: PathBuf },
+    #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
+    FewFaces { directory: PathBuf, faces: usize },
+    #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
+    NoPeople { directory: PathBuf },
     #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
     NoPerson { path: PathBuf },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
     CheckpointInUse { path: PathBuf },
-    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), folder.display())]
-    Nested { path: PathBuf, folder: PathBuf },
+    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), directory.display())]
+    Nested { path: PathBuf, directory: PathBuf },
     #[error("cannot use the name of `{}`: it is not UTF-8", path.display())]
     NotText { path: PathBuf },
     #[error("invalid list of {what}s: expected at least one")]

@@ -19,7 +19,7 @@ mod failure;
 mod memory;
 mod opened;
 mod output;
-mod pictures;
+mod plots;
 mod progress;
 mod rows;
 mod shell;

@@ -56,9 +56,11 @@ pub(crate) fn open_for(
 ) -> anyhow::Result<Box<dyn RowSource>> {
     // Standard input can be opened only once, so the reader must know the columns in advance.
     let mut options = input.options()?;
-    options.model_columns = metadata.feature_names().map(<[String]>::to_vec);
+    if let Some(names) = metadata.feature_names() {
+        options = options.model_columns(names);
+    }
     let rows = open_with(data, input, &options)?;
-    let chosen = options.columns.is_some();
+    let chosen = !input.columns.is_empty();
     check(rows.columns(), metadata, features, chosen, data)?;
     Ok(rows)
 }

@@ -50,3 +50,8 @@ pub(crate) fn percent(share: f64) -> String {
 pub(crate) fn count(value: u64) -> String {
     indicatif::HumanCount(value).to_string()
 }
+
+/// A whole number with its noun, which is in the singular for 1.
+pub(crate) fn counted(value: u64, noun: &str) -> String {
+    if value == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(value)) }
+}

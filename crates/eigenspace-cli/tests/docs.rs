@@ -17,7 +17,7 @@ struct Example {
 }
 
 /// Writes the files of a document into a directory, and returns its examples.
-fn read(document: &str, folder: &Path) -> Vec<Example> {
+fn read(document: &str, directory: &Path) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut lines = document.lines().enumerate();
     while let Some((_, line)) = lines.next() {
@@ -25,7 +25,7 @@ fn read(document: &str, folder: &Path) -> Vec<Example> {
         let body: Vec<(usize, &str)> = lines.by_ref().take_while(|(_, line)| *line != "```").collect();
         if let Some(name) = kind.strip_prefix("csv ") {
             let text: String = body.iter().map(|(_, line)| format!("{line}\n")).collect();
-            std::fs::write(folder.join(name), text).unwrap();
+            std::fs::write(directory.join(name), text).unwrap();
         }
         if kind != "console" {
             continue;
@@ -86,13 +86,13 @@ fn copy(from: &Path, to: &Path) {
 /// Runs every example in a document, and returns their number.
 fn check(document: &str) -> usize {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document)).unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     if text.contains("orl_faces") {
         let faces = std::env::var("EIGENSPACE_ORL").expect("set EIGENSPACE_ORL to the directory of the ORL faces");
-        copy(Path::new(&faces), &folder.path().join("orl_faces"));
+        copy(Path::new(&faces), &directory.path().join("orl_faces"));
     }
     let mut run = 0;
-    for example in read(&text, folder.path()) {
+    for example in read(&text, directory.path()) {
         let words = words(&example.command);
         if words[0] != "eigenspace" {
             continue;
@@ -106,7 +106,7 @@ fn check(document: &str) -> usize {
         );
         run += 1;
         let output =
-            Command::new(env!("CARGO_BIN_EXE_eigenspace")).args(&words[1..]).current_dir(&folder).output().unwrap();
+            Command::new(env!("CARGO_BIN_EXE_eigenspace")).args(&words[1..]).current_dir(&directory).output().unwrap();
         let text = [output.stderr, output.stdout].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
         let found: Vec<String> = text.lines().map(|line| line.trim_end().to_owned()).collect();
         assert!(

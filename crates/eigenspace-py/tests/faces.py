@@ -11,10 +11,10 @@ from PIL import Image
 @functools.cache
 def faces():
     """Return 400 rows of 112 x 92 pixels, ten for each person, in order."""
-    folder = os.environ.get("EIGENSPACE_ORL")
-    if folder is None:
+    directory = os.environ.get("EIGENSPACE_ORL")
+    if directory is None:
         raise RuntimeError("set EIGENSPACE_ORL to the directory that `cargo xtask orl` prints")
-    files = [Path(folder) / f"s{person}" / f"{i}.pgm" for person in range(1, 41) for i in range(1, 11)]
+    files = [Path(directory) / f"s{person}" / f"{i}.pgm" for person in range(1, 41) for i in range(1, 11)]
     rows = np.stack([np.asarray(Image.open(file), dtype=np.float64).ravel() for file in files])
     rows.flags.writeable = False
     return rows

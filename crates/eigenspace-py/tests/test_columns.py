@@ -18,9 +18,9 @@ FITS = [
 ]
 
 
-def index_read_again(folder):
+def index_read_again(directory):
     """Return a frame that was written with its index and read as if it had none."""
-    path = folder / "rows.csv"
+    path = directory / "rows.csv"
     pd.DataFrame(ROWS, columns=list("abc")).to_csv(path)
     return path
 

@@ -41,8 +41,8 @@ def read_only(rows):
     return rows
 
 
-def mapped(rows, folder):
-    path = folder / "rows.npy"
+def mapped(rows, directory):
+    path = directory / "rows.npy"
     np.save(path, rows)
     return np.load(path, mmap_mode="r")
 

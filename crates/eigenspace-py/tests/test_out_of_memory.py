@@ -14,7 +14,7 @@ DONE, REFUSED = "0", "1"
 
 
 @cache
-def outcomes(folder):
+def outcomes(directory):
     """Return the exit codes of the processes for each case, one per memory limit."""
     done = subprocess.run(
         [sys.executable, str(DRIVER)],
@@ -22,7 +22,7 @@ def outcomes(folder):
         text=True,
         timeout=600,
         # Use one arena, because each arena reserves address space, which is limited here.
-        env={**os.environ, "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "EIGENSPACE_LIMITS": folder},
+        env={**os.environ, "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "EIGENSPACE_LIMITS": directory},
         check=True,
     )
     lines = [line.split("\t") for line in done.stdout.splitlines()]

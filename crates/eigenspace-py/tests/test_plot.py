@@ -256,7 +256,7 @@ def test_three_components_make_a_3d_plot():
         plot.scatter(PCA().fit(X), X, ax=ax)
 
 
-# Pictures
+# Images
 
 
 def test_images_of_the_mean_and_the_components(pixels):
@@ -504,7 +504,7 @@ def test_given_axes_are_drawn_into_and_no_figure_is_made(kind):
 
 
 @pytest.mark.parametrize("kind", [*DRAW, *GALLERIES])
-def test_pictures_are_drawn_without_a_warning(kind):
+def test_images_are_drawn_without_a_warning(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         drawn = ({**DRAW, **GALLERIES})[kind](PCA(2).fit(X))

@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// Removing the part would leave a negative scatter, so its rows were never in the whole.
     #[error(
-        "cannot split: the part was never in the whole. Removing it would leave a scatter of {scatter:.3e} along some direction, but rounding and truncation explain only values down to {allowed:.3e}"
+        "cannot split off the part: it was never in the whole, because removing it would leave a scatter of {scatter:.3e} along some direction (the limit for rounding and dropped directions is {allowed:.3e})"
     )]
     NotAPart {
         /// The most negative scatter found.
@@ -77,7 +77,7 @@ pub enum Error {
         count: u64,
     },
     /// A feature has no value in any row, so its missing cells cannot be filled.
-    #[error("cannot fill column {column}: it has no value in any of {rows} rows")]
+    #[error("cannot fill column {column}: it has no value in any of the {rows} rows")]
     NeverObserved {
         /// The column, from 0.
         column: usize,
@@ -122,7 +122,9 @@ pub enum Error {
         features: usize,
     },
     /// Metadata with an image that rows of this width cannot hold.
-    #[error("an image of {width} x {height} pixels with {channels} channels does not fit {features} features")]
+    #[error(
+        "an image of {width} x {height} pixels with {channels} channels does not match the {features} features of the model"
+    )]
     ImageShape {
         /// Pixels across.
         width: usize,
@@ -200,8 +202,8 @@ pub enum Error {
         /// What was given.
         value: f64,
     },
-    /// The three slices of sparse rows do not fit together.
-    #[error("invalid sparse rows: {offsets} offsets, {indices} indices and {values} values do not fit together")]
+    /// The lengths of the three slices of sparse rows do not match, or the offsets decrease.
+    #[error("invalid sparse rows: {offsets} offsets, {indices} indices and {values} values do not match")]
     SparseSlices {
         /// Offsets given.
         offsets: usize,
@@ -315,10 +317,10 @@ impl Error {
             Self::WidthMismatch { expected, .. } => format!("pass rows with exactly {expected} columns, in the order used for fitting"),
             Self::TooManyScores { available, .. } => format!("pass at most {available} scores per row"),
             Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
-            Self::NotAPart { .. } => "split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank".into(),
+            Self::NotAPart { .. } => "split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them".into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
-                "choose reliability weights if the weights say how reliable rows are or sum to one, or use ddof = 0; \
-                 frequency weights count as repeated rows"
+                "use ddof = 0, or use reliability weights if the weights say how reliable rows are, or if they sum to one; \
+                 a frequency weight is the number of times that a row counts"
                     .into()
             }
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
@@ -333,7 +335,7 @@ impl Error {
             Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::InvalidForgetting { .. } => "use for example 0.99 per row, which remembers about the last 100 rows; 1 forgets nothing".into(),
+            Self::InvalidForgetting { .. } => "use for example 0.99 per row, which remembers about 100 rows; 1 forgets nothing".into(),
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
             Self::NameCount { features, .. } => format!("pass {features} names, or none"),
             Self::LabelCount { .. } => "pass at most one label for each component".into(),

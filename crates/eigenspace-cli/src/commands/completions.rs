@@ -31,26 +31,26 @@ impl Completions {
 pub(crate) struct Man {
     /// Directory to write to; created if it does not exist.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Man {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        std::fs::create_dir_all(&self.folder).map_err(|source| eigenspace::io::Error::Io {
+        std::fs::create_dir_all(&self.directory).map_err(|source| eigenspace::io::Error::Io {
             action: "create",
-            path: self.folder.clone(),
+            path: self.directory.clone(),
             source,
         })?;
         let mut command = Arguments::command();
         command.build();
-        page(&command, &self.folder)
+        page(&command, &self.directory)
     }
 }
 
-fn page(command: &clap::Command, folder: &Path) -> anyhow::Result<()> {
+fn page(command: &clap::Command, directory: &Path) -> anyhow::Result<()> {
     let name = command.get_display_name().unwrap_or("eigenspace").to_owned();
     let mut text = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut text)?;
-    AtomicFile::write(folder.join(format!("{name}.1")), &text)?;
-    command.get_subcommands().filter(|sub| sub.get_name() != "help").try_for_each(|sub| page(sub, folder))
+    AtomicFile::write(directory.join(format!("{name}.1")), &text)?;
+    command.get_subcommands().filter(|sub| sub.get_name() != "help").try_for_each(|sub| page(sub, directory))
 }

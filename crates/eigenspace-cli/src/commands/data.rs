@@ -21,7 +21,7 @@ enum What {
     Orl {
         /// Directory to create.
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-        folder: PathBuf,
+        directory: PathBuf,
 
         /// Verify the faces in the directory without fetching anything.
         #[arg(long)]
@@ -31,12 +31,12 @@ enum What {
 
 impl Data {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let What::Orl { folder, check } = self.what;
+        let What::Orl { directory, check } = self.what;
         if check {
-            data::check_orl(&folder)?;
+            data::check_orl(&directory)?;
         } else {
-            data::orl(&folder, &mut |line| output::message(line))?;
+            data::orl(&directory, &mut |line| output::message(line))?;
         }
-        output::data(&folder.display().to_string())
+        output::data(&directory.display().to_string())
     }
 }

@@ -11,7 +11,7 @@ use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{memory, output, rows, warn};
+use crate::{memory, output, rows, table, warn};
 
 /// Fit a model to the rows of files, directories, patterns, or standard input (`-`).
 #[derive(Args)]
@@ -112,7 +112,8 @@ impl Fit {
             return Err(Failure::NoRows.into());
         }
         if stream.count() < read {
-            output::message(&format!("left out {} rows with missing cells or weight 0", read - stream.count()));
+            let left_out = table::counted(read - stream.count(), "row");
+            output::message(&format!("left out {left_out} with missing cells or weight 0"));
         }
         let model = stream.model()?;
         // The stream may hold as many numbers as the model, and is not needed to write it.

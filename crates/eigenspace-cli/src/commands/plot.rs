@@ -11,7 +11,7 @@ use crate::args::{self, Input, MissingCells};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, pictures, rows};
+use crate::{output, plots, rows};
 
 /// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
@@ -19,7 +19,7 @@ use crate::{output, pictures, rows};
   scree    MODEL       explained variance ratio of each component, and cumulative
   scatter  MODEL DATA  scores, colored by --label or class directory; in 3D with --axes 1,2,3
   gallery  MODEL       the mean and the components as images (eigenfaces)
-  strip    MODEL DATA  one row: original, reconstruction and residual for several numbers of components
+  strip    MODEL DATA  one row, its reconstructions and their residuals
   biplot   MODEL DATA  scores, with the columns as arrows
   circle   MODEL       correlations of the columns with two components
   monitor  MODEL DATA  T² against Q, with their limits
@@ -51,19 +51,19 @@ pub(crate) struct Plot {
     components: Option<String>,
 
     /// Components on the axes of scatter, biplot and circle, counted from 1; three components make a 3D scatter
-    /// plot. [default: 1,2]
+    /// plot [default: 1,2]
     #[arg(long, value_name = "I,J[,K]", value_delimiter = ',')]
     axes: Option<Vec<usize>>,
 
-    /// Row to draw in a strip, counted from 0. [default: 0]
+    /// Row to draw in a strip, counted from 0 [default: 0]
     #[arg(long, value_name = "N")]
     row: Option<u64>,
 
-    /// Numbers of components in a strip. [default: 5,10,20,50,100,200]
+    /// Numbers of components in a strip [default: 5,10,20,50,100,200]
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     steps: Option<Vec<usize>>,
 
-    /// Number of images in a gallery, including the mean. [default: 16]
+    /// Number of images in a gallery, including the mean [default: 16]
     #[arg(long, value_name = "N")]
     tiles: Option<NonZeroUsize>,
 
@@ -71,12 +71,12 @@ pub(crate) struct Plot {
     #[arg(long, value_name = "WxH")]
     shape: Option<String>,
 
-    /// Share of normal rows that stay below the limits of T² and Q. [default: 0.99]
+    /// Share of normal rows that stay below the limits of T² and Q [default: 0.99]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
 
-    /// Title; none by default.
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    /// Title of the plot; none by default.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     title: String,
 
     #[command(flatten)]
@@ -140,7 +140,7 @@ impl Plot {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let mut opened = Opened::load_with(&self.model, components)?;
         if let Some(shape) = &self.shape {
-            let shape = pictures::image_shape(args::size(shape)?, opened.raw().features())?;
+            let shape = plots::image_shape(args::size(shape)?, opened.raw().features())?;
             opened = opened.showing_images(shape)?;
         }
         let opened = opened.viewed(false, self.missing_cells.missing.into());
@@ -152,18 +152,18 @@ impl Plot {
         }
         let title = self.title.as_str();
         let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
-        let rows = pictures::Rows { data: &self.data, input: &self.input };
+        let rows = plots::Rows { data: &self.data, input: &self.input };
         let drawing = match self.kind {
-            Kind::Scree => pictures::scree(&opened, components.is_some(), title)?,
-            Kind::Gallery => pictures::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,
-            Kind::Circle => pictures::circle(&opened, axes, title)?,
-            Kind::Scatter => pictures::scatter(&opened, &rows, axes, title)?,
-            Kind::Biplot => pictures::biplot(&opened, &rows, axes, title)?,
+            Kind::Scree => plots::scree(&opened, components.is_some(), title)?,
+            Kind::Gallery => plots::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,
+            Kind::Circle => plots::circle(&opened, axes, title)?,
+            Kind::Scatter => plots::scatter(&opened, &rows, axes, title)?,
+            Kind::Biplot => plots::biplot(&opened, &rows, axes, title)?,
             Kind::Strip => {
                 let steps = self.steps.as_deref().unwrap_or(&[5, 10, 20, 50, 100, 200]);
-                pictures::strip(&opened, &rows, self.row.unwrap_or(0), steps, title)?
+                plots::strip(&opened, &rows, self.row.unwrap_or(0), steps, title)?
             }
-            Kind::Monitor => pictures::monitor(&opened, &rows, self.confidence.unwrap_or(0.99), title)?,
+            Kind::Monitor => plots::monitor(&opened, &rows, self.confidence.unwrap_or(0.99), title)?,
         };
         format.write(&drawing, &self.output)?;
         output::message(&format!("wrote `{}`", self.output.display()));

@@ -64,14 +64,14 @@ impl Project {
             AtomicFile::sweep(output);
         }
         let source = rows::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
-        let pictures = source.columns().image.is_some();
+        let images = source.columns().image.is_some();
         let mut names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("{letters}{i}")).collect();
         if self.distances {
             names.extend(["T2".into(), "Q".into()]);
         }
         let mut sink: Box<dyn RowSink> = match &self.output {
-            Some(path) => sink::create(path, &names, labels || pictures)?,
-            None => Box::new(CsvSink::to_writer(output::rows(), Path::new("-"), &names, labels || pictures)),
+            Some(path) => sink::create(path, &names, labels || images)?,
+            None => Box::new(CsvSink::to_writer(output::rows(), Path::new("-"), &names, labels || images)),
         };
         let limits = if self.distances { Some(opened.model().limits(0.99)?) } else { None };
         let mut count = 0;
@@ -90,11 +90,12 @@ impl Project {
         })?;
         sink.finish()?;
         if count < read {
-            output::message(&format!("left out {} rows with missing cells", read - count));
+            output::message(&format!("left out {} with missing cells", table::counted(read - count, "row")));
         }
         if let Some(path) = &self.output {
-            let (rows, columns) = (table::count(count), opened.model().n_components());
-            output::message(&format!("wrote {rows} rows of {columns} scores to `{}`", path.display()));
+            let columns = opened.model().n_components() as u64;
+            let (rows, columns) = (table::counted(count, "row"), table::counted(columns, "score"));
+            output::message(&format!("wrote {rows} of {columns} to `{}`", path.display()));
         }
         Ok(())
     }

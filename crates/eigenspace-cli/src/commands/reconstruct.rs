@@ -77,8 +77,8 @@ impl Reconstruct {
         })?;
         sink.finish()?;
         if let Some(path) = &self.output {
-            let (rows, columns) = (table::count(count), table::count(names.len() as u64));
-            output::message(&format!("wrote {rows} rows of {columns} columns to `{}`", path.display()));
+            let (rows, columns) = (table::counted(count, "row"), table::counted(names.len() as u64, "column"));
+            output::message(&format!("wrote {rows} of {columns} to `{}`", path.display()));
         }
         Ok(())
     }

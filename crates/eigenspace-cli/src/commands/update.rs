@@ -9,7 +9,7 @@ use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{memory, output, rows, warn};
+use crate::{memory, output, rows, table, warn};
 
 /// Add rows to a model, without the rows it was fitted on.
 #[derive(Args)]
@@ -63,7 +63,7 @@ impl Update {
         let model = EigenspaceModel::clone(&*stream.model()?);
         let added = model.count() - before.raw().count();
         destination.write(&model.to_bytes())?;
-        output::message(&format!("added {added} rows"));
+        output::message(&format!("added {}", table::counted(added, "row")));
         let opened = Opened::new(&path, model)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 pub(crate) enum DataError {
     // ---- the caller named the wrong directory ----
     /// The destination holds something else, which is never overwritten.
-    #[error("cannot write the ORL faces to `{}`: the directory holds something else", folder.display())]
+    #[error("cannot write the ORL faces to `{}`: the directory holds something else", directory.display())]
     Occupied {
-        folder: PathBuf,
+        directory: PathBuf,
         #[source]
         source: Box<DataError>,
     },

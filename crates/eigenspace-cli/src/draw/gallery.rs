@@ -51,7 +51,7 @@ pub(super) fn put(scene: &mut Scene, corner: Point, pixels: &[f64], size: ImageS
     let (width, height) = size.shown();
     // On whole units, so that the pixels of the image align with those of the PNG.
     let area = Area { left: corner.0.round(), top: corner.1.round(), width, height };
-    scene.add(Shape::Picture { area, bitmap: bitmap(pixels, size, range) });
+    scene.add(Shape::Image { area, bitmap: bitmap(pixels, size, range) });
 }
 
 /// The width that a title needs, up to a limit.

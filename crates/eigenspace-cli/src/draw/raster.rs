@@ -104,7 +104,7 @@ impl Brush {
             }
             Shape::Marks(marks) => self.marks(marks),
             Shape::Text(text) => self.text(text),
-            Shape::Picture { area, bitmap } => self.picture(area, bitmap),
+            Shape::Image { area, bitmap } => self.image(area, bitmap),
         }
     }
 
@@ -158,7 +158,7 @@ impl Brush {
         self.fill(glyphs, text.fill, 1.0);
     }
 
-    fn picture(&mut self, area: &Area, bitmap: &Bitmap) {
+    fn image(&mut self, area: &Area, bitmap: &Bitmap) {
         let (Ok(width), Ok(height)) = (u32::try_from(bitmap.width), u32::try_from(bitmap.height)) else { return };
         let Some(mut image) = Pixmap::new(width, height) else { return };
         let samples = if bitmap.gray { 1 } else { 3 };

@@ -123,7 +123,7 @@ pub(super) enum Shape {
     Ring { center: Point, radius: f64, stroke: Rgb, width: f64 },
     Marks(Marks),
     Text(Text),
-    Picture { area: Area, bitmap: Bitmap },
+    Image { area: Area, bitmap: Bitmap },
 }
 
 impl Shape {
@@ -131,7 +131,7 @@ impl Shape {
         let points = |points: &[Point]| points.iter().all(|p| p.0.is_finite() && p.1.is_finite());
         let area = |a: &Area| [a.left, a.top, a.width, a.height].iter().all(|v| v.is_finite());
         match self {
-            Self::Rect { area: a, .. } | Self::Picture { area: a, .. } => area(a),
+            Self::Rect { area: a, .. } | Self::Image { area: a, .. } => area(a),
             Self::Line { points: p, .. } | Self::Polygon { points: p, .. } => points(p),
             Self::Ring { center, radius, .. } => points(&[*center]) && radius.is_finite(),
             Self::Marks(marks) => points(&marks.at) && marks.radius.is_finite(),

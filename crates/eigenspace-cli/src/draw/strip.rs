@@ -88,7 +88,7 @@ fn color_scale(scene: &mut Scene, left: f64, top: f64, size: f64) {
     let values: Vec<f64> = (0..=STEPS).map(|i| 2.0 * i as f64 / STEPS as f64 - 1.0).collect();
     let form = ImageSize { width: values.len(), height: 1, channels: 1 };
     let area = Area { left: left.round(), top: top.round(), width: BAR, height: 10.0 };
-    scene.add(Shape::Picture { area, bitmap: bitmap(&values, form, Range::Signed(Some(1.0))) });
+    scene.add(Shape::Image { area, bitmap: bitmap(&values, form, Range::Signed(Some(1.0))) });
     let written = match size {
         100.0..10_000.0 => format!("{size:.0}"),
         0.01..100.0 => format!("{size:.2}"),

@@ -95,7 +95,7 @@ fn element(shape: &Shape) -> String {
         ),
         Shape::Marks(marks) => marked(marks),
         Shape::Text(text) => written(text),
-        Shape::Picture { area, bitmap } => picture(area, bitmap),
+        Shape::Image { area, bitmap } => image(area, bitmap),
     }
 }
 
@@ -164,7 +164,7 @@ fn written(text: &Text) -> String {
     out
 }
 
-fn picture(area: &Area, bitmap: &Bitmap) -> String {
+fn image(area: &Area, bitmap: &Bitmap) -> String {
     let color = if bitmap.gray { image::ExtendedColorType::L8 } else { image::ExtendedColorType::Rgb8 };
     // Writing to memory fails only for a bitmap of the wrong length, which `tile` never creates.
     let Ok(bytes) = raster::encode(&bitmap.bytes, bitmap.width, bitmap.height, color) else {

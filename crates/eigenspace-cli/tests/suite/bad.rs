@@ -2,11 +2,11 @@
 
 mod arrays;
 mod faces;
+mod images;
 mod models;
 mod options;
 mod overwrite;
 mod paths;
-mod pictures;
 mod rows;
 mod terminal;
 mod world;

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::files::{csv, npy};
 use crate::oracle::table;
 use crate::people;
-use crate::support::{Folder, Said, finish, same_files};
+use crate::support::{Directory, Said, finish, same_files};
 
 /// Commands that write a file back, or over an older one.
 const LINES: [&str; 6] = [
@@ -20,31 +20,31 @@ const LINES: [&str; 6] = [
     "project m.safetensors t.npy -o z.csv -q",
 ];
 
-fn world() -> Folder {
-    let folder = Folder::with("t.npy", npy(&table(80, 40, 71), "<f8", false));
-    folder.done("fit t.npy -o m.safetensors -q");
-    folder.done("fit t.npy -o n.safetensors -q");
-    folder.write("z.csv", "older\n");
-    people::write(&folder, "known", 3, 1..=3);
-    folder.done("faces train known -o r.safetensors -q");
-    folder.write("late/dov/1.pgm", people::picture(3, 1));
-    folder
+fn world() -> Directory {
+    let directory = Directory::with("t.npy", npy(&table(80, 40, 71), "<f8", false));
+    directory.done("fit t.npy -o m.safetensors -q");
+    directory.done("fit t.npy -o n.safetensors -q");
+    directory.write("z.csv", "older\n");
+    people::write(&directory, "known", 3, 1..=3);
+    directory.done("faces train known -o r.safetensors -q");
+    directory.write("late/dov/1.pgm", people::image(3, 1));
+    directory
 }
 
-/// Runs a shell in the folder that knows the command as `$EIGENSPACE`.
-fn shell(folder: &Folder, words: &[&str], script: &str) -> Said {
+/// Runs a shell in the directory that knows the command as `$EIGENSPACE`.
+fn shell(directory: &Directory, words: &[&str], script: &str) -> Said {
     let mut command = Command::new(words[0]);
-    command.args(&words[1..]).args(["-euc", script]).current_dir(folder.path("."));
+    command.args(&words[1..]).args(["-euc", script]).current_dir(directory.path("."));
     finish(command.env("EIGENSPACE", env!("CARGO_BIN_EXE_eigenspace")), b"")
 }
 
 /// The system lets no file grow beyond 1 KiB, which needs no privilege and no disk of our own.
 #[test]
 fn a_file_that_may_not_grow_keeps_its_older_self() {
-    let folder = world();
-    let before = folder.listing();
+    let directory = world();
+    let before = directory.listing();
     for line in LINES {
-        let said = shell(&folder, &["sh"], &format!("trap '' XFSZ; ulimit -f 1; exec \"$EIGENSPACE\" {line}"));
+        let said = shell(&directory, &["sh"], &format!("trap '' XFSZ; ulimit -f 1; exec \"$EIGENSPACE\" {line}"));
         let name = line.split_whitespace().find(|word| word.contains(".csv")).unwrap_or(if line.starts_with("faces") {
             "r.safetensors"
         } else {
@@ -55,7 +55,7 @@ fn a_file_that_may_not_grow_keeps_its_older_self() {
              hint: free disk space, or write to another disk; nothing was changed\n"
         );
         assert_eq!((said.code, said.err.as_str()), (Some(2), expected.as_str()), "{line}");
-        same_files(&before, &folder.listing());
+        same_files(&before, &directory.listing());
     }
 }
 
@@ -63,45 +63,45 @@ fn a_file_that_may_not_grow_keeps_its_older_self() {
 #[test]
 fn what_the_system_cuts_off_is_removed_by_the_next_command() {
     for line in LINES {
-        let folder = world();
-        let before = folder.listing();
-        let said = shell(&folder, &["sh"], &format!("ulimit -c 0; ulimit -f 1; exec \"$EIGENSPACE\" {line}"));
+        let directory = world();
+        let before = directory.listing();
+        let said = shell(&directory, &["sh"], &format!("ulimit -c 0; ulimit -f 1; exec \"$EIGENSPACE\" {line}"));
         assert_eq!(said.code, None, "{line}: {said}");
-        let mut after = folder.listing();
+        let mut after = directory.listing();
         let litter: Vec<String> = after.keys().filter(|name| name.ends_with(".tmp")).cloned().collect();
         assert_eq!(litter.len(), 1, "{line}");
         after.remove(&litter[0]);
         same_files(&before, &after);
-        folder.done(line);
-        assert!(folder.listing().keys().eq(before.keys()), "{line}: {:?}", folder.listing().keys());
+        directory.done(line);
+        assert!(directory.listing().keys().eq(before.keys()), "{line}: {:?}", directory.listing().keys());
     }
 }
 
 /// Read-only for everybody, the superuser too: mounted so, in a namespace that ends with the command.
 #[test]
 fn a_read_only_directory_is_left_as_it_is() {
-    let folder = world();
-    let before = folder.listing();
-    let is_root = std::os::unix::fs::MetadataExt::uid(&folder.path(".").metadata().unwrap()) == 0;
+    let directory = world();
+    let before = directory.listing();
+    let is_root = std::os::unix::fs::MetadataExt::uid(&directory.path(".").metadata().unwrap()) == 0;
     let unshare = ["unshare", if is_root { "-m" } else { "-rm" }, "sh"];
     let here = "mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\"";
-    let said = shell(&folder, &unshare, &format!("{here} && ! touch x 2>&1"));
+    let said = shell(&directory, &unshare, &format!("{here} && ! touch x 2>&1"));
     assert_eq!(said.code, Some(0), "this test mounts a directory read-only, and could not:\n{said}");
     for line in LINES {
-        let said = shell(&folder, &unshare, &format!("{here} && exec \"$EIGENSPACE\" {line}"));
+        let said = shell(&directory, &unshare, &format!("{here} && exec \"$EIGENSPACE\" {line}"));
         assert_eq!(said.code, Some(2), "{line}: {said}");
         assert!(said.err.contains("cause: Read-only file system (os error 30)"), "{line}: {said}");
         assert!(said.err.ends_with("hint: write to another directory; nothing was changed\n"), "{line}: {said}");
-        same_files(&before, &folder.listing());
+        same_files(&before, &directory.listing());
     }
 }
 
 #[test]
 fn a_directory_that_is_a_file_is_named() {
-    let folder = world();
+    let directory = world();
     for line in LINES {
         let line = line.split(" -o ").next().unwrap().replace(" -q", "");
-        let said = folder.refused(&format!("{line} -o t.npy/new.csv"));
+        let said = directory.refused(&format!("{line} -o t.npy/new.csv"));
         assert!(said.err.starts_with("error: cannot write `t.npy/new.csv`\n"), "{line}: {said}");
         let hint = "hint: write to an existing directory: a part of this path is a file\n";
         assert!(said.err.ends_with(hint), "{line}: {said}");
@@ -111,8 +111,8 @@ fn a_directory_that_is_a_file_is_named() {
 /// The second file is removed while the first, standard input, is read.
 #[test]
 fn input_that_vanishes_leaves_every_file_as_it_was() {
-    let folder = world();
-    let before = folder.listing();
+    let directory = world();
+    let before = directory.listing();
     // More than a pipe holds: when all is written, somebody is reading it.
     let rows = csv(&table(400, 40, 72));
     for line in [
@@ -120,17 +120,17 @@ fn input_that_vanishes_leaves_every_file_as_it_was() {
         "fit - late.csv -o m.safetensors -q",
         "project m.safetensors - late.csv -o z.csv -q",
     ] {
-        folder.write("late.csv", &rows);
-        let mut command = folder.command(line);
+        directory.write("late.csv", &rows);
+        let mut command = directory.command(line);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(rows.as_bytes()).unwrap();
-        fs::remove_file(folder.path("late.csv")).unwrap();
+        fs::remove_file(directory.path("late.csv")).unwrap();
         drop(input);
         let said: Said = child.wait_with_output().unwrap().into();
         let expected = "error: cannot read `late.csv`\n  cause: No such file or directory (os error 2)\n\n\
                         hint: check the spelling of the path and the current directory\n";
         assert_eq!((said.code, said.err.as_str()), (Some(2), expected), "{line}");
-        same_files(&before, &folder.listing());
+        same_files(&before, &directory.listing());
     }
 }

@@ -115,7 +115,7 @@ pub(crate) fn arrow(rows: &Rows, labels: &[&str]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// A gray picture.
+/// A gray image.
 pub(crate) fn pgm(width: usize, height: usize, pixel: impl Fn(usize) -> u8) -> Vec<u8> {
     let mut bytes = format!("P5\n{width} {height}\n255\n").into_bytes();
     bytes.extend((0..width * height).map(pixel));

@@ -11,7 +11,7 @@ use crate::files::npy;
 use crate::oracle::table;
 use crate::people;
 use crate::resume::write_array;
-use crate::support::Folder;
+use crate::support::Directory;
 
 fn rounds() -> u64 {
     std::env::var("EIGENSPACE_KILLS").map_or(12, |rounds| rounds.parse().unwrap())
@@ -24,23 +24,23 @@ fn share(round: u64) -> f64 {
 }
 
 /// Names of temporary files.
-fn temporaries(folder: &Folder) -> Vec<String> {
-    let names = fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+fn temporaries(directory: &Directory) -> Vec<String> {
+    let names = fs::read_dir(directory.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
     names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name.ends_with(".tmp")).collect()
 }
 
-fn spawn(folder: &Folder, line: &str) -> Child {
-    folder.command(line).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+fn spawn(directory: &Directory, line: &str) -> Child {
+    directory.command(line).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Kills a command at a moment of its run, or, every other time, of its writing. True if that came before its end.
-fn kill(folder: &Folder, mut child: Child, round: u64, whole: Duration) -> bool {
+fn kill(directory: &Directory, mut child: Child, round: u64, whole: Duration) -> bool {
     if round.is_multiple_of(2) {
         std::thread::sleep(whole.mul_f64(share(round)));
     } else {
         let writes = || {
-            let size = |name: &String| fs::metadata(folder.path(name)).map_or(0, |found| found.len());
-            temporaries(folder).iter().any(|name| size(name) > 0)
+            let size = |name: &String| fs::metadata(directory.path(name)).map_or(0, |found| found.len());
+            temporaries(directory).iter().any(|name| size(name) > 0)
         };
         while child.try_wait().unwrap().is_none() && !writes() {
             std::thread::sleep(Duration::from_micros(50));
@@ -74,13 +74,13 @@ impl Tally {
 }
 
 /// Kills a command that writes `file` again and again; what is there already is the older file.
-fn survives(folder: &Folder, line: &str, file: &str) {
-    let path = folder.path(file);
+fn survives(directory: &Directory, line: &str, file: &str) {
+    let path = directory.path(file);
     let older = fs::read(&path).ok();
     let start = Instant::now();
-    folder.done(line);
+    directory.done(line);
     let whole = start.elapsed();
-    let (new, names) = (folder.read(file), folder.listing().into_keys().collect::<Vec<_>>());
+    let (new, names) = (directory.read(file), directory.listing().into_keys().collect::<Vec<_>>());
     assert!(older.as_ref() != Some(&new), "{line}: nothing would be changed");
     let restore = || match &older {
         Some(older) => fs::write(&path, older).unwrap(),
@@ -89,40 +89,40 @@ fn survives(folder: &Folder, line: &str, file: &str) {
     let mut tally = Tally::default();
     for round in 0..rounds() {
         restore();
-        tally.in_time += u64::from(kill(folder, spawn(folder, line), round, whole));
+        tally.in_time += u64::from(kill(directory, spawn(directory, line), round, whole));
         let found = fs::read(&path).ok();
         assert!(found == older || found.as_ref() == Some(&new), "{line}: neither the older file nor the new one");
         if found.is_some() {
-            folder.done(&format!("inspect {file}"));
+            directory.done(&format!("inspect {file}"));
         }
         tally.kills += 1;
         tally.older += u64::from(found == older);
         tally.new += u64::from(found != older);
-        tally.temporaries += temporaries(folder).len() as u64;
+        tally.temporaries += temporaries(directory).len() as u64;
         restore();
-        folder.done(line);
-        assert!(folder.read(file) == new, "{line}: another file after a kill");
-        assert_eq!(folder.listing().into_keys().collect::<Vec<_>>(), names, "{line}: something was left");
+        directory.done(line);
+        assert!(directory.read(file) == new, "{line}: another file after a kill");
+        assert_eq!(directory.listing().into_keys().collect::<Vec<_>>(), names, "{line}: something was left");
     }
     tally.say(line);
 }
 
 /// Models of 100 columns, some 80 KB each.
-fn models() -> Folder {
-    let folder = Folder::new();
+fn models() -> Directory {
+    let directory = Directory::new();
     for (name, seed) in [("a", 41), ("b", 42)] {
-        folder.write(&format!("{name}.npy"), npy(&table(300, 100, seed), "<f8", false));
-        folder.done(&format!("fit {name}.npy -o {name}.safetensors -q"));
+        directory.write(&format!("{name}.npy"), npy(&table(300, 100, seed), "<f8", false));
+        directory.done(&format!("fit {name}.npy -o {name}.safetensors -q"));
     }
-    folder
+    directory
 }
 
-fn recognizer() -> Folder {
-    let folder = Folder::new();
-    people::write(&folder, "known", 5, 1..=8);
-    people::write(&folder, "late", 6, 9..=12);
-    folder.done("faces train known -o r.safetensors -q");
-    folder
+fn recognizer() -> Directory {
+    let directory = Directory::new();
+    people::write(&directory, "known", 5, 1..=8);
+    people::write(&directory, "late", 6, 9..=12);
+    directory.done("faces train known -o r.safetensors -q");
+    directory
 }
 
 #[test]
@@ -158,30 +158,30 @@ fn a_killed_forgetting() {
 /// The fit is killed three times, each time further on, and then goes on to its end, with the bytes of a fit that was never killed.
 #[test]
 fn a_killed_fit_with_a_checkpoint() {
-    let folder = Folder::new();
-    write_array(&folder.path("t.npy"), 9000, 300, false);
+    let directory = Directory::new();
+    write_array(&directory.path("t.npy"), 9000, 300, false);
     let line = "fit t.npy -k 5 -o m.safetensors -q --checkpoint f.ckpt --every 1";
     let start = Instant::now();
-    folder.done(line);
+    directory.done(line);
     let whole = start.elapsed();
-    let new = folder.read("m.safetensors");
-    let names: Vec<String> = folder.listing().into_keys().collect();
+    let new = directory.read("m.safetensors");
+    let names: Vec<String> = directory.listing().into_keys().collect();
     let mut tally = Tally::default();
     for round in 0..rounds() {
         if round % 4 == 0 {
-            fs::remove_file(folder.path("m.safetensors")).unwrap();
+            fs::remove_file(directory.path("m.safetensors")).unwrap();
         }
-        tally.in_time += u64::from(kill(&folder, spawn(&folder, line), round, whole));
-        let found = fs::read(folder.path("m.safetensors")).ok();
+        tally.in_time += u64::from(kill(&directory, spawn(&directory, line), round, whole));
+        let found = fs::read(directory.path("m.safetensors")).ok();
         assert!(found.as_ref().is_none_or(|found| *found == new), "neither no model nor the whole one");
         tally.kills += 1;
         tally.older += u64::from(found.is_none());
         tally.new += u64::from(found.is_some());
-        tally.temporaries += temporaries(&folder).len() as u64;
+        tally.temporaries += temporaries(&directory).len() as u64;
         if round % 4 == 3 {
-            folder.done(line);
-            assert!(folder.read("m.safetensors") == new, "another model than without kills");
-            assert_eq!(folder.listing().into_keys().collect::<Vec<_>>(), names, "something was left");
+            directory.done(line);
+            assert!(directory.read("m.safetensors") == new, "another model than without kills");
+            assert_eq!(directory.listing().into_keys().collect::<Vec<_>>(), names, "something was left");
         }
     }
     tally.say("fit --checkpoint");
@@ -190,27 +190,27 @@ fn a_killed_fit_with_a_checkpoint() {
 /// One of three updates of a model is killed: the other two are in it, and the third is there as a whole or not at all.
 #[test]
 fn one_of_several_updates_is_killed() {
-    let folder = models();
-    let older = folder.read("a.safetensors");
+    let directory = models();
+    let older = directory.read("a.safetensors");
     let start = Instant::now();
-    folder.done("update a.safetensors b.npy -q");
+    directory.done("update a.safetensors b.npy -q");
     let whole = 3 * start.elapsed();
     let mut tally = Tally::default();
     for round in 0..rounds() {
-        folder.write("a.safetensors", &older);
-        let mut started: Vec<Child> = (0..3).map(|_| spawn(&folder, "update a.safetensors b.npy -q")).collect();
-        tally.in_time += u64::from(kill(&folder, started.remove(0), round, whole));
+        directory.write("a.safetensors", &older);
+        let mut started: Vec<Child> = (0..3).map(|_| spawn(&directory, "update a.safetensors b.npy -q")).collect();
+        tally.in_time += u64::from(kill(&directory, started.remove(0), round, whole));
         for mut child in started {
             assert!(child.wait().unwrap().success());
         }
-        let rows = folder.json("inspect a.safetensors --json")["count"].as_u64().unwrap();
+        let rows = directory.json("inspect a.safetensors --json")["count"].as_u64().unwrap();
         assert!(rows == 900 || rows == 1200, "{rows} rows");
         tally.kills += 1;
         tally.older += u64::from(rows == 900);
         tally.new += u64::from(rows == 1200);
-        tally.temporaries += temporaries(&folder).len() as u64;
-        folder.done("update a.safetensors b.npy -q");
-        assert!(temporaries(&folder).is_empty(), "something was left");
+        tally.temporaries += temporaries(&directory).len() as u64;
+        directory.done("update a.safetensors b.npy -q");
+        assert!(temporaries(&directory).is_empty(), "something was left");
     }
     tally.say("one update of three");
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::files::npy_header;
-use crate::support::Folder;
+use crate::support::Directory;
 
 /// Allowed in each case.
 const LIMIT: u64 = 256 << 20;
@@ -38,8 +38,8 @@ fn write_array(path: &Path, rows: usize, columns: usize, fortran: bool) {
 }
 
 /// Runs a command and gives the most memory that it held, in bytes.
-fn peak(folder: &Folder, line: &str) -> u64 {
-    let mut child = folder.command(line).stdout(Stdio::null()).spawn().unwrap();
+fn peak(directory: &Directory, line: &str) -> u64 {
+    let mut child = directory.command(line).stdout(Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut most = 0;
     let ended = loop {
@@ -63,21 +63,21 @@ fn peak(folder: &Folder, line: &str) -> u64 {
 /// Fits and projects an array of so many bytes within the limit.
 #[expect(clippy::print_stderr, reason = "the figures are what one runs it for")]
 fn stays_small(gigabytes: usize, columns: usize, fortran: bool) {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let rows = (gigabytes << 30) / (8 * columns);
-    write_array(&folder.path("t.npy"), rows, columns, fortran);
+    write_array(&directory.path("t.npy"), rows, columns, fortran);
     let order = if fortran { "columns first" } else { "rows first" };
     for (verb, line) in [
         ("fit", "fit t.npy -k 20 -o m.safetensors -q"),
         ("project", "project m.safetensors t.npy -o coordinates.npy -q"),
     ] {
-        let most = peak(&folder, line);
+        let most = peak(&directory, line);
         let (megabytes, limit) = (most >> 20, LIMIT >> 20);
         let what = format!("{verb}: {rows} x {columns}, {gigabytes} GiB, {order}: {megabytes} MiB of {limit}");
         eprintln!("{what}");
         assert!(most < LIMIT, "{what}");
     }
-    assert_eq!(fs::metadata(folder.path("coordinates.npy")).unwrap().len(), 128 + (rows * 20 * 8) as u64);
+    assert_eq!(fs::metadata(directory.path("coordinates.npy")).unwrap().len(), 128 + (rows * 20 * 8) as u64);
 }
 
 #[test]
@@ -101,14 +101,14 @@ fn wide_rows_need_no_more() {
 /// The rows that are kept, and the model that is made of them: two matrices, and what every process needs.
 #[test]
 fn a_wide_text_needs_twice_its_matrix() {
-    let (folder, rows, columns) = (Folder::new(), 300_u64, 30_000_u64);
-    let mut file = std::io::BufWriter::new(File::create(folder.path("wide.csv")).unwrap());
+    let (directory, rows, columns) = (Directory::new(), 300_u64, 30_000_u64);
+    let mut file = std::io::BufWriter::new(File::create(directory.path("wide.csv")).unwrap());
     let mut state = 7_u64;
     for _ in 0..rows {
         let cells: Vec<String> = (0..columns).map(|_| (next(&mut state) % 9973).to_string()).collect();
         writeln!(file, "{}", cells.join(",")).unwrap();
     }
     drop(file);
-    let (most, matrix) = (peak(&folder, "fit wide.csv -k 5 -o m.safetensors -q"), rows * columns * 8);
+    let (most, matrix) = (peak(&directory, "fit wide.csv -k 5 -o m.safetensors -q"), rows * columns * 8);
     assert!(most < 2 * matrix + (96 << 20), "{} MiB for {} MiB", most >> 20, matrix >> 20);
 }

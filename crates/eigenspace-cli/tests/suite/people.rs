@@ -1,7 +1,7 @@
 //! Generated images of people, the same on every machine.
 
 use crate::files::pgm;
-use crate::support::Folder;
+use crate::support::Directory;
 
 pub(crate) const WIDTH: usize = 9;
 pub(crate) const HEIGHT: usize = 8;
@@ -15,26 +15,26 @@ fn mixed(a: usize, b: usize, c: usize) -> usize {
     ((x >> 32) & 255) as usize
 }
 
-/// The pixels of a picture of a person: their own, and some that change from picture to picture.
-pub(crate) fn pixels(person: usize, picture: usize) -> Vec<u8> {
+/// The pixels of an image of a person: their own, and some that change from image to image.
+pub(crate) fn pixels(person: usize, image: usize) -> Vec<u8> {
     let pixel = |at: usize| {
         let own = mixed(person, 1000, at) / 2;
-        (60 + own + mixed(person, picture, at) / 8) as u8
+        (60 + own + mixed(person, image, at) / 8) as u8
     };
     (0..WIDTH * HEIGHT).map(pixel).collect()
 }
 
 /// The same as a file.
-pub(crate) fn picture(person: usize, picture: usize) -> Vec<u8> {
-    let pixels = pixels(person, picture);
+pub(crate) fn image(person: usize, image: usize) -> Vec<u8> {
+    let pixels = pixels(person, image);
     pgm(WIDTH, HEIGHT, |at| pixels[at])
 }
 
-/// `folder/ada/1.pgm` and so on, for the first so many people.
-pub(crate) fn write(folder: &Folder, root: &str, people: usize, pictures: std::ops::RangeInclusive<usize>) {
+/// `directory/ada/1.pgm` and so on, for the first so many people.
+pub(crate) fn write(directory: &Directory, root: &str, people: usize, images: std::ops::RangeInclusive<usize>) {
     for (person, name) in NAMES.iter().enumerate().take(people) {
-        for number in pictures.clone() {
-            folder.write(&format!("{root}/{name}/{number}.pgm"), picture(person, number));
+        for number in images.clone() {
+            directory.write(&format!("{root}/{name}/{number}.pgm"), image(person, number));
         }
     }
 }

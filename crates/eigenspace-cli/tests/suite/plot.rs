@@ -1,6 +1,6 @@
 //! Plots: every kind, as SVG and PNG, and errors.
 
-use crate::support::Folder;
+use crate::support::Directory;
 
 const TABLE: &str = "name,height,weight,span,pulse
 Ada,171,65,170,62
@@ -11,41 +11,41 @@ Eva,168,60,165,66
 Finn,190,92,194,55
 ";
 
-fn table() -> Folder {
-    let folder = Folder::with("people.csv", TABLE);
-    folder.done("fit people.csv --label name -o m --quiet");
-    folder
+fn table() -> Directory {
+    let directory = Directory::with("people.csv", TABLE);
+    directory.done("fit people.csv --label name -o m --quiet");
+    directory
 }
 
-/// Eight pictures of 4 x 3 in two classes.
-fn pictures() -> Folder {
-    let folder = Folder::new();
+/// Eight images of 4 x 3 in two classes.
+fn images() -> Directory {
+    let directory = Directory::new();
     for i in 0..8_u8 {
         let mut bytes = b"P5\n4 3\n255\n".to_vec();
         bytes.extend((0..12_u8).map(|j| (i * 31) ^ (j * 17)));
-        folder.write(&format!("faces/s{}/{}.pgm", i / 4 + 1, i % 4 + 1), bytes);
+        directory.write(&format!("faces/s{}/{}.pgm", i / 4 + 1, i % 4 + 1), bytes);
     }
-    folder.done("fit faces -k 3 -o m --quiet");
-    folder
+    directory.done("fit faces -k 3 -o m --quiet");
+    directory
 }
 
 /// Draws as SVG and as PNG; returns the SVG.
-fn drawn(folder: &Folder, arguments: &str) -> String {
+fn drawn(directory: &Directory, arguments: &str) -> String {
     for ending in ["svg", "png"] {
-        let said = folder.run(&format!("plot {arguments} -o picture.{ending}"));
+        let said = directory.run(&format!("plot {arguments} -o plot.{ending}"));
         assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said}");
-        assert!(said.err.ends_with(&format!("wrote `picture.{ending}`\n")), "{said}");
+        assert!(said.err.ends_with(&format!("wrote `plot.{ending}`\n")), "{said}");
     }
-    let png = folder.read("picture.png");
+    let png = directory.read("plot.png");
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 2000, "{} bytes", png.len());
-    let svg = folder.text("picture.svg");
+    let svg = directory.text("plot.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
     assert!(document.root_element().has_tag_name("svg"));
     assert!(!svg.contains("NaN"));
     svg
 }
 
-/// The texts of a picture.
+/// The texts of a plot.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -58,9 +58,9 @@ fn texts(svg: &str) -> Vec<String> {
 
 #[test]
 fn kinds_that_show_a_model_alone_need_no_rows() {
-    let folder = table();
-    assert!(texts(&drawn(&folder, "scree m")).contains(&"cumulative".to_owned()));
-    let names = texts(&drawn(&folder, "circle m --title People"));
+    let directory = table();
+    assert!(texts(&drawn(&directory, "scree m")).contains(&"cumulative".to_owned()));
+    let names = texts(&drawn(&directory, "circle m --title People"));
     for name in ["height", "weight", "span", "pulse", "People"] {
         assert!(names.iter().any(|text| text == name), "{name} is missing: {names:?}");
     }
@@ -68,12 +68,12 @@ fn kinds_that_show_a_model_alone_need_no_rows() {
 
 #[test]
 fn kinds_that_show_rows_color_them_by_label() {
-    let folder = table();
+    let directory = table();
     for kind in ["scatter", "biplot", "monitor"] {
-        let names = texts(&drawn(&folder, &format!("{kind} m people.csv --label name -k 2")));
+        let names = texts(&drawn(&directory, &format!("{kind} m people.csv --label name -k 2")));
         assert!(["Ada", "Finn"].iter().all(|name| names.iter().any(|text| text == name)), "{kind}: {names:?}");
     }
-    let axes = texts(&drawn(&folder, "scatter m people.csv --label name --axes 3,1,2"));
+    let axes = texts(&drawn(&directory, "scatter m people.csv --label name --axes 3,1,2"));
     for axis in ["PC 1", "PC 2", "PC 3"] {
         assert!(axes.iter().any(|text| text.starts_with(axis)), "{axis}: {axes:?}");
     }
@@ -81,8 +81,8 @@ fn kinds_that_show_rows_color_them_by_label() {
 
 #[test]
 fn the_share_on_an_axis_is_that_of_the_component() {
-    let folder = table();
-    let axes = texts(&drawn(&folder, "scatter m people.csv --label name"));
+    let directory = table();
+    let axes = texts(&drawn(&directory, "scatter m people.csv --label name"));
     // By plain loops and the power method, without the library.
     let rows: Vec<Vec<f64>> =
         TABLE.lines().skip(1).map(|line| line.split(',').skip(1).map(|cell| cell.parse().unwrap()).collect()).collect();
@@ -101,37 +101,37 @@ fn the_share_on_an_axis_is_that_of_the_component() {
 }
 
 #[test]
-fn models_of_pictures_show_pictures() {
-    let folder = pictures();
-    let svg = drawn(&folder, "gallery m");
+fn models_of_images_show_images() {
+    let directory = images();
+    let svg = drawn(&directory, "gallery m");
     assert_eq!(svg.matches("<image").count(), 4, "the mean and three components");
-    let svg = drawn(&folder, "strip m faces --row 5 --steps 1,2,3");
+    let svg = drawn(&directory, "strip m faces --row 5 --steps 1,2,3");
     assert_eq!(svg.matches("<image").count(), 10, "three rows of three and the bar of colors");
-    let names = texts(&drawn(&folder, "scatter m faces"));
+    let names = texts(&drawn(&directory, "scatter m faces"));
     assert!(names.contains(&"s1".to_owned()) && names.contains(&"s2".to_owned()), "{names:?}");
 }
 
 #[test]
 fn a_character_without_a_font_is_reported_for_a_png_and_kept_in_an_svg() {
-    let folder = table();
+    let directory = table();
     let title = "\u{10abcd}\u{10abce}";
-    let said = folder.run(&format!("plot scree m --title {title} -o x.png"));
+    let said = directory.run(&format!("plot scree m --title {title} -o x.png"));
     assert_eq!(said.code, Some(0), "{said}");
     assert_eq!(said.err.matches("warning: ").count(), 1, "{said}");
     assert!(said.err.contains("no installed font has the characters U+10ABCD, U+10ABCE"), "{said}");
     assert!(said.err.contains("hint: install ") && said.err.contains(".svg"), "{said}");
-    let said = folder.run(&format!("plot scree m --title {title} -o x.svg"));
+    let said = directory.run(&format!("plot scree m --title {title} -o x.svg"));
     assert_eq!(said.err, "wrote `x.svg`\n", "{said}");
-    assert!(folder.text("x.svg").contains(title));
+    assert!(directory.text("x.svg").contains(title));
 }
 
 #[test]
 fn what_cannot_be_drawn_says_why() {
-    let folder = table();
-    let hint = |line: &str| folder.refused(line).err;
+    let directory = table();
+    let hint = |line: &str| directory.refused(line).err;
     assert_eq!(
         hint("plot gallery m -o x.svg"),
-        "error: cannot show the rows as images: the model does not know their width and height\n\nhint: set the size of the images with --shape WIDTHxHEIGHT\n"
+        "error: cannot show the rows as images: the model does not store their width and height\n\nhint: set the size of the images with --shape WIDTHxHEIGHT\n"
     );
     assert_eq!(
         hint("plot gallery m --shape 3x2 -o x.svg"),
@@ -149,13 +149,13 @@ fn what_cannot_be_drawn_says_why() {
         hint("plot circle m --axes 1,9 -o x.svg"),
         "error: cannot use component 9: the model has 4\n\nhint: count components from 1; ask for more with -k\n"
     );
-    let pictures = pictures();
+    let images = images();
     assert_eq!(
-        pictures.refused("plot strip m faces --row 8 -o x.svg").err,
+        images.refused("plot strip m faces --row 8 -o x.svg").err,
         "error: cannot show row 8: the input has fewer rows\n\nhint: choose a smaller row; the first row is 0\n"
     );
     assert!(
-        pictures
+        images
             .refused("plot biplot m faces -o x.svg")
             .err
             .starts_with("error: cannot draw this plot: the columns of the model have no names")

@@ -9,7 +9,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::files::{npy_header, pgm};
-use crate::support::Folder;
+use crate::support::Directory;
 
 /// Wide enough for the factor engine.
 const WIDE: usize = 1200;
@@ -57,10 +57,10 @@ fn killed_after(mut child: Child, checkpoint: &Path, writes: usize) -> ExitStatu
 
 /// Kills a fit again and again, each time after so many checkpoints more. Where the fit was done before it could be
 /// killed, all begins anew.
-fn interrupt(folder: &Folder, line: &str, writes: &[usize]) {
+fn interrupt(directory: &Directory, line: &str, writes: &[usize]) {
     let killed = |&writes: &usize| {
-        let child = folder.command(line).stdout(Stdio::null()).spawn().unwrap();
-        let ended = killed_after(child, &folder.path("f.ckpt"), writes);
+        let child = directory.command(line).stdout(Stdio::null()).spawn().unwrap();
+        let ended = killed_after(child, &directory.path("f.ckpt"), writes);
         assert!(ended.success() || ended.code().is_none(), "{ended}");
         ended.code().is_none()
     };
@@ -68,18 +68,18 @@ fn interrupt(folder: &Folder, line: &str, writes: &[usize]) {
         if writes.iter().all(killed) {
             return;
         }
-        fs::remove_file(folder.path("m.safetensors")).unwrap();
+        fs::remove_file(directory.path("m.safetensors")).unwrap();
     }
     panic!("the fit was too quick to be killed {} times, in 20 attempts", writes.len());
 }
 
 /// Fits without interruption, then with at least three, and compares the two models byte by byte.
-fn survives_being_killed(folder: &Folder, arguments: &str) {
-    folder.done(&format!("fit {arguments} -o whole.safetensors -q"));
+fn survives_being_killed(directory: &Directory, arguments: &str) {
+    directory.done(&format!("fit {arguments} -o whole.safetensors -q"));
     let line = format!("fit {arguments} -o m.safetensors -q --checkpoint f.ckpt --every 1");
-    interrupt(folder, &line, &[1, 2, 1]);
-    assert!(folder.exists("f.ckpt") && !folder.exists("m.safetensors"));
-    let said = folder.run(&line.replace(" -q", ""));
+    interrupt(directory, &line, &[1, 2, 1]);
+    assert!(directory.exists("f.ckpt") && !directory.exists("m.safetensors"));
+    let said = directory.run(&line.replace(" -q", ""));
     assert_eq!(said.code, Some(0), "{said}");
     let row: u64 = said
         .err
@@ -92,16 +92,16 @@ fn survives_being_killed(folder: &Folder, arguments: &str) {
         .unwrap();
     assert!(row > 0, "{said}");
     assert!(
-        folder.read("m.safetensors") == folder.read("whole.safetensors"),
+        directory.read("m.safetensors") == directory.read("whole.safetensors"),
         "another model than without interruption"
     );
-    assert!(!folder.exists("f.ckpt"), "a checkpoint that has done its work goes");
+    assert!(!directory.exists("f.ckpt"), "a checkpoint that has done its work goes");
 }
 
-fn wide(holes: bool) -> Folder {
-    let folder = Folder::new();
-    write_array(&folder.path("t.npy"), 9000, WIDE, holes);
-    folder
+fn wide(holes: bool) -> Directory {
+    let directory = Directory::new();
+    write_array(&directory.path("t.npy"), 9000, WIDE, holes);
+    directory
 }
 
 #[test]
@@ -121,9 +121,9 @@ fn an_array_with_cells_filled() {
 
 #[test]
 fn an_array_with_weights() {
-    let folder = wide(false);
-    folder.write("w.csv", (0..9000).map(|i| format!("{}\n", f64::from(i % 7) / 3.0)).collect::<String>());
-    survives_being_killed(&folder, "t.npy -k 5 --weights w.csv");
+    let directory = wide(false);
+    directory.write("w.csv", (0..9000).map(|i| format!("{}\n", f64::from(i % 7) / 3.0)).collect::<String>());
+    survives_being_killed(&directory, "t.npy -k 5 --weights w.csv");
 }
 
 #[test]
@@ -132,41 +132,41 @@ fn an_array_that_is_forgotten() {
 }
 
 #[test]
-fn several_arrays_in_a_folder() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path("parts")).unwrap();
+fn several_arrays_in_a_directory() {
+    let directory = Directory::new();
+    fs::create_dir(directory.path("parts")).unwrap();
     for (name, rows) in [("1", 1500), ("2", 2000), ("10", 5000), ("11", 10)] {
-        write_array(&folder.path(&format!("parts/{name}.npy")), rows, WIDE, false);
+        write_array(&directory.path(&format!("parts/{name}.npy")), rows, WIDE, false);
     }
-    survives_being_killed(&folder, "parts -k 5");
+    survives_being_killed(&directory, "parts -k 5");
 }
 
 #[test]
 fn text() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let mut text = String::from("label");
     (0..60).for_each(|j| text += &format!(",c{j}"));
     for i in 0..90_000 {
         text += &format!("\nrow {i}");
         (0..60).for_each(|j| text += &format!(",{:.3}", cell(i, j)));
     }
-    folder.write("t.csv", text);
-    survives_being_killed(&folder, "t.csv --label label -k 3");
+    directory.write("t.csv", text);
+    survives_being_killed(&directory, "t.csv --label label -k 3");
 }
 
-/// The checkpoint lies among the pictures, and is none of them.
+/// The checkpoint lies among the images, and is none of them.
 #[test]
-fn pictures_beside_their_checkpoint() {
-    let folder = Folder::new();
+fn images_beside_their_checkpoint() {
+    let directory = Directory::new();
     for i in 0..800 {
-        folder.write(&format!("{}/{}.pgm", i % 8, i), pgm(120, 100, |at| (255.0 * cell(i, at)).min(255.0) as u8));
+        directory.write(&format!("{}/{}.pgm", i % 8, i), pgm(120, 100, |at| (255.0 * cell(i, at)).min(255.0) as u8));
     }
     let line = "fit . -k 5 -o m.safetensors -q";
-    folder.done(line);
-    let expected = folder.read("m.safetensors");
-    fs::remove_file(folder.path("m.safetensors")).unwrap();
+    directory.done(line);
+    let expected = directory.read("m.safetensors");
+    fs::remove_file(directory.path("m.safetensors")).unwrap();
     let line = format!("{line} --checkpoint f.ckpt --every 1");
-    interrupt(&folder, &line, &[1, 1, 1]);
-    folder.done(&line);
-    assert!(folder.read("m.safetensors") == expected);
+    interrupt(&directory, &line, &[1, 1, 1]);
+    directory.done(&line);
+    assert!(directory.read("m.safetensors") == expected);
 }

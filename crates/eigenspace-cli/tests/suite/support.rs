@@ -10,29 +10,29 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Names and bytes of files, folders with a slash at the end.
+/// Names and bytes of files, directories with a slash at the end.
 pub(crate) type Listing = BTreeMap<String, Vec<u8>>;
 
-/// A temporary folder.
-pub(crate) struct Folder(TempDir);
+/// A temporary directory.
+pub(crate) struct Directory(TempDir);
 
-impl Folder {
+impl Directory {
     pub(crate) fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
 
     /// With one file in it.
     pub(crate) fn with(name: &str, bytes: impl AsRef<[u8]>) -> Self {
-        let folder = Self::new();
-        folder.write(name, bytes);
-        folder
+        let directory = Self::new();
+        directory.write(name, bytes);
+        directory
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Writes a file, and the folders that it is in.
+    /// Writes a file, and the directories that it is in.
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -51,14 +51,14 @@ impl Folder {
         self.path(name).exists()
     }
 
-    /// All that is in the folder.
+    /// All that is in the directory.
     pub(crate) fn listing(&self) -> Listing {
         let mut found = Listing::new();
         list(self.0.path(), "", &mut found);
         found
     }
 
-    /// The command with these words, in this folder.
+    /// The command with these words, in this directory.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_eigenspace"));
         command.args(line.split_whitespace()).current_dir(self.0.path());
@@ -126,8 +126,8 @@ pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Said {
     output.into()
 }
 
-fn list(folder: &Path, prefix: &str, found: &mut Listing) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn list(directory: &Path, prefix: &str, found: &mut Listing) {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let name = format!("{prefix}{}", path.file_name().unwrap().to_string_lossy());
         if path.is_dir() {

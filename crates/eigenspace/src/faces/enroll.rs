@@ -27,10 +27,10 @@ impl Recognizer {
     /// rejected.
     pub fn enroll(&self, faces: Faces<'_>) -> Result<Self, Error> {
         if faces.rows.nrows() > 0 {
-            crate::rows::block::check(faces.rows, self.model.features())?;
+            faces.rows.check(self.model.features())?;
         }
         let (mut new, order) = admit(faces, &self.images)?;
-        let rows = self.options.pixels.apply(faces.rows.select(Axis(0), &order));
+        let rows = self.options.pixels.apply(faces.rows.select(&order));
         let model = self.model.update(rows.view(), self.options.truncation())?;
         let (theirs, outside) = in_all_directions(&model, rows.view())?;
         new.iter_mut().zip(outside).for_each(|(image, outside)| image.outside = outside);

@@ -51,7 +51,7 @@ pub struct Evaluation {
 
 /// The images as shorter rows with the same distances.
 pub(super) fn isometric(faces: Faces<'_>, pixels: Pixels) -> Result<Array2<f64>, Error> {
-    let rows = pixels.apply(faces.rows.to_owned());
+    let rows = pixels.apply(faces.rows.all_widened().into_owned());
     Ok(EigenspaceModel::fit(rows.view())?.project(rows.view())?)
 }
 
@@ -113,7 +113,7 @@ fn for_trials(options: &FaceOptions) -> FaceOptions {
 /// Runs one split; the model is fitted once for all settings.
 fn of_split(rows: &Array2<f64>, faces: Faces<'_>, split: &Split, options: &[FaceOptions]) -> Result<Vec<Trial>, Error> {
     let (train, people, images) = chosen(rows, faces, &split.train);
-    let theirs = Faces { rows: train.view(), people: &people, images: &images };
+    let theirs = Faces::new(&train, &people, &images);
     let mut trials = Vec::new();
     let mut before: Option<Recognizer> = None;
     for options in options.iter().map(for_trials) {
@@ -200,13 +200,13 @@ pub fn incremental(
         let so_far = &order[..=i];
         let (theirs, train, test) = (of(&split.train, &[person]), of(&split.train, so_far), of(&split.test, so_far));
         let (new, people, images) = chosen(&rows, faces, &theirs);
-        let arriving = Faces { rows: new.view(), people: &people, images: &images };
+        let arriving = Faces::new(&new, &people, &images);
         let recognizer = match &grown {
             Some(before) => before.enroll(arriving)?,
             None => Recognizer::train(arriving, options.clone())?,
         };
         let (all, people, images) = chosen(&rows, faces, &train);
-        let scratch = Recognizer::train(Faces { rows: all.view(), people: &people, images: &images }, options.clone())?;
+        let scratch = Recognizer::train(Faces::new(&all, &people, &images), options.clone())?;
         let outcomes = recognize(&recognizer, &rows, faces, &train, &test)?;
         let again = recognize(&scratch, &rows, faces, &train, &test)?;
         let right = |outcome: &&Outcome| outcome.ranking.first() == Some(&faces.people[outcome.image]);

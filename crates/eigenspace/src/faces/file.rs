@@ -104,14 +104,14 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
     }
     let size = model.metadata().image().map(|image| (image.width(), image.height()));
     let options = FaceOptions { components: model.n_components_setting(), size, ..options(faces)? };
-    options.check().map_err(|_| FormatError::Inconsistent { what: "the settings" })?;
+    options.check().map_err(|_| FormatError::Inconsistent { what: "the settings and their valid ranges" })?;
 
     let (people, names) = (names(faces, "people")?, names(faces, "images")?);
     let n = names.len();
     let coordinates = floats_of(&file, "faces.coordinates", &[n, model.rank()], false)?;
     let wrong = |what| FormatError::Inconsistent { what };
     let coordinates = Array2::from_shape_vec((n, model.rank()), coordinates)
-        .map_err(|_| wrong("the shape and the length of the coordinates"))?;
+        .map_err(|_| wrong("the shape and the length of the scores"))?;
     let digests = integers_of(&file, "faces.digest", shape_of(&file, "faces.digest", 1)?[0])?;
     let persons = integers_of(&file, "faces.person", n)?;
     let outside = floats_of(&file, "faces.outside", &[n], true)?;

@@ -149,7 +149,7 @@ fn of_split(
     options: &[FaceOptions],
 ) -> Result<Vec<OpenTrial>, Error> {
     let (train, people, images) = chosen(rows, faces, &split.train);
-    let theirs = Faces { rows: train.view(), people: &people, images: &images };
+    let theirs = Faces::new(&train, &people, &images);
     let mut trials = Vec::new();
     let mut before: Option<Recognizer> = None;
     let mut learned: Vec<(FaceOptions, Thresholds)> = Vec::new();

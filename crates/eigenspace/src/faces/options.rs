@@ -86,40 +86,29 @@ pub enum Threshold {
 
 /// How to train a recognizer.
 ///
+/// A setting and the method that sets it have the same name; the method that reads it starts with `get_`, as in
+/// [`std::process::Command`].
+///
 /// ```
 /// use eigenspace::faces::{Classifier, FaceOptions, Metric};
 /// let options = FaceOptions::new().classifier("svm".parse()?).metric(Metric::Cosine);
-/// assert!(matches!(options.classifier, Classifier::LinearSvm { .. }));
+/// assert!(matches!(options.get_classifier(), Classifier::LinearSvm { .. }));
 /// # Ok::<(), eigenspace::faces::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct FaceOptions {
-    /// k: number of components used for recognition. All directions are kept, so it can be changed at any time.
-    pub components: Components,
-    /// Number of directions to keep, if keeping all takes too much memory. Enrolling is then only as accurate as the
-    /// certificate says, and people whose images contributed to a dropped direction cannot be forgotten.
-    pub max_rank: Option<usize>,
-    /// The classifier.
-    pub classifier: Classifier,
-    /// The distance between images.
-    pub metric: Metric,
-    /// The transformation of pixels.
-    pub pixels: Pixels,
-    /// The distance to the nearest person above which a face is unknown.
-    pub unknown: Threshold,
-    /// The distance to the space of faces above which an image is not a face.
-    pub not_a_face: Threshold,
-    /// The share of new images of known people that learned thresholds accept.
-    pub accept: f64,
-    /// Seed for the order of the images in the perceptron.
-    pub seed: u64,
-    /// Width and height of the images, for drawing them; the recognizer itself does not need them.
-    pub size: Option<(usize, usize)>,
-    /// Bits per pixel, 8 or 16, for readers of images: pixels of another depth have another scale.
-    pub depth: Option<u8>,
-    /// Whether images were resized to that size, so that readers resize new images too.
-    pub resized: bool,
+    pub(crate) components: Components,
+    pub(crate) max_rank: Option<usize>,
+    pub(crate) classifier: Classifier,
+    pub(crate) metric: Metric,
+    pub(crate) pixels: Pixels,
+    pub(crate) unknown: Threshold,
+    pub(crate) not_a_face: Threshold,
+    pub(crate) accept: f64,
+    pub(crate) seed: u64,
+    pub(crate) size: Option<(usize, usize)>,
+    pub(crate) depth: Option<u8>,
+    pub(crate) resized: bool,
 }
 
 impl Default for FaceOptions {
@@ -166,13 +155,15 @@ impl FaceOptions {
         Self::default()
     }
 
-    /// Sets [`components`](Self#structfield.components).
+    /// Number of components used for recognition: a number (40 by default), a share of variance such as 0.95, or
+    /// [`Components::All`]. It can be changed at any time, because directions beyond it are kept.
     pub fn components(mut self, components: impl Into<Components>) -> Self {
         self.components = components.into();
         self
     }
 
-    /// Sets [`max_rank`](Self#structfield.max_rank).
+    /// Largest number of directions to keep, if keeping all takes too much memory. Enrolling is then only as accurate as
+    /// the certificate says, and people whose images contributed to a dropped direction cannot be forgotten.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = match rank.into() {
             Rank::All => None,
@@ -181,64 +172,124 @@ impl FaceOptions {
         self
     }
 
-    /// Sets [`classifier`](Self#structfield.classifier).
+    /// The classifier.
     pub fn classifier(mut self, classifier: Classifier) -> Self {
         self.classifier = classifier;
         self
     }
 
-    /// Sets [`metric`](Self#structfield.metric).
+    /// The distance between images.
     pub fn metric(mut self, metric: Metric) -> Self {
         self.metric = metric;
         self
     }
 
-    /// Sets [`pixels`](Self#structfield.pixels).
+    /// How pixels are transformed first.
     pub fn pixels(mut self, pixels: Pixels) -> Self {
         self.pixels = pixels;
         self
     }
 
-    /// Sets [`unknown`](Self#structfield.unknown).
+    /// The distance to the nearest person above which a face is unknown.
     pub fn unknown(mut self, threshold: Threshold) -> Self {
         self.unknown = threshold;
         self
     }
 
-    /// Sets [`not_a_face`](Self#structfield.not_a_face).
+    /// The distance to the space of faces above which an image is not a face.
     pub fn not_a_face(mut self, threshold: Threshold) -> Self {
         self.not_a_face = threshold;
         self
     }
 
-    /// Sets [`accept`](Self#structfield.accept).
+    /// The share of new images of known people that learned thresholds accept.
     pub fn accept(mut self, share: f64) -> Self {
         self.accept = share;
         self
     }
 
-    /// Sets [`seed`](Self#structfield.seed).
+    /// Seed for the order of the images in the training of the perceptron.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Sets [`size`](Self#structfield.size): width and height.
+    /// Width and height of the images, for drawing them; the recognizer itself does not need them.
     pub fn size(mut self, size: (usize, usize)) -> Self {
         self.size = Some(size);
         self
     }
 
-    /// Sets [`depth`](Self#structfield.depth).
+    /// Bits per pixel, 8 or 16, for readers of images: pixels of another depth have another scale.
     pub fn depth(mut self, bits: u8) -> Self {
         self.depth = Some(bits);
         self
     }
 
-    /// Sets [`resized`](Self#structfield.resized).
+    /// Whether images were resized to that size, so that readers resize new images too.
     pub fn resized(mut self, resized: bool) -> Self {
         self.resized = resized;
         self
+    }
+
+    /// The value of [`components`](Self::components).
+    pub fn get_components(&self) -> Components {
+        self.components
+    }
+
+    /// The value of [`max_rank`](Self::max_rank).
+    pub fn get_max_rank(&self) -> Rank {
+        self.max_rank.map_or(Rank::All, Rank::AtMost)
+    }
+
+    /// The value of [`classifier`](Self::classifier).
+    pub fn get_classifier(&self) -> Classifier {
+        self.classifier
+    }
+
+    /// The value of [`metric`](Self::metric).
+    pub fn get_metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// The value of [`pixels`](Self::pixels).
+    pub fn get_pixels(&self) -> Pixels {
+        self.pixels
+    }
+
+    /// The value of [`unknown`](Self::unknown).
+    pub fn get_unknown(&self) -> Threshold {
+        self.unknown
+    }
+
+    /// The value of [`not_a_face`](Self::not_a_face).
+    pub fn get_not_a_face(&self) -> Threshold {
+        self.not_a_face
+    }
+
+    /// The value of [`accept`](Self::accept).
+    pub fn get_accept(&self) -> f64 {
+        self.accept
+    }
+
+    /// The value of [`seed`](Self::seed).
+    pub fn get_seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The value of [`size`](Self::size).
+    pub fn get_size(&self) -> Option<(usize, usize)> {
+        self.size
+    }
+
+    /// The value of [`depth`](Self::depth).
+    pub fn get_depth(&self) -> Option<u8> {
+        self.depth
+    }
+
+    /// The value of [`resized`](Self::resized).
+    pub fn get_resized(&self) -> bool {
+        self.resized
     }
 
     /// Rejects invalid settings.

@@ -12,24 +12,21 @@ use crate::model::batch::Method;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::ImageShape;
 use crate::model::truncation::Components;
-use crate::rows::block;
+use crate::rows::block::Block;
 
 /// Images, one per row, with the person in each and its name.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Faces<'a> {
-    /// The pixels.
-    pub rows: ArrayView2<'a, f64>,
-    /// The person in each image.
-    pub people: &'a [String],
-    /// The name of each image; images of the same person have different names.
-    pub images: &'a [String],
+    pub(crate) rows: Block<'a>,
+    pub(crate) people: &'a [String],
+    pub(crate) images: &'a [String],
 }
 
 impl<'a> Faces<'a> {
-    /// Images, with the name of the person and of the image for each row.
-    pub fn new(rows: ArrayView2<'a, f64>, people: &'a [String], images: &'a [String]) -> Self {
-        Self { rows, people, images }
+    /// The pixels of the images, the person in each image, and the name of each image. Images of the same person have
+    /// different names. Weights of a block are ignored: every image counts once.
+    pub fn new(rows: impl Into<Block<'a>>, people: &'a [String], images: &'a [String]) -> Self {
+        Self { rows: rows.into().unweighted(), people, images }
     }
 }
 
@@ -60,11 +57,11 @@ impl Enrolled {
 /// let rows = array![[9.0, 1.0, 0.0], [8.0, 1.0, 1.0], [0.0, 1.0, 9.0], [1.0, 0.0, 8.0]];
 /// let people = ["s1", "s1", "s2", "s2"].map(String::from);
 /// let images = ["1", "2", "1", "2"].map(String::from);
-/// let faces = Faces::new(rows.view(), &people, &images);
+/// let faces = Faces::new(&rows, &people, &images);
 /// // Four images are too few to learn the thresholds for unknown faces and for other images.
 /// let open = FaceOptions::new().unknown(Threshold::None).not_a_face(Threshold::None);
 /// let recognizer = Recognizer::train(faces, open)?;
-/// let found = recognizer.matcher()?.recognize(array![[7.0, 2.0, 0.0]].view())?;
+/// let found = recognizer.matcher()?.recognize(&array![[7.0, 2.0, 0.0]])?;
 /// assert_eq!(found[0].person(), Some("s1"));
 ///
 /// let without = recognizer.forget("s1")?;
@@ -86,14 +83,14 @@ impl Recognizer {
     pub fn train(faces: Faces<'_>, options: FaceOptions) -> Result<Self, Error> {
         options.check()?;
         let (images, order) = admit(faces, &[])?;
-        block::check(faces.rows, faces.rows.ncols())?;
+        faces.rows.check(faces.rows.ncols())?;
         if let Some((width, height)) = options.size {
             let (pixels, features) = (width.checked_mul(height), faces.rows.ncols());
             if !pixels.is_some_and(|pixels| pixels > 0 && [pixels, pixels.saturating_mul(3)].contains(&features)) {
                 return Err(Error::ImageSize { size: (width, height), features });
             }
         }
-        let rows = options.pixels.apply(faces.rows.select(Axis(0), &order));
+        let rows = options.pixels.apply(faces.rows.select(&order));
         let model = EigenspaceModel::fit_by(rows.view(), Method::Auto, options.truncation())?;
         let model = described(model.with_components(options.components)?, &options)?;
         Self::from_rows(model, options, images, rows.view())
@@ -230,7 +227,7 @@ pub(crate) fn admit(faces: Faces<'_>, enrolled: &[Enrolled]) -> Result<(Vec<Enro
         return Err(Error::NoImages);
     }
     let mut admitted: Vec<Enrolled> = Vec::with_capacity(images);
-    for (i, row) in faces.rows.rows().into_iter().enumerate() {
+    for (i, row) in faces.rows.all_widened().rows().into_iter().enumerate() {
         let (person, name) = (faces.people[i].clone(), faces.images[i].clone());
         if person.is_empty() || name.is_empty() {
             return Err(Error::NoName { image: i });

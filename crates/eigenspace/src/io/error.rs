@@ -39,7 +39,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A program that does not use our locks changed the file between reading it and writing it back.
-    #[error("cannot write `{path}`: another program changed it after it was read", path = path.display())]
+    #[error("cannot write `{path}`: another program changed it after it was read", path = printable_path(path))]
     Changed {
         /// The file.
         path: PathBuf,
@@ -130,7 +130,7 @@ pub enum FormatError {
     #[error("the checksum does not match: the file was changed after it was written")]
     Checksum,
     /// A number that is not finite, or negative where it cannot be.
-    #[error("the tensor `{name}` holds {value} at position {index}")]
+    #[error("invalid value {value} at position {index} of the tensor `{name}`")]
     Value {
         /// The tensor.
         name: &'static str,
@@ -139,22 +139,22 @@ pub enum FormatError {
         /// The number.
         value: f64,
     },
-    /// The spectrum increases somewhere.
-    #[error("the spectrum increases at position {index}")]
+    /// The singular values increase somewhere.
+    #[error("the singular values are not in descending order: they increase at position {index}")]
     Unsorted {
         /// Position of the larger value.
         index: usize,
     },
-    /// The basis is not orthonormal.
-    #[error("the basis is not orthonormal: its error is {loss:e}")]
+    /// The directions are not orthonormal.
+    #[error("the directions are not orthonormal: their largest deviation is {loss:e}")]
     NotOrthonormal {
         /// Largest entry of |V V' - I|.
         loss: f64,
     },
-    /// Numbers that contradict each other.
-    #[error("{what} do not fit together")]
+    /// Values that contradict each other.
+    #[error("{what} do not match")]
     Inconsistent {
-        /// Which numbers.
+        /// Which values.
         what: &'static str,
     },
     /// A model that is not a recognizer.

@@ -148,7 +148,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<(EigenspaceModel, Option<Value>, Saf
     let values = floats_of(&file, "singular_values", &[rank], true)?;
     let basis = floats_of(&file, "basis", &[rank, features], false)?;
     let basis = Array2::from_shape_vec((rank, features), basis)
-        .map_err(|_| FormatError::Inconsistent { what: "the shape and the length of the basis" })?;
+        .map_err(|_| FormatError::Inconsistent { what: "the shape and the length of the directions" })?;
     let limits = |name: &'static str| floats_of(&file, name, &[features], true).map(Array1::from);
     let bound = Bound {
         lost: limits("lost")?,
@@ -189,13 +189,13 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
     let values = model.mean().iter().chain(&model.moments.scatter).any(|x| x.abs() > 1e290);
     let spectrum = model.all_singular_values().iter().any(|s| *s > 1e145 || *s < SMALLEST_SINGULAR_VALUE);
     if values || spectrum || model.mean().iter().any(|x| x.abs() > LARGEST_MAGNITUDE) {
-        return Err(FormatError::Inconsistent { what: "the numbers, some of which no rows can have," });
+        return Err(FormatError::Inconsistent { what: "some numbers and their limits" });
     }
     let moments = &model.moments;
     let low =
         moments.mean.iter().zip(&moments.mean_low).any(|(mean, low)| low.abs() > f64::EPSILON * mean.abs().max(1e-300));
     if low {
-        return Err(FormatError::Inconsistent { what: "the two words of the mean" });
+        return Err(FormatError::Inconsistent { what: "the high and the low part of the mean" });
     }
     // By the Cauchy–Schwarz inequality, up to rounding.
     let (weight, squares) = (moments.weight.value(), moments.squared_weight);

@@ -333,3 +333,18 @@ pub(crate) fn widened<E: Element>(rows: ArrayView2<'_, E>) -> Array2<f64> {
     copy.zip_mut_with(&rows, |out, x| *out = x.to_f64());
     copy
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Block;
+
+    /// A block can be used where a shorter lifetime is expected, as a reference can. It compiles, or it does not.
+    #[test]
+    fn lifetimes_can_be_shortened() {
+        fn shortened<'short, 'long: 'short>(rows: Block<'long>) -> Block<'short> {
+            rows
+        }
+        let rows = ndarray::array![[1.0]];
+        assert_eq!(shortened((&rows).into()).nrows(), 1);
+    }
+}

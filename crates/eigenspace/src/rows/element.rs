@@ -7,7 +7,7 @@
 //!
 //! Models are always computed in f64.
 
-use ndarray::ArrayView2;
+use ndarray::{ArrayBase, ArrayView2, Ix2, ViewRepr};
 
 use crate::linalg::Real;
 
@@ -18,15 +18,19 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// An [`ArrayView2`], written out so that a longer lifetime can stand for a shorter one in types that contain it.
+/// (The alias names the element as a projection of the view, which would make such types invariant.)
+type View<'a, E> = ArrayBase<ViewRepr<&'a E>, Ix2, E>;
+
 /// Dense rows by element type.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub enum Dense<'a> {
-    F64(ArrayView2<'a, f64>),
-    F32(ArrayView2<'a, f32>),
-    U8(ArrayView2<'a, u8>),
-    U16(ArrayView2<'a, u16>),
-    I32(ArrayView2<'a, i32>),
+    F64(View<'a, f64>),
+    F32(View<'a, f32>),
+    U8(View<'a, u8>),
+    U16(View<'a, u16>),
+    I32(View<'a, i32>),
 }
 
 /// An element of a row: `f64`, `f32`, `u8`, `u16` or `i32`.

@@ -22,10 +22,9 @@ use crate::linalg::{self, Real};
 use crate::model::decompose::{Route, SVD_FEATURES, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::imputer::Imputer;
-use crate::model::project::fitting;
+use crate::model::project::{Rows, fitting};
 use crate::model::truncation::{Components, Truncation};
-use crate::rows::block;
-use crate::rows::element::Element;
+use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 use crate::stream::dual::{Dual, WeightedRows};
 use crate::stream::eigenspace_stream::EigenspaceStream;
@@ -101,7 +100,7 @@ impl EigenspaceStream {
     /// assert!((&scores - &by_components).iter().all(|difference| difference.abs() < 1e-9));
     /// # Ok::<(), eigenspace::Error>(())
     /// ```
-    pub fn project<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Array2<E::Work>, Error> {
+    pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         match self.project_few(rows)? {
             Some(scores) => Ok(scores),
             None => self.preview()?.project(rows),
@@ -110,22 +109,23 @@ impl EigenspaceStream {
 
     /// The scores of a few rows, if they are known sooner than the components.
     #[doc(hidden)]
-    pub fn project_few<E: Element>(&self, rows: ArrayView2<'_, E>) -> Result<Option<Array2<E::Work>>, Error> {
+    pub fn project_few<'a, R: Rows<'a>>(&self, rows: R) -> Result<Option<Array2<R::Score>>, Error> {
+        let block: Block<'_> = rows.into().unweighted();
         let formed = self.cache.model.get().is_some() || self.cache.preview.get().is_some();
-        if formed || rows.nrows() > MAX_DUAL_ROWS || self.leading_part().is_none() {
+        if formed || block.nrows() > MAX_DUAL_ROWS || self.leading_part().is_none() {
             return Ok(None);
         }
-        block::check(rows, self.features())?;
-        if self.cache.count_projected(rows.nrows()) > MAX_DUAL_ROWS {
+        block.check(self.features())?;
+        if self.cache.count_projected(block.nrows()) > MAX_DUAL_ROWS {
             return Ok(None);
         }
-        let rows = block::widened(rows);
+        let rows = block.all_widened();
         let scores = linalg::inside(|| {
             self.with_dual(rows.view(), |dual, weighted, reference, products| {
                 Ok(dual.and_then(|dual| dual.scores(weighted, reference, products)))
             })
         })?;
-        scores.map(|scores| fitting(scores.mapv(E::Work::narrow))).transpose()
+        scores.map(|scores| fitting(scores.mapv(R::Score::narrow))).transpose()
     }
 
     /// The number of reported components, and of directions that determine whether they can be read alone. `None` if

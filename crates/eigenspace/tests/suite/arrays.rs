@@ -42,10 +42,10 @@ fn read(mut source: Box<dyn RowSource>, rows: usize) -> Array2<f64> {
 
 #[test]
 fn blocks_of_any_length_are_the_same_rows_in_either_order() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let rows = Random::new(1).matrix(23, 4);
     for by_column in [false, true] {
-        let path = folder.path().join("x.npy");
+        let path = directory.path().join("x.npy");
         write(&path, &rows, by_column);
         for length in [1, 5, 23, 1000] {
             assert_eq!(read(source(&path).unwrap(), length), rows);
@@ -61,8 +61,8 @@ fn blocks_of_any_length_are_the_same_rows_in_either_order() {
 
 #[test]
 fn what_a_sink_writes_a_source_reads() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.npy");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.npy");
     let rows = Random::new(2).matrix(9, 3);
     let mut sink = sink::create(&path, &["a", "b", "c"].map(String::from), false).unwrap();
     for block in rows.axis_chunks_iter(Axis(0), 4) {
@@ -75,14 +75,14 @@ fn what_a_sink_writes_a_source_reads() {
 
 #[test]
 fn a_fit_from_a_file_is_the_fit_of_its_rows() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let rows = Random::new(3).matrix(700, 1100);
-    let paths: Vec<PathBuf> = (0..3).map(|i| folder.path().join(format!("part{}.npy", 9 + i))).collect();
+    let paths: Vec<PathBuf> = (0..3).map(|i| directory.path().join(format!("part{}.npy", 9 + i))).collect();
     for (path, part) in paths.iter().zip(rows.axis_chunks_iter(Axis(0), 250)) {
         write(path, &part.to_owned(), false);
     }
     let options = FitOptions::new().components(4);
-    let pattern = folder.path().join("part*.npy");
+    let pattern = directory.path().join("part*.npy");
     let model = options.fit_from(open(&[pattern], &ReadOptions::default()).unwrap()).unwrap();
     let mut stream = options.stream(1100).unwrap();
     stream.update(rows.view()).unwrap();
@@ -91,8 +91,8 @@ fn a_fit_from_a_file_is_the_fit_of_its_rows() {
 
 #[test]
 fn an_array_that_is_cut_short_while_it_is_read_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.npy");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.npy");
     let rows = Random::new(4).matrix(50, 4);
     for by_column in [false, true] {
         write(&path, &rows, by_column);
@@ -117,8 +117,8 @@ fn npz(array: &[u8], method: zip::CompressionMethod) -> Vec<u8> {
 
 #[test]
 fn no_changed_byte_of_an_array_in_a_zip_file_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.npz");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.npz");
     let array = bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n", &[1.5; 6]);
     for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
         let whole = npz(&array, method);
@@ -152,8 +152,8 @@ fn no_changed_byte_of_an_array_in_a_zip_file_is_read() {
 
 #[test]
 fn an_array_does_not_go_on_behind_its_member() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.npz");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.npz");
     // The directory of the zip file follows, with more bytes than the missing row has.
     let array = bytes("{'descr': '<f8', 'fortran_order': False, 'shape': (4, 2), }\n", &[1.5; 6]);
     std::fs::write(&path, npz(&array, zip::CompressionMethod::Stored)).unwrap();
@@ -163,8 +163,8 @@ fn an_array_does_not_go_on_behind_its_member() {
 
 #[test]
 fn no_broken_array_panics_or_allocates_what_it_does_not_hold() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x.npy");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.npy");
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n";
     let whole = bytes(header, &[1.0; 6]);
     let attempt = |bytes: &[u8]| {

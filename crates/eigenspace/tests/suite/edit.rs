@@ -7,50 +7,50 @@ use std::path::Path;
 use eigenspace::internal::{AtomicFile, FileEdit};
 use eigenspace::io::Error;
 
-fn names(folder: &Path) -> Vec<String> {
+fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
 
 #[test]
 fn what_a_killed_process_left_is_swept_away_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state");
     for name in [".state.eigenspace-0123456789abcdef.tmp", ".other.eigenspace-0123456789abcdef.tmp", "state.tmp"] {
-        fs::write(folder.path().join(name), "").unwrap();
+        fs::write(directory.path().join(name), "").unwrap();
     }
     let mut begun = AtomicFile::create(&path).unwrap();
     begun.write_all(b"whole").unwrap();
     AtomicFile::sweep(&path);
-    let left = names(folder.path());
+    let left = names(directory.path());
     assert_eq!(left.len(), 3, "{left:?}");
     assert!(!left.contains(&".state.eigenspace-0123456789abcdef.tmp".to_owned()), "{left:?}");
     begun.commit().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"whole");
-    assert_eq!(names(folder.path()), [".other.eigenspace-0123456789abcdef.tmp", "state", "state.tmp"]);
+    assert_eq!(names(directory.path()), [".other.eigenspace-0123456789abcdef.tmp", "state", "state.tmp"]);
 }
 
 /// In a container every process may be process 1.
 #[test]
 fn a_process_of_the_same_number_blocks_nobody() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state");
     for number in 0..1000 {
         let name = format!(".state.eigenspace-{}-{number}.tmp", std::process::id());
-        fs::write(folder.path().join(name), "").unwrap();
+        fs::write(directory.path().join(name), "").unwrap();
     }
     AtomicFile::write(&path, b"whole").unwrap();
     AtomicFile::sweep(&path);
-    assert_eq!(names(folder.path()), ["state"]);
+    assert_eq!(names(directory.path()), ["state"]);
 }
 
 /// Sweeps that run all the time remove nothing that is being written.
 #[test]
 fn a_sweep_between_creating_and_locking_costs_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state");
     std::thread::scope(|scope| {
         let writers: Vec<_> = (0..3)
             .map(|_| {
@@ -62,13 +62,13 @@ fn a_sweep_between_creating_and_locking_costs_nothing() {
             AtomicFile::sweep(&path);
         }
     });
-    assert_eq!(names(folder.path()), ["state"]);
+    assert_eq!(names(directory.path()), ["state"]);
 }
 
 #[test]
 fn edits_of_one_file_take_turns() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("number");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("number");
     fs::write(&path, "0").unwrap();
     let add_one = || {
         let mut edit = FileEdit::open(&path).unwrap();
@@ -81,14 +81,14 @@ fn edits_of_one_file_take_turns() {
         }
     });
     assert_eq!(fs::read_to_string(&path).unwrap(), "200");
-    assert_eq!(names(folder.path()), ["number"]);
+    assert_eq!(names(directory.path()), ["number"]);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_file_stays_held_while_it_is_replaced_again_and_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state");
     let mut edit = FileEdit::try_open_or_new(&path).unwrap().unwrap();
     assert_eq!(edit.path(), path);
     for round in 0..3 {
@@ -99,15 +99,15 @@ fn a_file_stays_held_while_it_is_replaced_again_and_again() {
     drop(edit);
     let edit = FileEdit::try_open(&path).unwrap().unwrap();
     edit.remove().unwrap();
-    assert!(names(folder.path()).is_empty());
+    assert!(names(directory.path()).is_empty());
     assert!(matches!(FileEdit::open(&path), Err(Error::Io { action: "read", .. })));
-    assert!(matches!(FileEdit::open(folder.path()), Err(Error::Io { .. })));
+    assert!(matches!(FileEdit::open(directory.path()), Err(Error::Io { .. })));
 }
 
 #[test]
 fn what_somebody_else_has_changed_is_neither_replaced_nor_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("state");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("state");
     let theirs = |change: &dyn Fn()| {
         fs::write(&path, "ours").unwrap();
         let mut edit = FileEdit::open(&path).unwrap();
@@ -120,14 +120,17 @@ fn what_somebody_else_has_changed_is_neither_replaced_nor_removed() {
     theirs(&|| fs::write(&path, "hers").unwrap());
     theirs(&|| AtomicFile::write(&path, b"hers").unwrap());
     theirs(&|| fs::remove_file(&path).unwrap());
-    let mut new = FileEdit::try_open_or_new(folder.path().join("new")).unwrap().unwrap();
-    fs::write(folder.path().join("new"), "hers").unwrap();
+    let mut new = FileEdit::try_open_or_new(directory.path().join("new")).unwrap().unwrap();
+    fs::write(directory.path().join("new"), "hers").unwrap();
     assert!(matches!(new.replace(b"ours"), Err(Error::Changed { .. })));
+    // A name with control characters cannot reach a terminal.
+    let path_of = |name: &str| Error::Changed { path: name.into() }.to_string();
+    assert_eq!(path_of("a\u{1b}[31m"), r"cannot write `a\u001b[31m`: another program changed it after it was read");
     // Reading a file, or another name for it, is not a change.
     fs::write(&path, "ours").unwrap();
     let mut edit = FileEdit::open(&path).unwrap();
     File::open(&path).unwrap();
-    fs::hard_link(&path, folder.path().join("another name")).unwrap();
+    fs::hard_link(&path, directory.path().join("another name")).unwrap();
     edit.replace(b"new").unwrap();
-    assert_eq!(fs::read(folder.path().join("another name")).unwrap(), b"ours");
+    assert_eq!(fs::read(directory.path().join("another name")).unwrap(), b"ours");
 }

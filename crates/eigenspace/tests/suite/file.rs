@@ -68,23 +68,23 @@ fn the_golden_file_of_version_3_is_read_for_ever() {
 
 #[test]
 fn a_file_round_trips_and_replaces_the_old_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.safetensors");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("m.safetensors");
     sample().save(&path).unwrap();
     golden_model().save(&path).unwrap();
     assert_eq!(EigenspaceModel::load(&path).unwrap(), golden_model());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no temporary file is left");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_new_file_has_ordinary_permissions_and_an_old_one_keeps_its_own() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let plain = folder.path().join("plain");
+    let plain = directory.path().join("plain");
     fs::write(&plain, "").unwrap();
-    let path = folder.path().join("m.safetensors");
+    let path = directory.path().join("m.safetensors");
     sample().save(&path).unwrap();
     assert_eq!(mode(&path), mode(&plain), "as any other new file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -95,8 +95,8 @@ fn a_new_file_has_ordinary_permissions_and_an_old_one_keeps_its_own() {
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link() {
-    let folder = tempfile::tempdir().unwrap();
-    let (target, link) = (folder.path().join("real"), folder.path().join("link"));
+    let directory = tempfile::tempdir().unwrap();
+    let (target, link) = (directory.path().join("real"), directory.path().join("link"));
     sample().save(&target).unwrap();
     std::os::unix::fs::symlink(&target, &link).unwrap();
     golden_model().save(&link).unwrap();
@@ -107,26 +107,26 @@ fn a_link_stays_a_link() {
 #[cfg(unix)]
 #[test]
 fn only_ordinary_files_are_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let (socket, dangling) = (folder.path().join("socket"), folder.path().join("dangling"));
+    let directory = tempfile::tempdir().unwrap();
+    let (socket, dangling) = (directory.path().join("socket"), directory.path().join("dangling"));
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    std::os::unix::fs::symlink(folder.path().join("nowhere"), &dangling).unwrap();
+    std::os::unix::fs::symlink(directory.path().join("nowhere"), &dangling).unwrap();
     assert!(sample().save(&socket).is_err() && sample().save(&dangling).is_err());
     assert!(fs::symlink_metadata(&dangling).unwrap().file_type().is_symlink());
-    sample().save(folder.path().join("n".repeat(255))).unwrap();
+    sample().save(directory.path().join("n".repeat(255))).unwrap();
 }
 
 #[test]
 fn a_failed_save_names_the_file_and_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    for path in [folder.path().join("no/such/folder/m"), folder.path().to_owned()] {
+    let directory = tempfile::tempdir().unwrap();
+    for path in [directory.path().join("no/such/directory/m"), directory.path().to_owned()] {
         let error = sample().save(&path).unwrap_err();
         assert!(matches!(&error, Error::Io { action: "write", path: named, .. } if *named == path), "{error:?}");
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    let error = EigenspaceModel::load(folder.path().join("nothing")).unwrap_err();
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    let error = EigenspaceModel::load(directory.path().join("nothing")).unwrap_err();
     assert!(matches!(error, Error::Io { action: "read", .. }));
-    assert!(EigenspaceModel::load(folder.path()).is_err());
+    assert!(EigenspaceModel::load(directory.path()).is_err());
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn every_truncation_of_the_bytes_is_refused() {
 
 #[test]
 fn a_truncated_file_says_how_many_bytes_are_missing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("m");
     let bytes = sample().to_bytes();
     for length in [0, 7, 8, 100, bytes.len() - 1] {
         fs::write(&path, &bytes[..length]).unwrap();
@@ -324,7 +324,7 @@ fn numbers_are_accepted_up_to_their_limits_and_refused_beyond() {
         let read = EigenspaceModel::from_bytes(&forgery.bytes());
         assert!(read.is_ok(), "{i}: {:?}", read.err());
     }
-    let (numbers, weights) = ("the numbers, some of which no rows can have,", "the weight and the squared weight");
+    let (numbers, weights) = ("some numbers and their limits", "the weight and the squared weight");
     let refused = [
         (
             two_directions().with("count", &[], 2_u64.to_le_bytes().to_vec()),
@@ -335,7 +335,7 @@ fn numbers_are_accepted_up_to_their_limits_and_refused_beyond() {
         (pair("feature_scatter", 1.001e290), numbers),
         (singular(1.001e145, 9e289), numbers),
         (singular(0.999e-150, 1.0), numbers),
-        (good().with("mean_low", &[2], floats(&[0.501 * f64::EPSILON, 0.0])), "the two words of the mean"),
+        (good().with("mean_low", &[2], floats(&[0.501 * f64::EPSILON, 0.0])), "the high and the low part of the mean"),
         (scalar("squared_weight", 9.1), weights),
         (scalar("squared_weight", 9.0 * (1.0 + 1.1e-9)), weights),
         (one_row(1.0), "the count and the feature scatter"),
@@ -408,8 +408,8 @@ fn hostile_headers_are_refused_before_anything_is_allocated() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_huge_sparse_file_is_refused_without_reading_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("huge");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("huge");
     let file = fs::File::create(&path).unwrap();
     file.set_len(1 << 42).unwrap();
     assert!(matches!(EigenspaceModel::load(&path), Err(Error::File { .. })));

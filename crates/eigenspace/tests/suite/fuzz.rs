@@ -10,8 +10,8 @@ fn no_kept_case_makes_a_reader_fail() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let mut read = 0;
     for (name, reader) in readers::ALL {
-        let Ok(folder) = std::fs::read_dir(seeds.join(name)) else { continue };
-        for entry in folder {
+        let Ok(directory) = std::fs::read_dir(seeds.join(name)) else { continue };
+        for entry in directory {
             reader(&std::fs::read(entry.unwrap().path()).unwrap());
             read += 1;
         }

@@ -15,14 +15,14 @@ mod forgetting;
 #[cfg(all(feature = "csv", feature = "images", feature = "npy", feature = "parquet"))]
 mod fuzz;
 mod hard;
+#[cfg(feature = "images")]
+mod images;
 mod iterative;
 mod laws;
 mod metadata;
 mod missing;
 mod monitor;
 mod orl;
-#[cfg(feature = "images")]
-mod pictures;
 mod reads;
 mod scaled;
 mod settings;

@@ -13,17 +13,17 @@ use crate::support::cut;
 
 const PIXELS: usize = 92 * 112;
 
-/// One face per row: people in order, pictures in order.
+/// One face per row: people in order, images in order.
 pub(crate) fn faces() -> &'static Array2<f64> {
     static FACES: OnceLock<Array2<f64>> = OnceLock::new();
     FACES.get_or_init(|| {
-        let folder = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from);
-        let folder = folder
+        let directory = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from);
+        let directory = directory
             .expect("EIGENSPACE_ORL is not set: run `cargo xtask test`, or set it to what `cargo xtask orl` prints");
         let mut pixels = Vec::with_capacity(400 * PIXELS);
         for person in 1..=40 {
-            for picture in 1..=10 {
-                let path = folder.join(format!("s{person}/{picture}.pgm"));
+            for image in 1..=10 {
+                let path = directory.join(format!("s{person}/{image}.pgm"));
                 let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 let header = b"P5\n92 112\n255\n";
                 assert!(bytes.starts_with(header) && bytes.len() == header.len() + PIXELS, "{}", path.display());

@@ -313,6 +313,33 @@ fn signs_that_cannot_be_told_are_those_of_the_components() {
     assert_eq!(stream.project(probe).unwrap(), stream.preview().unwrap().project(probe).unwrap());
 }
 
+/// Every kind of row has the scores of the same cells in an array, whether or not the components are known.
+#[test]
+fn rows_of_any_kind_are_projected() {
+    let rows = rows(14, 60, 0.0);
+    let probe = first(&rows, 2).to_owned();
+    let indices: Vec<usize> = (0..2).flat_map(|_| 0..FEATURES).collect();
+    let cells: Vec<f64> = probe.iter().copied().collect();
+    let sparse = SparseRows::new(FEATURES, &[0, FEATURES, 2 * FEATURES], &indices, &cells).unwrap();
+    for components_are_known in [false, true] {
+        let stream = || {
+            let mut stream = options().stream(FEATURES).unwrap();
+            stream.update(&rows).unwrap();
+            if components_are_known {
+                stream.preview().unwrap();
+            }
+            stream
+        };
+        let wanted = stream().project(&probe).unwrap();
+        let length = cells.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let close = |found: Array2<f64>| (&found - &wanted).iter().all(|x| x.abs() <= 1e3 * EPS * length);
+        assert!(close(stream().project(sparse).unwrap()));
+        // A weight of zero does not leave a row out: scores do not depend on weights.
+        assert!(close(stream().project(Block::from(&probe).weighted(&[0.0, 3.0])).unwrap()));
+        assert!(stream().project(SparseRows::new(FEATURES + 1, &[0, 0], &[], &[]).unwrap()).is_err());
+    }
+}
+
 #[test]
 fn many_rows_are_projected_along_components_and_bad_rows_are_refused() {
     let rows = rows(13, 60, 0.0);

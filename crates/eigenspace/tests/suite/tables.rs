@@ -9,8 +9,8 @@ use std::path::Path;
 use eigenspace::io::Error;
 use eigenspace::io::source::{self, ReadOptions, RowBlock, Values};
 
-/// A folder for the files of one test.
-fn folder() -> tempfile::TempDir {
+/// A directory for the files of one test.
+fn directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 

@@ -12,7 +12,7 @@ use crate::{data, output};
 
 /// Images as rows, and their people.
 pub(crate) struct Faces {
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
     /// How to refer to them in a sentence.
     pub(crate) name: String,
     pub(crate) rows: Array2<f64>,
@@ -22,14 +22,14 @@ pub(crate) struct Faces {
 
 /// Reads the given directory, or fetches the ORL faces, or generates faces if they cannot be fetched.
 pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> anyhow::Result<Faces> {
-    if let Some(folder) = given {
-        return read(folder, "your faces");
+    if let Some(directory) = given {
+        return read(directory, "your faces");
     }
     let generated = demo.join("generated_faces");
     if !synthetic {
         let fetched = demo.join("orl_faces");
         match data::orl(&fetched, &mut |line| output::message(line)) {
-            Ok(folder) => return read(folder, "the ORL faces"),
+            Ok(directory) => return read(directory, "the ORL faces"),
             Err(error) => {
                 output::message(&format!("could not fetch the ORL faces: {error}"));
                 for cause in error.chain().skip(1) {
@@ -43,8 +43,8 @@ pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> any
     read(generated, "generated faces, not the ORL faces")
 }
 
-fn read(folder: PathBuf, name: &str) -> anyhow::Result<Faces> {
-    let mut source = source::open(&[&folder], &ReadOptions::default())?;
+fn read(directory: PathBuf, name: &str) -> anyhow::Result<Faces> {
+    let mut source = source::open(&[&directory], &ReadOptions::default())?;
     let image = source.columns().image.ok_or(Failure::NoImages)?;
     let (mut blocks, mut people) = (Vec::new(), Vec::new());
     while let Some(block) = source.next_block(400)? {
@@ -54,7 +54,7 @@ fn read(folder: PathBuf, name: &str) -> anyhow::Result<Faces> {
     let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
     let rows = if views.is_empty() { Array2::zeros((0, 0)) } else { concatenate(Axis(0), &views)? };
     if people.len() != rows.nrows() || people.first() == people.last() || rows.nrows() < 40 {
-        return Err(Failure::FewFaces { folder, faces: rows.nrows() }.into());
+        return Err(Failure::FewFaces { directory, faces: rows.nrows() }.into());
     }
-    Ok(Faces { folder, name: name.into(), rows, people, image })
+    Ok(Faces { directory, name: name.into(), rows, people, image })
 }

@@ -33,37 +33,41 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let start = Instant::now();
-        let folder = &self.output;
-        make(folder)?;
-        let faces = faces::faces(folder, self.faces, self.synthetic)?;
-        let story = story::tell(&faces, folder)?;
-        let page = page::write(&faces, &story, folder)?;
+        let directory = &self.output;
+        make(directory)?;
+        let faces = faces::faces(directory, self.faces, self.synthetic)?;
+        let story = story::tell(&faces, directory)?;
+        let page = page::write(&faces, &story, directory)?;
         output::data(&format!(
             "\nDone in {:.0} s. Open {} in a browser.\n\n{}",
             start.elapsed().as_secs_f64(),
             page.display(),
-            next_steps(&faces.folder, folder)
+            next_steps(&faces.directory, directory)
         ))
     }
 }
 
-fn make(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::Io { action: "create", path: folder.to_owned(), source })
+fn make(directory: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(directory).map_err(|source| Error::Io {
+        action: "create",
+        path: directory.to_owned(),
+        source,
+    })
 }
 
 /// Commands to try next, with existing paths.
-fn next_steps(faces: &Path, folder: &Path) -> String {
-    let (faces, folder) = (faces.display(), folder.display());
+fn next_steps(faces: &Path, directory: &Path) -> String {
+    let (faces, directory) = (faces.display(), directory.display());
     let here = std::env::current_dir().unwrap_or_default();
     let program = std::env::current_exe().unwrap_or_else(|_| "eigenspace".into());
     let program = program.strip_prefix(&here).unwrap_or(&program).display();
     format!(
         "Try next:
-  {program} inspect {folder}/whole.safetensors
-  {program} fit {faces} -k 0.9 -o {folder}/my.safetensors
-  {program} project {folder}/whole.safetensors {faces} -o {folder}/scores.csv
-  {program} faces recognize {folder}/people.safetensors {faces}
-  {program} plot strip {folder}/whole.safetensors {faces} --row 123 -o {folder}/another.png
+  {program} inspect {directory}/whole.safetensors
+  {program} fit {faces} -k 0.9 -o {directory}/my.safetensors
+  {program} project {directory}/whole.safetensors {faces} -o {directory}/scores.csv
+  {program} faces recognize {directory}/people.safetensors {faces}
+  {program} plot strip {directory}/whole.safetensors {faces} --row 123 -o {directory}/another.png
   {program} --help
 With your own table: {program} fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors"
     )

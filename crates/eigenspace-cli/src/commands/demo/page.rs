@@ -10,7 +10,7 @@ use crate::commands::demo::faces::Faces;
 use crate::commands::demo::story::{Batch, Story, legend};
 use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Lines, Monitor, Page, Scatter, Series};
-use crate::{output, pictures};
+use crate::{output, plots};
 
 /// Number of people in the scatter plot: the legend of more would be too long.
 const PEOPLE: usize = 10;
@@ -18,17 +18,17 @@ const PEOPLE: usize = 10;
 const STEPS: [usize; 6] = [5, 10, 20, 50, 100, 200];
 
 /// Writes the plots and the page, and returns the path of the page.
-pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn write(faces: &Faces, story: &Story, directory: &Path) -> anyhow::Result<PathBuf> {
     let whole = &story.whole;
     let mut drawings = vec![
         (
             "eigenfaces",
-            pictures::gallery(whole, 24, "")?,
+            plots::gallery(whole, 24, "")?,
             "The mean face and the directions in which faces differ most, with their explained variance ratios.",
         ),
         (
             "scree",
-            pictures::scree(whole, false, "")?,
+            plots::scree(whole, false, "")?,
             "The variance that each component explains, and the cumulative sum.",
         ),
         ("strip", strip(faces, story)?, "One face reconstructed from 5, 10, 20 … scores, and the residual."),
@@ -69,11 +69,11 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
     }
     page = page.section("Plots");
     for (name, drawing, caption) in &drawings {
-        Format::Svg.write(drawing, &folder.join(format!("{name}.svg")))?;
-        Format::Png.write(drawing, &folder.join(format!("{name}.png")))?;
+        Format::Svg.write(drawing, &directory.join(format!("{name}.svg")))?;
+        Format::Png.write(drawing, &directory.join(format!("{name}.png")))?;
         page = page.drawing(drawing, caption);
     }
-    let path = folder.join("index.html");
+    let path = directory.join("index.html");
     AtomicFile::write(&path, page.html().as_bytes())?;
     let names: Vec<&str> = drawings.iter().map(|(name, ..)| *name).collect();
     let names = names.join(", ");
@@ -83,7 +83,7 @@ pub(super) fn write(faces: &Faces, story: &Story, folder: &Path) -> anyhow::Resu
 
 fn strip(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     let row = faces.rows.slice_axis(Axis(0), Slice::from(..1)).to_owned();
-    pictures::strip_of(&story.whole, &Values::F64(row), &STEPS, "")
+    plots::strip_of(&story.whole, &Values::F64(row), &STEPS, "")
 }
 
 fn scatter(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
@@ -123,12 +123,12 @@ fn monitor(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
     let readings = story.whole.monitor(&Values::F64(faces.rows.clone()), limits)?;
     let (t2, q) = (readings.hotelling.to_vec(), readings.squared_distance.to_vec());
     let limits = Some((limits.hotelling, limits.squared_distance));
-    let mut pictures = 0;
+    let mut images = 0;
     let names: Vec<String> = (0..faces.people.len())
         .map(|i| {
             let same = i > 0 && faces.people[i] == faces.people[i - 1];
-            pictures = if same { pictures + 1 } else { 1 };
-            format!("{} image {pictures}", faces.people[i])
+            images = if same { images + 1 } else { 1 };
+            format!("{} image {images}", faces.people[i])
         })
         .collect();
     Ok(draw::monitor(&Monitor { t2: &t2, q: &q, limits, level: "99 %", names: Some(&names), ..Monitor::default() }))

@@ -8,7 +8,7 @@ use ndarray::{Array2, Axis};
 
 use crate::commands::demo::faces::Faces;
 use crate::commands::demo::story::{distance, milliseconds};
-use crate::commands::faces::pictures;
+use crate::commands::faces::plots;
 use crate::draw::Drawing;
 use crate::table::percent;
 
@@ -35,7 +35,7 @@ impl Shown {
 struct Part {
     rows: Array2<f64>,
     people: Vec<String>,
-    pictures: Vec<String>,
+    images: Vec<String>,
 }
 
 impl Part {
@@ -43,12 +43,12 @@ impl Part {
         Self {
             rows: faces.rows.select(Axis(0), chosen),
             people: chosen.iter().map(|&i| faces.people[i].clone()).collect(),
-            pictures: chosen.iter().map(|&i| format!("{}", numbers[i])).collect(),
+            images: chosen.iter().map(|&i| format!("{}", numbers[i])).collect(),
         }
     }
 
     fn album(&self) -> Album<'_> {
-        Album::new(self.rows.view(), &self.people, &self.pictures)
+        Album::new(&self.rows, &self.people, &self.images)
     }
 
     fn without(&self, person: &str) -> Vec<usize> {
@@ -57,7 +57,7 @@ impl Part {
 
     fn some(&self, chosen: &[usize]) -> Self {
         let names = |names: &[String]| chosen.iter().map(|&i| names[i].clone()).collect();
-        Self { rows: self.rows.select(Axis(0), chosen), people: names(&self.people), pictures: names(&self.pictures) }
+        Self { rows: self.rows.select(Axis(0), chosen), people: names(&self.people), images: names(&self.images) }
     }
 }
 
@@ -67,7 +67,7 @@ fn decide(recognizer: &Recognizer, classifier: &str, rows: &Array2<f64>) -> anyh
     Ok(recognizer.with_options(options)?.matcher()?.recognize(rows.view())?)
 }
 
-pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
+pub(super) fn show(faces: &Faces, directory: &Path) -> anyhow::Result<Shown> {
     // The first half of each person's images are training images.
     let count = |person: &String| faces.people.iter().filter(|other| *other == person).count();
     let numbers: Vec<usize> = (0..faces.people.len())
@@ -144,12 +144,12 @@ pub(super) fn show(faces: &Faces, folder: &Path) -> anyhow::Result<Shown> {
         .classifier(CLASSIFIERS[0].parse()?)
         .unknown(Threshold::Learned)
         .not_a_face(Threshold::Learned);
-    recognizer.with_options(kept)?.save(folder.join("people.safetensors"))?;
+    recognizer.with_options(kept)?.save(directory.join("people.safetensors"))?;
     let found = decide(&recognizer, CLASSIFIERS[0], &held.rows)?;
     let shown = drawn(&found, &held.people);
     let chosen: Vec<Recognition> = shown.iter().map(|&i| found[i].clone()).collect();
     let size = (faces.image.width(), faces.image.height());
-    let probes = pictures::matches(&recognizer, held.some(&shown).rows.view(), size, &chosen, 5)?;
+    let probes = plots::matches(&recognizer, held.some(&shown).rows.view(), size, &chosen, 5)?;
     let mut findings = vec![("Recognizing", recognizing)];
     if !forgetting.is_empty() {
         findings.push(("Forgetting and enrolling", forgetting));

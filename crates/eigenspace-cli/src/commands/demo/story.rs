@@ -65,7 +65,7 @@ pub(super) struct Story {
     pub(super) probes: Option<Drawing>,
 }
 
-pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
+pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
     let (n, d) = faces.rows.dim();
     let shown = SHOWN.min(n / 2);
     output::data(&format!(
@@ -128,7 +128,7 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     )?;
 
     let recognizer =
-        recognizer::show(faces, folder).or_else(|error| match error.downcast::<eigenspace::faces::Error>() {
+        recognizer::show(faces, directory).or_else(|error| match error.downcast::<eigenspace::faces::Error>() {
             // A directory given by the user may contain an image twice.
             Ok(error @ (eigenspace::faces::Error::Model(_) | eigenspace::faces::Error::File(_))) => Err(error.into()),
             Ok(error) => Ok(recognizer::Shown::refused(&error)),
@@ -142,9 +142,9 @@ pub(super) fn tell(faces: &Faces, folder: &Path) -> anyhow::Result<Story> {
     let [whole, part, rest] = [whole, part, rest].map(|model| model.with_metadata(metadata.clone()));
     let (whole, part, rest) = (whole?, part?, rest?);
     for (model, name) in [(&whole, "whole"), (&part, "person"), (&rest, "without")] {
-        model.save(folder.join(format!("{name}.safetensors")))?;
+        model.save(directory.join(format!("{name}.safetensors")))?;
     }
-    let whole = Opened::new(&folder.join("whole.safetensors"), whole)?;
+    let whole = Opened::new(&directory.join("whole.safetensors"), whole)?;
     Ok(Story { batches, whole, findings, probes: recognizer.probes })
 }
 

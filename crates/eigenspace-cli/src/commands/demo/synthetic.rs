@@ -11,7 +11,7 @@ use eigenspace::io::Error;
 const WIDTH: usize = 92;
 const HEIGHT: usize = 112;
 const PEOPLE: u64 = 40;
-const PICTURES: u64 = 10;
+const IMAGES: u64 = 10;
 
 /// A number between -1 and 1.
 fn signed(random: &mut Random) -> f64 {
@@ -27,22 +27,22 @@ fn many<const N: usize>(seed: u64) -> [f64; N] {
 struct Spot(f64, f64, f64, f64, f64);
 
 /// Writes all images as `sN/M.pgm`.
-pub(super) fn write(folder: &Path) -> Result<(), Error> {
+pub(super) fn write(directory: &Path) -> Result<(), Error> {
     for person in 1..=PEOPLE {
-        let own = folder.join(format!("s{person}"));
+        let own = directory.join(format!("s{person}"));
         std::fs::create_dir_all(&own).map_err(|source| Error::Io { action: "create", path: own.clone(), source })?;
-        for picture in 1..=PICTURES {
+        for image in 1..=IMAGES {
             let mut bytes = format!("P5\n{WIDTH} {HEIGHT}\n255\n").into_bytes();
-            bytes.extend(pixels(person, picture));
-            AtomicFile::write(own.join(format!("{picture}.pgm")), &bytes)?;
+            bytes.extend(pixels(person, image));
+            AtomicFile::write(own.join(format!("{image}.pgm")), &bytes)?;
         }
     }
     Ok(())
 }
 
-fn pixels(person: u64, picture: u64) -> Vec<u8> {
+fn pixels(person: u64, image: u64) -> Vec<u8> {
     let [skin, hair, wide, tall, eyes, apart, brow, nose, lips, back] = many::<10>(person * 1_000_003);
-    let [turn, nod, light, smile, blink, bright] = many::<6>(person * 7919 + picture * 104_729);
+    let [turn, nod, light, smile, blink, bright] = many::<6>(person * 7919 + image * 104_729);
     let (x, y) = (46.0 + 5.0 * turn, 58.0 + 4.0 * nod);
     let (w, h) = (29.0 + 5.0 * wide, 40.0 + 6.0 * tall);
     let (eye, gap) = (3.4 + eyes, 12.0 + 2.5 * apart);
@@ -60,8 +60,8 @@ fn pixels(person: u64, picture: u64) -> Vec<u8> {
         spots.push(Spot(place + turn, y - 6.0, eye - 1.2, eye - 1.4, 35.0));
         spots.push(Spot(place, y - 14.0 - brow, 7.5, 1.6 + 0.5 * brow, tone - 85.0));
     }
-    let mut noise = Random::new(person * 31 + picture);
-    let mut picture = Vec::with_capacity(WIDTH * HEIGHT);
+    let mut noise = Random::new(person * 31 + image);
+    let mut image = Vec::with_capacity(WIDTH * HEIGHT);
     for row in 0..HEIGHT {
         for column in 0..WIDTH {
             let (i, j) = (column as f64, row as f64);
@@ -72,8 +72,8 @@ fn pixels(person: u64, picture: u64) -> Vec<u8> {
                 gray += cover * (tone - gray);
             }
             gray += 0.5 * light * (i - 46.0) + 14.0 * bright + 3.0 * signed(&mut noise);
-            picture.push(gray.clamp(0.0, 255.0) as u8);
+            image.push(gray.clamp(0.0, 255.0) as u8);
         }
     }
-    picture
+    image
 }

@@ -10,6 +10,7 @@ use eigenspace::faces::{FaceOptions, Recognizer};
 use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{read, report};
 use crate::destination::Destination;
+use crate::table::counted;
 use crate::{args, output, rows};
 
 /// Train a recognizer on a directory with a subdirectory of images for each person.
@@ -52,7 +53,9 @@ impl Train {
         rows::try_output(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut options = options.size(read.size).resized(self.resize.is_some());
-        options.depth = read.depth;
+        if let Some(depth) = read.depth {
+            options = options.depth(depth);
+        }
         let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;
@@ -99,7 +102,7 @@ impl Enroll {
         let context = || format!("cannot enroll `{}` in `{}`", self.data[0].display(), self.recognizer.display());
         let after = before.enroll(read.faces()).with_context(context)?;
         destination.write(&after.to_bytes())?;
-        output::message(&format!("enrolled {}", pictures(read.names.len())));
+        output::message(&format!("enrolled {}", counted(read.names.len() as u64, "image")));
         report::print(&path, &after, self.json)
     }
 }
@@ -145,14 +148,10 @@ impl Forget {
             }
         }
         destination.write(&after.to_bytes())?;
-        output::message(&format!("forgot {}", pictures(before.images().len() - after.images().len())));
+        let forgotten = before.images().len() - after.images().len();
+        output::message(&format!("forgot {}", counted(forgotten as u64, "image")));
         report::print(&path, &after, self.json)
     }
-}
-
-/// A count with its noun.
-fn pictures(count: usize) -> String {
-    if count == 1 { "1 image".into() } else { format!("{count} images") }
 }
 
 /// List the people in a recognizer and the number of images of each.

@@ -12,7 +12,7 @@ use eigenspace::io::Error;
 use serde_json::{Value, json};
 
 use crate::commands::faces::read::{self, People};
-use crate::commands::faces::{pictures, quality, strangers};
+use crate::commands::faces::{plots, quality, strangers};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{number, percent, table};
@@ -93,7 +93,7 @@ pub(crate) struct Evaluate {
     denoising: Option<f64>,
 
     /// Share of new images of known people that learned thresholds accept.
-    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().accept)]
+    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().get_accept())]
     accept: f64,
 
     /// Directory for plots of curves and of the worst mistakes.
@@ -121,9 +121,9 @@ impl Evaluate {
         if let Some(deviation) = self.denoising.filter(|deviation| !(*deviation >= 0.0 && deviation.is_finite())) {
             return Err(Failure::Noise { deviation }.into());
         }
-        if let Some(folder) = &self.output {
-            let failed = |source| Error::Io { action: "create", path: folder.clone(), source };
-            std::fs::create_dir_all(folder).map_err(failed)?;
+        if let Some(directory) = &self.output {
+            let failed = |source| Error::Io { action: "create", path: directory.clone(), source };
+            std::fs::create_dir_all(directory).map_err(failed)?;
         }
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut described = Vec::new();
@@ -138,17 +138,17 @@ impl Evaluate {
                 described.push(self.run_one(&read, protocol, &splits, &settings)?);
             }
         }
-        let (folder, split) = (self.output.as_deref(), first.unwrap_or_default());
+        let (directory, split) = (self.output.as_deref(), first.unwrap_or_default());
         let compression = match self.compression {
-            true => quality::compression(&read, &split, folder, self.json)?,
+            true => quality::compression(&read, &split, directory, self.json)?,
             false => Value::Null,
         };
         let denoising = match self.denoising {
-            Some(deviation) => quality::denoising(&read, &split, deviation, self.seed, folder, self.json)?,
+            Some(deviation) => quality::denoising(&read, &split, deviation, self.seed, directory, self.json)?,
             None => Value::Null,
         };
-        if let Some(folder) = folder {
-            output::message(&format!("wrote plots to `{}`", folder.display()));
+        if let Some(directory) = directory {
+            output::message(&format!("wrote plots to `{}`", directory.display()));
         }
         if self.json {
             let described = json!({
@@ -222,14 +222,14 @@ impl Evaluate {
             })
             .collect();
         let best = results.iter().reduce(|a, b| if b.summary.accuracy > a.summary.accuracy { b } else { a });
-        if let (Some(folder), Some(best)) = (&self.output, best) {
-            pictures::write(folder, &format!("{protocol}-ranks"), &pictures::ranks(&results))?;
+        if let (Some(directory), Some(best)) = (&self.output, best) {
+            plots::write(directory, &format!("{protocol}-ranks"), &plots::ranks(&results))?;
             if let Some(open) = &best.open {
                 let curve = open.rejections(&read.people, &PLOTTED);
-                pictures::write(folder, &format!("{protocol}-reject"), &pictures::rejections(&curve))?;
+                plots::write(directory, &format!("{protocol}-reject"), &plots::rejections(&curve))?;
             }
-            if let Some(drawing) = pictures::mistakes(read, &best.evaluation) {
-                pictures::write(folder, &format!("{protocol}-mistakes"), &drawing)?;
+            if let Some(drawing) = plots::mistakes(read, &best.evaluation) {
+                plots::write(directory, &format!("{protocol}-mistakes"), &drawing)?;
             }
         }
         if self.json {
@@ -261,13 +261,13 @@ impl Evaluate {
             }
             if self.json {
                 described.push(json!({
-                    "classifier": options.classifier.to_string(),
-                    "metric": options.metric.to_string(),
+                    "classifier": options.get_classifier().to_string(),
+                    "metric": options.get_metric().to_string(),
                     "k": components(options),
                     "steps": steps.iter().map(described_step).collect::<Vec<_>>(),
                 }));
             } else {
-                let (classifier, metric) = (&options.classifier, &options.metric);
+                let (classifier, metric) = (options.get_classifier(), options.get_metric());
                 let mut text = format!("{protocol}: {classifier}, {metric}, people enrolled one by one\n\n");
                 let rows: Vec<Vec<String>> =
                     steps.iter().filter(|step| is_listed(step, steps.len())).map(step_cells).collect();
@@ -276,10 +276,10 @@ impl Evaluate {
                 text += &table(&headings, &rows);
                 output::data(&(text + "\n"))?;
             }
-            curves.push((format!("{} {}", options.classifier, options.metric), steps));
+            curves.push((format!("{} {}", options.get_classifier(), options.get_metric()), steps));
         }
-        if let Some(folder) = &self.output {
-            pictures::write(folder, &protocol.to_string(), &pictures::arrivals(&curves))?;
+        if let Some(directory) = &self.output {
+            plots::write(directory, &protocol.to_string(), &plots::arrivals(&curves))?;
         }
         Ok(json!({ "protocol": protocol.to_string(), "splits": [split_of(read, split)], "settings": described }))
     }
@@ -300,8 +300,8 @@ fn print_results(
     let row = |result: &Found| {
         let Found { options, summary, .. } = result;
         let mut cells = vec![
-            options.classifier.to_string(),
-            options.metric.to_string(),
+            options.get_classifier().to_string(),
+            options.get_metric().to_string(),
             components(options),
             percent(summary.accuracy),
             deviation(splits, summary),
@@ -358,7 +358,7 @@ fn described_step(step: &Step) -> Value {
 }
 
 pub(super) fn components(options: &FaceOptions) -> String {
-    options.components.to_string()
+    options.get_components().to_string()
 }
 
 /// Confusions and rejection rates of the best setting.
@@ -366,8 +366,8 @@ fn of_the_best(read: &People, best: &Found) -> String {
     let Found { options, summary, open, .. } = best;
     let mut text = format!(
         "\nBest: {}, {}, k = {}: {} of {} correct.\n",
-        options.classifier,
-        options.metric,
+        options.get_classifier(),
+        options.get_metric(),
         components(options),
         summary.correct,
         summary.tested
@@ -416,9 +416,9 @@ fn described(read: &People, protocol: Protocol, splits: &[Split], results: &[Fou
             .map(|r| json!({ "threshold": r.threshold, "rejected": r.rejected, "accuracy": r.accuracy, "strangers": r.strangers }))
             .collect();
         json!({
-            "classifier": options.classifier.to_string(),
-            "metric": options.metric.to_string(),
-            "pixels": options.pixels.to_string(),
+            "classifier": options.get_classifier().to_string(),
+            "metric": options.get_metric().to_string(),
+            "pixels": options.get_pixels().to_string(),
             "k": components(options),
             "accuracy": summary.accuracy,
             "deviation": summary.deviation,

@@ -2,7 +2,7 @@
 
 mod commands;
 mod evaluate;
-pub(crate) mod pictures;
+pub(crate) mod plots;
 mod quality;
 pub(crate) mod read;
 mod recognize;

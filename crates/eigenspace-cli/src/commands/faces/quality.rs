@@ -13,7 +13,7 @@ use eigenspace::{EigenspaceModel, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde_json::{Value, json};
 
-use crate::commands::faces::pictures::{self, decibels, drawn};
+use crate::commands::faces::plots::{self, decibels, drawn};
 use crate::commands::faces::read::People;
 use crate::draw::{self, ImageSize, Range, Strip, StripRow};
 use crate::output;
@@ -84,7 +84,12 @@ fn first(rows: &Array2<f64>) -> Vec<f64> {
 }
 
 /// Measures bytes per face and the quality of the reconstruction.
-pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, as_json: bool) -> anyhow::Result<Value> {
+pub(super) fn compression(
+    read: &People,
+    split: &Split,
+    directory: Option<&Path>,
+    as_json: bool,
+) -> anyhow::Result<Value> {
     let sets = ImageSets::new(read, split)?;
     let (width, height) = sets.size;
     let pgm = format!("P5\n{width} {height}\n{}\n", sets.largest).len()
@@ -112,21 +117,21 @@ pub(super) fn compression(read: &People, split: &Split, folder: Option<&Path>, a
         values.push((k, own, each, old, fresh));
         rebuilt.push(first(&new));
     }
-    if let Some(folder) = folder {
+    if let Some(directory) = directory {
         let curve = |value: fn(&(usize, usize, f64, Similarity, Similarity)) -> f64| -> Vec<(f64, f64)> {
             values.iter().map(|point| (point.0 as f64, value(point))).collect()
         };
         let decibels =
             [("training faces", curve(|p| drawn(p.3.psnr)), true), ("new faces", curve(|p| drawn(p.4.psnr)), false)];
-        pictures::write(folder, "compression-psnr", &pictures::over_k(&decibels, "PSNR, dB"))?;
+        plots::write(directory, "compression-psnr", &plots::over_k(&decibels, "PSNR, dB"))?;
         let alike = [("training faces", curve(|p| p.3.ssim), true), ("new faces", curve(|p| p.4.ssim), false)];
-        pictures::write(folder, "compression-ssim", &pictures::over_k(&alike, "SSIM"))?;
+        plots::write(directory, "compression-ssim", &plots::over_k(&alike, "SSIM"))?;
         let original = first(&sets.new);
         let strip = vec![
             StripRow { heading: "new face".into(), tiles: vec![original; sets.steps.len()], range: sets.range() },
             StripRow { heading: "from k scores".into(), tiles: rebuilt, range: sets.range() },
         ];
-        pictures::write(folder, "compression-strip", &sets.strip(strip))?;
+        plots::write(directory, "compression-strip", &sets.strip(strip))?;
     }
     if as_json {
         let row = |(k, own, each, old, new): &(usize, usize, f64, Similarity, Similarity)| {
@@ -152,7 +157,7 @@ pub(super) fn denoising(
     split: &Split,
     deviation: f64,
     seed: u64,
-    folder: Option<&Path>,
+    directory: Option<&Path>,
     as_json: bool,
 ) -> anyhow::Result<Value> {
     let sets = ImageSets::new(read, split)?;
@@ -180,7 +185,7 @@ pub(super) fn denoising(
         values.push((k, after));
         cleaned.push(first(&clean));
     }
-    if let Some(folder) = folder {
+    if let Some(directory) = directory {
         let curve = |value: &dyn Fn(&[Similarity; 2]) -> f64| -> Vec<(f64, f64)> {
             values.iter().map(|(k, after)| (*k as f64, value(after))).collect()
         };
@@ -189,14 +194,14 @@ pub(super) fn denoising(
             ("new faces", curve(&|after| drawn(after[1].psnr)), false),
             ("noisy", curve(&|_| before[1].psnr), true),
         ];
-        pictures::write(folder, "denoising-psnr", &pictures::over_k(&series, "PSNR, dB"))?;
+        plots::write(directory, "denoising-psnr", &plots::over_k(&series, "PSNR, dB"))?;
         let copies = |rows: &Array2<f64>| vec![first(rows); sets.steps.len()];
         let strip = vec![
             StripRow { heading: "new face".into(), tiles: copies(&sets.new), range: sets.range() },
             StripRow { heading: "with noise".into(), tiles: copies(&new), range: sets.range() },
             StripRow { heading: "from k scores".into(), tiles: cleaned, range: sets.range() },
         ];
-        pictures::write(folder, "denoising-strip", &sets.strip(strip))?;
+        plots::write(directory, "denoising-strip", &sets.strip(strip))?;
     }
     if as_json {
         let row = |(k, [old, new]): &(usize, [Similarity; 2])| json!({ "k": k, "learned": described(*old), "new": described(*new) });

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{args, output, rows};
 
 /// Images, with the person and the name of each.
-pub(crate) struct Pictures {
+pub(crate) struct Images {
     pub(crate) rows: Array2<f64>,
     pub(crate) people: Vec<Owner>,
     /// The name of each file, without its directories.
@@ -50,22 +50,20 @@ impl People {
     }
 
     pub(crate) fn faces(&self) -> Faces<'_> {
-        Faces::new(self.rows.view(), &self.people, &self.names)
+        Faces::new(&self.rows, &self.people, &self.names)
     }
 }
 
 /// Reads images, which must have the size and depth of the known ones. They are resized if a size is given, or if the known
 /// images were resized. Color images become gray, with a message.
-pub(crate) fn pictures(
-    data: &[PathBuf],
-    resize: Option<&str>,
-    known: Option<&FaceOptions>,
-) -> anyhow::Result<Pictures> {
+pub(crate) fn images(data: &[PathBuf], resize: Option<&str>, known: Option<&FaceOptions>) -> anyhow::Result<Images> {
     let resize = resize.map(args::size).transpose()?;
-    let wanted = known.and_then(|known| known.size);
-    let resize = resize.or(wanted.filter(|_| known.is_some_and(|known| known.resized)));
+    let wanted = known.and_then(|known| known.get_size());
+    let resize = resize.or(wanted.filter(|_| known.is_some_and(|known| known.get_resized())));
     let mut options = ReadOptions::new().format(Format::Images);
-    options.resize = resize;
+    if let Some(size) = resize {
+        options = options.resize(size);
+    }
     let source = source::open(data, &options)?;
     let image = source.columns().image.ok_or(Failure::NoImages)?;
     let size = (image.width(), image.height());
@@ -87,7 +85,7 @@ pub(crate) fn pictures(
                 return Err(Failure::NotText { path }.into());
             }
             people.push(match parts[..] {
-                [_] => name_of_folder(root)?.map_or(Owner::Nobody, Owner::Person),
+                [_] => name_of_directory(root)?.map_or(Owner::Nobody, Owner::Person),
                 [person, _] => Owner::Person(person.to_owned()),
                 _ => Owner::Nested(root.to_owned()),
             });
@@ -105,7 +103,7 @@ pub(crate) fn pictures(
         output::message(&format!("converted {colored} of {all} images from color to gray"));
     }
     let first = kinds.iter().find_map(|kind| kind.1);
-    let depth = known.and_then(|known| known.depth).or(first);
+    let depth = known.and_then(|known| known.get_depth()).or(first);
     for (path, (_, found)) in paths.iter().zip(kinds) {
         if let (Some(found), Some(expected)) = (found, depth)
             && found != expected
@@ -114,23 +112,25 @@ pub(crate) fn pictures(
             return Err(Error::Source { path: path.clone(), source }.into());
         }
     }
-    Ok(Pictures { rows, people, names, paths, size, depth })
+    Ok(Images { rows, people, names, paths, size, depth })
 }
 
 /// Reads directories that have a subdirectory for each person.
 pub(crate) fn people(data: &[PathBuf], resize: Option<&str>) -> anyhow::Result<People> {
-    let read = pictures(data, resize, None)?;
-    let nobody = || Failure::NoPeople { folder: data.first().cloned().unwrap_or_default() };
+    let read = images(data, resize, None)?;
+    let nobody = || Failure::NoPeople { directory: data.first().cloned().unwrap_or_default() };
     // An image next to the directories of people belongs to nobody.
-    let own = |path: &Path| data.iter().any(|folder| path.parent() == Some(folder.as_path()));
+    let own = |path: &Path| data.iter().any(|directory| path.parent() == Some(directory.as_path()));
     if let Some(path) = read.paths.iter().find(|path| own(path)) {
         let below = read.paths.iter().any(|path| !own(path));
-        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        return Err(if below { Failure::NoPerson { path: path.clone() } } else { Failure::NoPeople { folder } }.into());
+        let directory = path.parent().map(Path::to_owned).unwrap_or_default();
+        return Err(
+            if below { Failure::NoPerson { path: path.clone() } } else { Failure::NoPeople { directory } }.into()
+        );
     }
     let person = |(whose, path): (Owner, &PathBuf)| match whose {
         Owner::Person(person) => Ok(person),
-        Owner::Nested(folder) => Err(Failure::Nested { path: path.clone(), folder }),
+        Owner::Nested(directory) => Err(Failure::Nested { path: path.clone(), directory }),
         Owner::Nobody => Err(nobody()),
     };
     let people = read.people.into_iter().zip(&read.paths).map(person).collect::<Result<Vec<_>, _>>()?;
@@ -144,11 +144,11 @@ pub(crate) fn more(
     resize: Option<&str>,
     known: &FaceOptions,
 ) -> anyhow::Result<People> {
-    let read = pictures(data, resize, Some(known))?;
+    let read = images(data, resize, Some(known))?;
     let owner = |(own, path): (Owner, &PathBuf)| match (person, own) {
         (Some(person), _) => Ok(person.to_owned()),
         (None, Owner::Person(person)) => Ok(person),
-        (None, Owner::Nested(folder)) => Err(Failure::Nested { path: path.clone(), folder }),
+        (None, Owner::Nested(directory)) => Err(Failure::Nested { path: path.clone(), directory }),
         (None, Owner::Nobody) => Err(Failure::NoPerson { path: path.clone() }),
     };
     let people = read.people.into_iter().zip(&read.paths).map(owner).collect::<Result<Vec<_>, _>>()?;
@@ -156,7 +156,7 @@ pub(crate) fn more(
 }
 
 /// The name of a directory that holds the images of one person; `None` for a single file.
-fn name_of_folder(path: &Path) -> anyhow::Result<Option<String>> {
+fn name_of_directory(path: &Path) -> anyhow::Result<Option<String>> {
     let Some(place) = path.is_dir().then(|| path.canonicalize().ok()).flatten() else { return Ok(None) };
     let not_text = || Failure::NotText { path: path.to_owned() };
     Ok(place.file_name().map(|name| name.to_str().map(str::to_owned).ok_or_else(not_text)).transpose()?)

@@ -8,7 +8,7 @@ use eigenspace::faces::{Recognition, Recognizer, Verdict};
 use serde_json::{Value, json};
 
 use crate::commands::faces::settings::Settings;
-use crate::commands::faces::{pictures, read};
+use crate::commands::faces::{plots, read};
 use crate::commands::plot::Format;
 use crate::table::{number, table};
 use crate::{output, rows};
@@ -60,12 +60,12 @@ impl Recognize {
         }
         let options = self.settings.over(recognizer.options().clone())?;
         let recognizer = recognizer.with_options(options)?;
-        let read = read::pictures(&self.data, self.resize.as_deref(), Some(recognizer.options()))?;
+        let read = read::images(&self.data, self.resize.as_deref(), Some(recognizer.options()))?;
         let matcher = recognizer.matcher()?;
         let context = || format!("cannot recognize `{}`", self.data[0].display());
         let found = matcher.recognize(read.rows.view()).with_context(context)?;
         if let (Some(format), Some(path)) = (format, &self.output) {
-            let drawing = pictures::matches(&recognizer, read.rows.view(), read.size, &found, listed)?;
+            let drawing = plots::matches(&recognizer, read.rows.view(), read.size, &found, listed)?;
             format.write(&drawing, path)?;
             output::message(&format!("wrote `{}`", path.display()));
         }

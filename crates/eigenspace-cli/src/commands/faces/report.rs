@@ -22,10 +22,13 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
     } else {
         format!("eigenvalues are off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
     };
-    let size = options.size.map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
+    let size = options.get_size().map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
     let explained: f64 = model.explained_variance_ratio().sum();
-    let not_a_face = match threshold(options.not_a_face, thresholds.not_a_face, "from face space") {
-        text if thresholds.not_a_face.is_none() && options.not_a_face == Threshold::Learned && model.count() > 2 => {
+    let not_a_face = match threshold(options.get_not_a_face(), thresholds.not_a_face, "from face space") {
+        text if thresholds.not_a_face.is_none()
+            && options.get_not_a_face() == Threshold::Learned
+            && model.count() > 2 =>
+        {
             text.replace("too few images to learn from", "nothing is outside face space")
         }
         text => text,
@@ -37,8 +40,11 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
         ("components", format!("{} reported, {} directions kept", model.n_components(), model.rank())),
         ("explained", format!("{} of the variance", percent(explained))),
         ("certificate", exact),
-        ("classifier", format!("{}, {} distance, {} pixels", options.classifier, options.metric, options.pixels)),
-        ("unknown", threshold(options.unknown, thresholds.unknown, "from the nearest person")),
+        (
+            "classifier",
+            format!("{}, {} distance, {} pixels", options.get_classifier(), options.get_metric(), options.get_pixels()),
+        ),
+        ("unknown", threshold(options.get_unknown(), thresholds.unknown, "from the nearest person")),
         ("not a face", not_a_face),
         ("strangers", strangers.map_or_else(|| "not estimated: fewer than 3 people".into(), accepted)),
     ]))
@@ -65,12 +71,12 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
         "file": path.to_string_lossy(),
         "people": recognizer.people(),
         "images": model.count(),
-        "size": options.size.map(|(width, height)| [width, height]),
+        "size": options.get_size().map(|(width, height)| [width, height]),
         "n_components": model.n_components(),
         "rank": model.rank(),
-        "classifier": options.classifier.to_string(),
-        "metric": options.metric.to_string(),
-        "pixels": options.pixels.to_string(),
+        "classifier": options.get_classifier().to_string(),
+        "metric": options.get_metric().to_string(),
+        "pixels": options.get_pixels().to_string(),
         "unknown": thresholds.unknown,
         "not_a_face": thresholds.not_a_face,
         "strangers_accepted": strangers,
@@ -83,7 +89,7 @@ fn description(path: &Path, recognizer: &Recognizer, thresholds: Thresholds, str
 /// Prints the people in a recognizer.
 pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: bool) -> anyhow::Result<()> {
     let of = |person: &str| -> Vec<&str> {
-        recognizer.images().filter(|(who, _)| *who == person).map(|(_, picture)| picture).collect()
+        recognizer.images().filter(|(who, _)| *who == person).map(|(_, image)| image).collect()
     };
     if as_json {
         let people: Vec<Value> =
@@ -92,10 +98,10 @@ pub(super) fn list(path: &Path, recognizer: &Recognizer, names: bool, as_json: b
         return output::data(&serde_json::to_string_pretty(&described)?);
     }
     let row = |person: &str| {
-        let pictures = of(person);
-        let mut cells = vec![person.to_owned(), pictures.len().to_string()];
+        let images = of(person);
+        let mut cells = vec![person.to_owned(), images.len().to_string()];
         if names {
-            cells.push(pictures.join(" "));
+            cells.push(images.join(" "));
         }
         cells
     };

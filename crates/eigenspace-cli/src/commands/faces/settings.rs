@@ -1,7 +1,7 @@
 //! Settings of a recognizer on the command line.
 
 use clap::Args;
-use eigenspace::faces::{FaceOptions, Threshold};
+use eigenspace::faces::FaceOptions;
 
 use crate::args;
 
@@ -43,22 +43,26 @@ impl Settings {
     /// Overrides options with those given on the command line.
     pub(super) fn over(&self, mut options: FaceOptions) -> anyhow::Result<FaceOptions> {
         if let Some(text) = &self.components {
-            options.components = args::components(text)?;
+            options = options.components(args::components(text)?);
         }
         if let Some(text) = &self.classifier {
-            options.classifier = text.parse()?;
+            options = options.classifier(text.parse()?);
         }
         if let Some(text) = &self.metric {
-            options.metric = text.parse()?;
+            options = options.metric(text.parse()?);
         }
-        let threshold = |text: &Option<String>, old: Threshold| match text {
-            Some(text) => text.parse::<Threshold>(),
-            None => Ok(old),
-        };
-        options.unknown = threshold(&self.unknown, options.unknown)?;
-        options.not_a_face = threshold(&self.not_a_face, options.not_a_face)?;
-        options.accept = self.accept.unwrap_or(options.accept);
-        options.seed = self.seed.unwrap_or(options.seed);
+        if let Some(text) = &self.unknown {
+            options = options.unknown(text.parse()?);
+        }
+        if let Some(text) = &self.not_a_face {
+            options = options.not_a_face(text.parse()?);
+        }
+        if let Some(share) = self.accept {
+            options = options.accept(share);
+        }
+        if let Some(seed) = self.seed {
+            options = options.seed(seed);
+        }
         Ok(options)
     }
 }

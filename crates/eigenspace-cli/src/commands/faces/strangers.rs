@@ -18,7 +18,8 @@ pub(super) fn text(read: &People, results: &[Found]) -> String {
     let row = |result: &Found| {
         let Found { options, open, .. } = result;
         let rates = open.as_ref()?.rates(&read.people);
-        let mut cells = vec![options.classifier.to_string(), options.metric.to_string(), components(options)];
+        let mut cells =
+            vec![options.get_classifier().to_string(), options.get_metric().to_string(), components(options)];
         cells.extend([rates.false_accepts, rates.false_rejects, rates.identified].iter().map(rate));
         Some(cells)
     };

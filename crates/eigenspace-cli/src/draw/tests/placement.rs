@@ -135,7 +135,7 @@ fn names_of_arrows_cover_neither_points_nor_arrows() {
 }
 
 #[test]
-fn names_without_room_are_counted_below_the_picture() {
+fn names_without_room_are_counted_below_the_plot() {
     // Points everywhere: there is no free place for any name.
     let points: Vec<Point> = (0..40_000).map(|i| (f64::from(i % 200), f64::from(i / 200))).collect();
     let arrows = [("a".to_owned(), 1.0, 1.0), ("b".to_owned(), 1.0, -1.0)];

@@ -64,7 +64,7 @@ fn all_kinds(x: &[f64], y: &[f64], names: &[String]) -> Vec<Drawing> {
 }
 
 #[test]
-fn strange_numbers_give_sound_pictures() {
+fn strange_numbers_give_sound_plots() {
     for x in STRANGE {
         for y in STRANGE {
             for drawing in all_kinds(x, y, &["a".to_owned(), "b".to_owned()]) {
@@ -78,7 +78,7 @@ fn strange_numbers_give_sound_pictures() {
 }
 
 #[test]
-fn hostile_names_give_well_formed_pictures_with_the_names_in_them() {
+fn hostile_names_give_well_formed_plots_with_the_names_in_them() {
     let x: Vec<f64> = (0..7).map(f64::from).collect();
     for first in 0..hostile().len() {
         let mut names = hostile();

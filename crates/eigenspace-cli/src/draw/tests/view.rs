@@ -1,5 +1,5 @@
-//! Every kind of plot with realistic numbers, written to `target/pictures` for inspection:
-//! `cargo test -p eigenspace-cli -- --ignored pictures`. Images of faces are used if the
+//! Every kind of plot with realistic numbers, written to `target/plots` for inspection:
+//! `cargo test -p eigenspace-cli -- --ignored plots`. Images of faces are used if the
 //! variable `EIGENSPACE_FACES` names a directory of PGM files of 92 by 112 pixels.
 
 use std::path::PathBuf;
@@ -31,25 +31,25 @@ pub(super) fn clusters(count: usize, classes: usize) -> (Vec<[f64; 3]>, Vec<Stri
     (points, (0..count).map(|i| format!("s{}", 1 + i % classes)).collect())
 }
 
-fn folder() -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/pictures");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
+fn directory() -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/plots");
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
 }
 
 fn save(name: &str, drawing: &Drawing) {
-    let folder = folder();
-    std::fs::write(folder.join(format!("{name}.svg")), drawing.svg()).unwrap();
-    std::fs::write(folder.join(format!("{name}.png")), drawing.png().unwrap()).unwrap();
+    let directory = directory();
+    std::fs::write(directory.join(format!("{name}.svg")), drawing.svg()).unwrap();
+    std::fs::write(directory.join(format!("{name}.png")), drawing.png().unwrap()).unwrap();
 }
 
 fn faces() -> Vec<Vec<f64>> {
-    let Ok(folder) = std::env::var("EIGENSPACE_FACES") else {
+    let Ok(directory) = std::env::var("EIGENSPACE_FACES") else {
         let wave = |k: usize| (0..92 * 112).map(|i| 128.0 + 100.0 * ((i % 92 * k) as f64 / 40.0).sin()).collect();
         return (1..=10).map(wave).collect();
     };
     let read = |i: usize| {
-        let bytes = std::fs::read(format!("{folder}/{i}.pgm")).unwrap();
+        let bytes = std::fs::read(format!("{directory}/{i}.pgm")).unwrap();
         bytes[bytes.len() - 92 * 112..].iter().map(|b| f64::from(*b)).collect()
     };
     (1..=10).map(read).collect()
@@ -57,7 +57,7 @@ fn faces() -> Vec<Vec<f64>> {
 
 #[test]
 #[ignore = "writes plots for inspection"]
-fn pictures_of_points() {
+fn plots_of_points() {
     let (points, labels) = clusters(150, 3);
     let flat = |p: &[[f64; 3]]| p.iter().map(|p| (p[0], p[1])).collect::<Vec<_>>();
     let titles = [component_title(1, Some(0.4213)), component_title(2, Some(0.221)), component_title(3, Some(0.08))];
@@ -111,7 +111,7 @@ fn pictures_of_points() {
 
 #[test]
 #[ignore = "writes plots for inspection"]
-fn pictures_of_scripts() {
+fn plots_of_scripts() {
     let (points, _) = clusters(200, 5);
     let names = ["漢字かな交じり文", "العربية جميلة", "עברית (abc) 123", "हिन्दी क्षेत्र", "한국어 and Latin"];
     let labels: Vec<String> = (0..200).map(|i| names[i % 5].to_owned()).collect();
@@ -130,7 +130,7 @@ fn pictures_of_scripts() {
 
 #[test]
 #[ignore = "writes plots for inspection"]
-fn pictures_of_curves() {
+fn plots_of_curves() {
     let ratios: Vec<f64> = (0..12).map(|i| 0.35 * 0.68_f64.powi(i)).collect();
     let bounds: Vec<(f64, f64)> = ratios.iter().map(|r| (0.85 * r, 1.2 * r)).collect();
     let s = Scree { title: "ORL faces: explained variance", ratios: &ratios, bounds: Some(&bounds), shown: Some(5) };
@@ -203,7 +203,7 @@ fn pictures_of_curves() {
 
 #[test]
 #[ignore = "writes plots for inspection"]
-fn pictures_of_images() {
+fn plots_of_images() {
     let faces = faces();
     let size = ImageSize { width: 92, height: 112, channels: 1 };
     let mean: Vec<f64> = (0..92 * 112).map(|i| faces.iter().map(|f| f[i]).sum::<f64>() / 10.0).collect();
@@ -231,7 +231,7 @@ fn pictures_of_images() {
     save("gallery_digits", &gallery(&Gallery { title: "Digits", tiles: &digit, size: small, range: Range::Own, ..g }));
     let color = [Tile {
         pixels: (0..48 * 32 * 3).map(|i| ((i / 3 % 48 * (1 + i % 3)) as f64 / 48.0) % 1.0).collect(),
-        caption: "a color picture with a very long caption".into(),
+        caption: "a color image with a very long caption".into(),
     }];
     let rgb = ImageSize { width: 48, height: 32, channels: 3 };
     save(
@@ -260,11 +260,11 @@ fn pictures_of_images() {
     let row = |a: &str, b: &str, c: &str| vec![a.to_owned(), b.to_owned(), c.to_owned()];
     let page = Page::new("Faces, one batch at a time")
         .section("The data")
-        .text("Ten pictures of one person.\n\nEvery picture has 92 by 112 pixels.")
+        .text("Ten images of one person.\n\nEvery image has 92 by 112 pixels.")
         .table(&row("batch", "rows", "explained"), &[row("first", "1,000", "71.3 %"), row("second", "500", "72.0 %")])
-        .section("Pictures")
-        .drawing(&gallery(&g), "All pictures.")
+        .section("Images")
+        .drawing(&gallery(&g), "All images.")
         .section("Reconstruction")
         .drawing(&strip, "One face from 5 to 100 components, and what is missing.");
-    std::fs::write(folder().join("page.html"), page.html()).unwrap();
+    std::fs::write(directory().join("page.html"), page.html()).unwrap();
 }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::files::{arrow, npy, npy_header, npz, parquet};
 use crate::oracle::{Rows, table};
-use crate::support::Folder;
+use crate::support::Directory;
 
 fn rows() -> Rows {
     table(20, 3, 51)
@@ -13,8 +13,8 @@ fn rows() -> Rows {
 #[test]
 fn an_array_that_is_cut_short() {
     let bytes = npy(&rows(), "<f8", false);
-    let folder = Folder::with("t.npy", &bytes[..bytes.len() - 5]);
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    let directory = Directory::with("t.npy", &bytes[..bytes.len() - 5]);
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
@@ -22,7 +22,7 @@ fn an_array_that_is_cut_short() {
 
     hint: copy the file again: it is incomplete, or still being written
     ");
-    assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &bytes[..bytes.len() - 5]), @"
+    assert_snapshot!(directory.refused_with("fit - -o m.safetensors -q", &bytes[..bytes.len() - 5]), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from standard input
@@ -30,8 +30,8 @@ fn an_array_that_is_cut_short() {
 
     hint: copy the file again: it is incomplete, or still being written
     ");
-    folder.write("t.npy", &bytes[..40]);
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    directory.write("t.npy", &bytes[..40]);
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
@@ -40,7 +40,7 @@ fn an_array_that_is_cut_short() {
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
     let by_column = npy(&rows(), "<f8", true);
-    assert_snapshot!(folder.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
+    assert_snapshot!(directory.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from standard input
@@ -52,8 +52,8 @@ fn an_array_that_is_cut_short() {
 
 #[test]
 fn an_array_of_complex_numbers() {
-    let folder = Folder::with("t.npy", [npy_header("<c16", false, "(2, 2)"), vec![0; 64]].concat());
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    let directory = Directory::with("t.npy", [npy_header("<c16", false, "(2, 2)"), vec![0; 64]].concat());
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
@@ -61,8 +61,8 @@ fn an_array_of_complex_numbers() {
 
     hint: save the array as numbers, for example with astype(float)
     ");
-    folder.write("t.npy", [npy_header("<U4", false, "(2, 2)"), vec![0; 64]].concat());
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    directory.write("t.npy", [npy_header("<U4", false, "(2, 2)"), vec![0; 64]].concat());
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
@@ -74,8 +74,8 @@ fn an_array_of_complex_numbers() {
 
 #[test]
 fn an_array_that_is_no_table() {
-    let folder = Folder::with("t.npy", [npy_header("<f8", false, "(4,)"), vec![0; 32]].concat());
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    let directory = Directory::with("t.npy", [npy_header("<f8", false, "(4,)"), vec![0; 32]].concat());
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
@@ -83,8 +83,8 @@ fn an_array_that_is_no_table() {
 
     hint: save it with one observation per row, for example with reshape(len(a), -1)
     ");
-    folder.write("t.npy", [npy_header("<f8", false, "()"), vec![0; 8]].concat());
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors"), @"
+    directory.write("t.npy", [npy_header("<f8", false, "()"), vec![0; 8]].concat());
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
@@ -92,32 +92,33 @@ fn an_array_that_is_no_table() {
 
     hint: save it with one observation per row, for example with reshape(len(a), -1)
     ");
-    folder.write("t.npy", npy_header("<f8", false, "(0, 3)"));
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"
+    directory.write("t.npy", npy_header("<f8", false, "(0, 3)"));
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot fit a model: the input has no rows
 
     hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
     ");
-    folder.write("t.npy", npy_header("<f8", false, "(3, 0)"));
-    assert_snapshot!(folder.refused("fit t.npy -o m.safetensors -q"), @"
+    directory.write("t.npy", npy_header("<f8", false, "(3, 0)"));
+    assert_snapshot!(directory.refused("fit t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: the rows have no columns
 
     hint: pass rows with at least one column
     ");
-    folder.write("t.npy", npy_header("<f8", false, "(4611686018427387904, 4)"));
+    directory.write("t.npy", npy_header("<f8", false, "(4611686018427387904, 4)"));
     // Told in other words where overflow is not checked, as in a release build.
-    let said = folder.refused("fit t.npy -o m.safetensors -q");
+    let said = directory.refused("fit t.npy -o m.safetensors -q");
     assert!(said.err.starts_with("error: cannot read rows from `t.npy`\n  cause: "), "{said}");
 }
 
 #[test]
 fn one_of_two_arrays_must_be_named() {
-    let folder = Folder::with("t.npz", npz(&[("a", npy(&rows(), "<f8", false)), ("b", npy(&rows(), "<f4", false))]));
-    assert_snapshot!(folder.refused("fit t.npz -o m.safetensors"), @"
+    let directory =
+        Directory::with("t.npz", npz(&[("a", npy(&rows(), "<f8", false)), ("b", npy(&rows(), "<f4", false))]));
+    assert_snapshot!(directory.refused("fit t.npz -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npz`
@@ -125,7 +126,7 @@ fn one_of_two_arrays_must_be_named() {
 
     hint: name one of them: `a`, `b`, with --key
     ");
-    assert_snapshot!(folder.refused("fit t.npz --key c -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.npz --key c -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npz`
@@ -138,32 +139,32 @@ fn one_of_two_arrays_must_be_named() {
 #[test]
 fn files_of_another_number_type_than_the_first_are_no_reason_to_stop() {
     let whole: Rows = rows().iter().map(|row| row.iter().map(|x| x.round()).collect()).collect();
-    let folder = Folder::with("1.npy", npy(&whole, "<i2", false));
-    folder.write("2.npy", npy(&whole, "<f8", false));
-    folder.write("3.npy", npy(&whole, "<f4", false));
-    folder.write("4.npy", npy(&whole, "<f8", true));
+    let directory = Directory::with("1.npy", npy(&whole, "<i2", false));
+    directory.write("2.npy", npy(&whole, "<f8", false));
+    directory.write("3.npy", npy(&whole, "<f4", false));
+    directory.write("4.npy", npy(&whole, "<f8", true));
     let expected: Rows = (0..4).flat_map(|_| whole.clone()).collect();
-    folder.write("all.npy", npy(&expected, "<f8", false));
-    folder.done("fit 1.npy 2.npy 3.npy 4.npy -o mixed.safetensors -q");
-    folder.done("fit all.npy -o all.safetensors -q");
-    assert_eq!(folder.json("compare mixed.safetensors all.safetensors --within 1e-6 --json")["within"], true);
+    directory.write("all.npy", npy(&expected, "<f8", false));
+    directory.done("fit 1.npy 2.npy 3.npy 4.npy -o mixed.safetensors -q");
+    directory.done("fit all.npy -o all.safetensors -q");
+    assert_eq!(directory.json("compare mixed.safetensors all.safetensors --within 1e-6 --json")["within"], true);
 }
 
 #[test]
 fn tables_that_are_cut_short_or_something_else() {
     let labels = ["x"; 20];
     let (parquet, arrow) = (parquet(&rows(), &labels), arrow(&rows(), &labels));
-    let folder = Folder::with("t.parquet", &parquet[..parquet.len() - 9]);
-    folder.write("t.arrow", &arrow[..arrow.len() / 2]);
-    folder.write("wrong.parquet", "a,b\n1,2\n");
-    folder.write("wrong.npz", "a,b\n1,2\n");
+    let directory = Directory::with("t.parquet", &parquet[..parquet.len() - 9]);
+    directory.write("t.arrow", &arrow[..arrow.len() / 2]);
+    directory.write("wrong.parquet", "a,b\n1,2\n");
+    directory.write("wrong.npz", "a,b\n1,2\n");
     for name in ["t.parquet", "t.arrow", "wrong.parquet", "wrong.npz"] {
         let label = if name == "wrong.npz" { "" } else { "--label kind" };
-        let said = folder.refused(&format!("fit {name} {label} -o m.safetensors -q"));
+        let said = directory.refused(&format!("fit {name} {label} -o m.safetensors -q"));
         assert!(said.err.starts_with(&format!("error: cannot read rows from `{name}`\n  cause: not a valid ")));
     }
-    folder.write("t.parquet", &parquet);
-    assert_snapshot!(folder.refused("fit t.parquet -o m.safetensors -q"), @"
+    directory.write("t.parquet", &parquet);
+    assert_snapshot!(directory.refused("fit t.parquet -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.parquet`

@@ -4,25 +4,25 @@ use insta::assert_snapshot;
 
 use crate::files::pgm;
 use crate::people;
-use crate::support::Folder;
+use crate::support::Directory;
 
-fn folder() -> Folder {
-    let folder = Folder::new();
-    people::write(&folder, "known", 3, 1..=3);
-    folder
+fn directory() -> Directory {
+    let directory = Directory::new();
+    people::write(&directory, "known", 3, 1..=3);
+    directory
 }
 
-fn trained() -> Folder {
-    let folder = folder();
-    folder.done("faces train known -k 4 -o r.safetensors -q");
-    folder
+fn trained() -> Directory {
+    let directory = directory();
+    directory.done("faces train known -k 4 -o r.safetensors -q");
+    directory
 }
 
 #[test]
-fn pictures_of_another_size_are_refused_and_resized_when_told() {
-    let folder = trained();
-    folder.write("large/1.pgm", pgm(18, 16, |at| (at % 251) as u8));
-    assert_snapshot!(folder.refused("faces recognize r.safetensors large/1.pgm"), @"
+fn images_of_another_size_are_refused_and_resized_when_told() {
+    let directory = trained();
+    directory.write("large/1.pgm", pgm(18, 16, |at| (at % 251) as u8));
+    assert_snapshot!(directory.refused("faces recognize r.safetensors large/1.pgm"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `large/1.pgm`
@@ -30,7 +30,7 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
 
     hint: resize all images to one size with --resize 9x8
     ");
-    assert_snapshot!(folder.refused("faces enroll r.safetensors large --person eva"), @"
+    assert_snapshot!(directory.refused("faces enroll r.safetensors large --person eva"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `large`
@@ -38,10 +38,10 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
 
     hint: resize all images to one size with --resize 9x8
     ");
-    folder.done("faces recognize r.safetensors large/1.pgm --resize 9x8 -q");
-    folder.done("faces enroll r.safetensors large --person eva --resize 9x8 -q");
-    folder.write("known/ada/9.pgm", pgm(18, 16, |at| (at % 251) as u8));
-    assert_snapshot!(folder.refused("faces train known -o s.safetensors"), @"
+    directory.done("faces recognize r.safetensors large/1.pgm --resize 9x8 -q");
+    directory.done("faces enroll r.safetensors large --person eva --resize 9x8 -q");
+    directory.write("known/ada/9.pgm", pgm(18, 16, |at| (at % 251) as u8));
+    assert_snapshot!(directory.refused("faces train known -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `known/ada/9.pgm`
@@ -49,15 +49,15 @@ fn pictures_of_another_size_are_refused_and_resized_when_told() {
 
     hint: resize all images to one size with --resize 9x8
     ");
-    folder.done("faces train known --resize 9x8 -o s.safetensors -q");
+    directory.done("faces train known --resize 9x8 -o s.safetensors -q");
 }
 
 #[test]
-fn damaged_pictures() {
-    let folder = trained();
-    let whole = people::picture(0, 9);
-    folder.write("new/ada/9.pgm", &whole[..whole.len() - 5]);
-    assert_snapshot!(folder.refused("faces enroll r.safetensors new"), @"
+fn damaged_images() {
+    let directory = trained();
+    let whole = people::image(0, 9);
+    directory.write("new/ada/9.pgm", &whole[..whole.len() - 5]);
+    assert_snapshot!(directory.refused("faces enroll r.safetensors new"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `new/ada/9.pgm`
@@ -65,8 +65,8 @@ fn damaged_pictures() {
 
     hint: use the original file: this one is incomplete, or its newlines were converted
     ");
-    folder.write("new/ada/9.pgm", b"no picture at all");
-    assert_snapshot!(folder.refused("faces recognize r.safetensors new/ada/9.pgm"), @"
+    directory.write("new/ada/9.pgm", b"no image at all");
+    assert_snapshot!(directory.refused("faces recognize r.safetensors new/ada/9.pgm"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `new/ada/9.pgm`
@@ -77,10 +77,10 @@ fn damaged_pictures() {
 }
 
 #[test]
-fn folders_without_people() {
-    let folder = folder();
-    folder.write("empty/nothing.txt", "");
-    assert_snapshot!(folder.refused("faces train empty -o r.safetensors"), @"
+fn directories_without_people() {
+    let directory = directory();
+    directory.write("empty/nothing.txt", "");
+    assert_snapshot!(directory.refused("faces train empty -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `empty`
@@ -88,22 +88,22 @@ fn folders_without_people() {
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
-    assert_snapshot!(folder.refused("faces train known/ada -o r.safetensors"), @"
+    assert_snapshot!(directory.refused("faces train known/ada -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot find people in `known/ada`: expected a directory of images for each person
 
     hint: arrange the images as person/image.pgm, with each directory named after the person
     ");
-    folder.write("known/stray.pgm", people::picture(5, 1));
-    assert_snapshot!(folder.refused("faces train known -o r.safetensors"), @"
+    directory.write("known/stray.pgm", people::image(5, 1));
+    assert_snapshot!(directory.refused("faces train known -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot tell whose image `known/stray.pgm` is: it is not in a person's directory
 
     hint: move it into a directory named after the person, or use `faces enroll` with --person
     ");
-    assert_snapshot!(folder.refused("faces train nowhere -o r.safetensors"), @"
+    assert_snapshot!(directory.refused("faces train nowhere -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `nowhere`
@@ -115,8 +115,8 @@ fn folders_without_people() {
 
 #[test]
 fn people_who_are_not_there_or_there_already() {
-    let folder = trained();
-    assert_snapshot!(folder.refused("faces forget r.safetensors zoe"), @"
+    let directory = trained();
+    assert_snapshot!(directory.refused("faces forget r.safetensors zoe"), @"
     exit: 2
     ----- stderr -----
     error: cannot forget `zoe` in `r.safetensors`
@@ -124,7 +124,7 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: choose one of: `ada`, `ben`, `cleo`
     ");
-    assert_snapshot!(folder.refused("faces forget r.safetensors ada --image 7.pgm"), @"
+    assert_snapshot!(directory.refused("faces forget r.safetensors ada --image 7.pgm"), @"
     exit: 2
     ----- stderr -----
     error: cannot forget `ada` in `r.safetensors`
@@ -132,7 +132,7 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: choose one of: `1.pgm`, `2.pgm`, `3.pgm`
     ");
-    assert_snapshot!(folder.refused("faces forget r.safetensors ada ben cleo"), @"
+    assert_snapshot!(directory.refused("faces forget r.safetensors ada ben cleo"), @"
     exit: 2
     ----- stderr -----
     error: cannot forget `cleo` in `r.safetensors`
@@ -140,7 +140,7 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: remove the file instead: a recognizer has at least one person
     ");
-    assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben"), @"
+    assert_snapshot!(directory.refused("faces enroll r.safetensors known/ben"), @"
     exit: 2
     ----- stderr -----
     error: cannot enroll `known/ben` in `r.safetensors`
@@ -148,7 +148,7 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: leave it out: every image can be enrolled only once; or forget the other one first
     ");
-    assert_snapshot!(folder.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
+    assert_snapshot!(directory.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
     exit: 2
     ----- stderr -----
     error: cannot enroll `known/ben/1.pgm` in `r.safetensors`
@@ -156,8 +156,8 @@ fn people_who_are_not_there_or_there_already() {
 
     hint: leave it out: every image can be enrolled only once; or forget the other one first
     ");
-    folder.write("loose.pgm", people::picture(4, 1));
-    assert_snapshot!(folder.refused("faces enroll r.safetensors loose.pgm"), @"
+    directory.write("loose.pgm", people::image(4, 1));
+    assert_snapshot!(directory.refused("faces enroll r.safetensors loose.pgm"), @"
     exit: 2
     ----- stderr -----
     error: cannot tell whose image `loose.pgm` is: it is not in a person's directory
@@ -167,10 +167,10 @@ fn people_who_are_not_there_or_there_already() {
 }
 
 #[test]
-fn one_picture_of_each_and_one_person_only() {
-    let folder = Folder::new();
-    people::write(&folder, "single", 3, 1..=1);
-    assert_snapshot!(folder.done("faces train single -o r.safetensors -q"), @"
+fn one_image_of_each_and_one_person_only() {
+    let directory = Directory::new();
+    people::write(&directory, "single", 3, 1..=1);
+    assert_snapshot!(directory.done("faces train single -o r.safetensors -q"), @"
     recognizer   r.safetensors
     people       3
     images       3 of 9x8
@@ -182,7 +182,7 @@ fn one_picture_of_each_and_one_person_only() {
     not a face   beyond 397.745 from face space, learned
     strangers    about 100 % accepted, estimated by leaving people out
     ");
-    assert_snapshot!(folder.refused("faces evaluate single --protocol first-1"), @"
+    assert_snapshot!(directory.refused("faces evaluate single --protocol first-1"), @"
     exit: 2
     ----- stderr -----
     error: cannot run the protocol first-1 on `single`
@@ -190,9 +190,9 @@ fn one_picture_of_each_and_one_person_only() {
 
     hint: add images of this person, leave the person out, or train on fewer images
     ");
-    people::write(&folder, "lonely", 1, 1..=4);
-    folder.done("faces train lonely -o one.safetensors -q");
-    assert_snapshot!(folder.refused("faces evaluate lonely --protocol first-2"), @"
+    people::write(&directory, "lonely", 1, 1..=4);
+    directory.done("faces train lonely -o one.safetensors -q");
+    assert_snapshot!(directory.refused("faces evaluate lonely --protocol first-2"), @"
     exit: 2
     ----- stderr -----
     error: cannot run the protocol first-2 on `lonely`
@@ -204,29 +204,29 @@ fn one_picture_of_each_and_one_person_only() {
 
 #[test]
 fn settings_that_mean_nothing() {
-    let folder = trained();
-    assert_snapshot!(folder.refused("faces train known --classifier forest -o s.safetensors"), @"
+    let directory = trained();
+    assert_snapshot!(directory.refused("faces train known --classifier forest -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid classifier `forest`
 
     hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs) or subspace, with at most 1000 neighbors and 10000 epochs
     ");
-    assert_snapshot!(folder.refused("faces recognize r.safetensors known --metric taxicab"), @"
+    assert_snapshot!(directory.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2
     ----- stderr -----
     error: invalid metric `taxicab`
 
     hint: use euclidean, cosine, mahalanobis or mahalanobis-cosine
     ");
-    assert_snapshot!(folder.refused("faces recognize r.safetensors known --unknown -3"), @"
+    assert_snapshot!(directory.refused("faces recognize r.safetensors known --unknown -3"), @"
     exit: 2
     ----- stderr -----
     error: invalid threshold `-3`
 
     hint: use a number of 0 or more, `learned` or `none`
     ");
-    assert_snapshot!(folder.refused("faces train known --accept 2 -o s.safetensors"), @"
+    assert_snapshot!(directory.refused("faces train known --accept 2 -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot learn the faces in `known`
@@ -234,21 +234,21 @@ fn settings_that_mean_nothing() {
 
     hint: use a share above 0 and at most 1, for example 0.95
     ");
-    assert_snapshot!(folder.refused("faces evaluate known --protocol sixth"), @"
+    assert_snapshot!(directory.refused("faces evaluate known --protocol sixth"), @"
     exit: 2
     ----- stderr -----
     error: invalid protocol `sixth`
 
     hint: use first-5, random-5, random-9, leave-one-out or incremental; the number is that of training images
     ");
-    assert_snapshot!(folder.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
+    assert_snapshot!(directory.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2
     ----- stderr -----
     error: invalid noise deviation -1: expected a number of gray values, 0 or more
 
     hint: use for example --denoising 25
     ");
-    assert_snapshot!(folder.refused("faces recognize r.safetensors known -o near.jpg"), @"
+    assert_snapshot!(directory.refused("faces recognize r.safetensors known -o near.jpg"), @"
     exit: 2
     ----- stderr -----
     error: cannot infer the image format of `near.jpg` from its name
@@ -259,12 +259,12 @@ fn settings_that_mean_nothing() {
 
 #[test]
 fn files_that_are_no_recognizers() {
-    let folder = trained();
-    let mut bytes = folder.read("r.safetensors");
+    let directory = trained();
+    let mut bytes = directory.read("r.safetensors");
     let middle = bytes.len() - 9;
     bytes[middle] ^= 1;
-    folder.write("turned.safetensors", &bytes);
-    assert_snapshot!(folder.refused("faces list turned.safetensors"), @"
+    directory.write("turned.safetensors", &bytes);
+    assert_snapshot!(directory.refused("faces list turned.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `turned.safetensors` as a model
@@ -272,17 +272,17 @@ fn files_that_are_no_recognizers() {
 
     hint: copy the file again from its source
     ");
-    folder.write("short.safetensors", &bytes[..bytes.len() / 2]);
-    let said = folder.refused("faces recognize short.safetensors known");
+    directory.write("short.safetensors", &bytes[..bytes.len() / 2]);
+    let said = directory.refused("faces recognize short.safetensors known");
     assert!(said.err.contains("it has 6100 bytes, expected 12200"), "{said}");
-    assert!(folder.refused("faces forget known/ada/1.pgm ada").err.contains("as a model"));
+    assert!(directory.refused("faces forget known/ada/1.pgm ada").err.contains("as a model"));
 }
 
 #[test]
 fn forgetting_what_was_dropped() {
-    let folder = folder();
-    folder.done("faces train known --max-rank 2 -o r.safetensors -q");
-    assert_snapshot!(folder.refused("faces forget r.safetensors ada"), @"
+    let directory = directory();
+    directory.done("faces train known --max-rank 2 -o r.safetensors -q");
+    assert_snapshot!(directory.refused("faces forget r.safetensors ada"), @"
     exit: 2
     ----- stderr -----
     error: cannot forget `ada` in `r.safetensors`
@@ -294,30 +294,30 @@ fn forgetting_what_was_dropped() {
 
 #[test]
 fn models_over_recognizers() {
-    let folder = trained();
-    folder.done("fit known -o m.safetensors -q");
-    folder.done("fit known/ada -o part.safetensors -q");
+    let directory = trained();
+    directory.done("fit known -o m.safetensors -q");
+    directory.done("fit known/ada -o part.safetensors -q");
     for line in [
         "fit known -o r.safetensors",
         "update m.safetensors known/ben -o r.safetensors",
         "merge m.safetensors part.safetensors -o r.safetensors",
         "split m.safetensors part.safetensors -o r.safetensors",
     ] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(
             said.err
                 .contains("cannot write a model to `r.safetensors`: it is a recognizer, and its people would be lost"),
             "{line}: {said}"
         );
     }
-    folder.done("merge r.safetensors part.safetensors -o m.safetensors -q");
+    directory.done("merge r.safetensors part.safetensors -o m.safetensors -q");
 }
 
 #[test]
 fn output_over_what_is_read() {
-    let folder = trained();
-    std::fs::copy(folder.path("r.safetensors"), folder.path("r.png")).unwrap();
-    std::fs::copy(folder.path("known/ada/1.pgm"), folder.path("probe.png")).unwrap();
+    let directory = trained();
+    std::fs::copy(directory.path("r.safetensors"), directory.path("r.png")).unwrap();
+    std::fs::copy(directory.path("known/ada/1.pgm"), directory.path("probe.png")).unwrap();
     for line in [
         "faces train known -o known/ada/1.pgm",
         "faces train known -o ./known/../known/ada/1.pgm",
@@ -325,22 +325,22 @@ fn output_over_what_is_read() {
         "faces recognize r.safetensors probe.png -o probe.png",
         "faces recognize r.png known -o r.png",
     ] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.contains("the same command reads it"), "{line}: {said}");
     }
 }
 
 #[test]
 fn of_those_who_write_at_once_none_is_lost() {
-    let folder = trained();
+    let directory = trained();
     let names = ["dov", "eva", "finn"];
     for (i, name) in names.iter().enumerate() {
-        folder.write(&format!("late/{name}/1.pgm"), people::picture(3 + i, 1));
+        directory.write(&format!("late/{name}/1.pgm"), people::image(3 + i, 1));
     }
     for _ in 0..4 {
-        std::fs::copy(folder.path("r.safetensors"), folder.path("s.safetensors")).unwrap();
+        std::fs::copy(directory.path("r.safetensors"), directory.path("s.safetensors")).unwrap();
         let start = |name: &&str| {
-            let mut command = folder.command(&format!("faces enroll s.safetensors late/{name}"));
+            let mut command = directory.command(&format!("faces enroll s.safetensors late/{name}"));
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap()
         };
         let started: Vec<_> = names.iter().map(start).collect();
@@ -348,7 +348,7 @@ fn of_those_who_write_at_once_none_is_lost() {
             let ended = child.wait_with_output().unwrap();
             assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         }
-        let listed = folder.json("faces list s.safetensors --json");
+        let listed = directory.json("faces list s.safetensors --json");
         let found: Vec<&str> =
             listed["people"].as_array().unwrap().iter().map(|person| person["person"].as_str().unwrap()).collect();
         assert_eq!(found, ["ada", "ben", "cleo", "dov", "eva", "finn"]);
@@ -356,37 +356,39 @@ fn of_those_who_write_at_once_none_is_lost() {
 }
 
 #[test]
-fn folders_in_folders_of_people() {
-    let folder = trained();
-    folder.write("yr/ann/2020/1.pgm", people::picture(0, 7));
-    folder.write("yr/bob/2020/4.pgm", people::picture(1, 7));
-    assert_snapshot!(folder.refused("faces train yr -o s.safetensors"), @"
+fn directories_in_directories_of_people() {
+    let directory = trained();
+    directory.write("yr/ann/2020/1.pgm", people::image(0, 7));
+    directory.write("yr/bob/2020/4.pgm", people::image(1, 7));
+    assert_snapshot!(directory.refused("faces train yr -o s.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot tell whose image `yr/ann/2020/1.pgm` is: it is two or more directories below `yr`
 
     hint: arrange the images as person/image.pgm, or name the directory directly above the people
     ");
-    assert!(folder.refused("faces enroll r.safetensors yr").err.contains("it is two or more directories below `yr`"));
+    assert!(
+        directory.refused("faces enroll r.safetensors yr").err.contains("it is two or more directories below `yr`")
+    );
     // Who they show can be asked wherever they lie.
-    folder.done("faces recognize r.safetensors yr -q");
+    directory.done("faces recognize r.safetensors yr -q");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_no_text() {
     use std::os::unix::ffi::OsStrExt;
-    let folder = folder();
+    let directory = directory();
     let name = std::ffi::OsStr::from_bytes(b"known/b\xffd");
-    std::fs::create_dir(folder.path("").join(name)).unwrap();
-    std::fs::write(folder.path("").join(name).join("1.pgm"), people::picture(4, 1)).unwrap();
-    let said = folder.run("faces train known -o r.safetensors");
+    std::fs::create_dir(directory.path("").join(name)).unwrap();
+    std::fs::write(directory.path("").join(name).join("1.pgm"), people::image(4, 1)).unwrap();
+    let said = directory.run("faces train known -o r.safetensors");
     assert!(said.code == Some(2) && said.err.contains("is not UTF-8"), "{said}");
-    folder.write("two/a\nb/1.pgm", people::picture(4, 1));
-    assert!(folder.run("faces train two -o r.safetensors").err.contains("contains control characters"));
+    directory.write("two/a\nb/1.pgm", people::image(4, 1));
+    assert!(directory.run("faces train two -o r.safetensors").err.contains("contains control characters"));
 }
 
-/// The same picture in 16 bits.
+/// The same image in 16 bits.
 fn deep(person: usize, number: usize) -> Vec<u8> {
     let mut bytes = format!("P5\n{} {}\n65535\n", people::WIDTH, people::HEIGHT).into_bytes();
     bytes.extend(people::pixels(person, number).iter().flat_map(|pixel| [*pixel, *pixel]));
@@ -394,10 +396,10 @@ fn deep(person: usize, number: usize) -> Vec<u8> {
 }
 
 #[test]
-fn pictures_of_another_depth() {
-    let folder = trained();
-    folder.write("deep/eva/1.pgm", deep(4, 1));
-    assert_snapshot!(folder.refused("faces enroll r.safetensors deep"), @"
+fn images_of_another_depth() {
+    let directory = trained();
+    directory.write("deep/eva/1.pgm", deep(4, 1));
+    assert_snapshot!(directory.refused("faces enroll r.safetensors deep"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `deep/eva/1.pgm`
@@ -405,59 +407,59 @@ fn pictures_of_another_depth() {
 
     hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
     ");
-    assert!(folder.refused("faces recognize r.safetensors deep").err.contains("image has 16 bits per value"));
+    assert!(directory.refused("faces recognize r.safetensors deep").err.contains("image has 16 bits per value"));
     // Among themselves they are recognized, and measured in their own range.
-    let both = |name: &str, picture: &dyn Fn(usize, usize) -> Vec<u8>| {
+    let both = |name: &str, image: &dyn Fn(usize, usize) -> Vec<u8>| {
         for person in 0..3 {
             for number in 1..=4 {
-                folder.write(&format!("{name}/p{person}/{number}.pgm"), picture(person, number));
+                directory.write(&format!("{name}/p{person}/{number}.pgm"), image(person, number));
             }
         }
-        folder.json(&format!("faces evaluate {name} --protocol first-2 --classifier knn --compression --json -q"))
+        directory.json(&format!("faces evaluate {name} --protocol first-2 --classifier knn --compression --json -q"))
     };
     let [flat, deep] =
-        [both("flat", &people::picture), both("deeper", &deep)].map(|found| found["compression"][0].clone());
+        [both("flat", &people::image), both("deeper", &deep)].map(|found| found["compression"][0].clone());
     let header = format!("P5\n{} {}\n65535\n", people::WIDTH, people::HEIGHT).len();
     assert_eq!(deep["pgm_bytes"], header + 2 * people::WIDTH * people::HEIGHT);
     let psnr = |row: &serde_json::Value| row["new"]["psnr"].as_f64().unwrap();
     assert!((psnr(&flat) - psnr(&deep)).abs() < 1e-6, "{flat} {deep}");
-    folder.write("known/ada/9.pgm", self::deep(0, 9));
-    assert!(folder.refused("faces train known -o s.safetensors").err.contains("16 bits per value"));
-    assert!(folder.refused("faces train flat deep -o s.safetensors").err.contains("image has 16 bits per value"));
+    directory.write("known/ada/9.pgm", self::deep(0, 9));
+    assert!(directory.refused("faces train known -o s.safetensors").err.contains("16 bits per value"));
+    assert!(directory.refused("faces train flat deep -o s.safetensors").err.contains("image has 16 bits per value"));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_standard_output_does_not_deny_what_was_done() {
-    let folder = trained();
+    let directory = trained();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let ended = folder.command("faces forget r.safetensors ada -q").stdout(full).output().unwrap();
+    let ended = directory.command("faces forget r.safetensors ada -q").stdout(full).output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(2));
     assert!(said.contains("cannot write to standard output") && !said.contains("nothing was changed"), "{said}");
-    assert!(!folder.done("faces list r.safetensors").contains("ada"));
+    assert!(!directory.done("faces list r.safetensors").contains("ada"));
 }
 
 #[test]
 fn nothing_and_too_much() {
-    let folder = trained();
-    let mut command = folder.command("faces evaluate known --protocol first-2");
+    let directory = trained();
+    let mut command = directory.command("faces evaluate known --protocol first-2");
     let ended = command.args(["--classifier", " "]).output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ended.stderr).contains("invalid list of classifiers: expected at least one"));
-    assert!(folder.refused("faces recognize r.safetensors known --matches 11").err.contains("11 is not in 0..=10"));
+    assert!(directory.refused("faces recognize r.safetensors known --matches 11").err.contains("11 is not in 0..=10"));
     assert!(
-        folder.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")
+        directory.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")
     );
 }
 
 #[test]
 fn a_person_cannot_be_called_as_strangers_are() {
     for name in ["unknown", "Not a face"] {
-        let folder = Folder::new();
-        people::write(&folder, "people", 2, 1..=2);
-        folder.write(&format!("people/{name}/1.pgm"), people::picture(5, 1));
-        let said = folder.refused("faces train people -o m");
+        let directory = Directory::new();
+        people::write(&directory, "people", 2, 1..=2);
+        directory.write(&format!("people/{name}/1.pgm"), people::image(5, 1));
+        let said = directory.refused("faces train people -o m");
         assert!(said.err.contains(&format!("invalid person name `{name}`: it is reserved")), "{said}");
     }
 }

@@ -4,16 +4,16 @@ use insta::assert_snapshot;
 
 use crate::files::csv;
 use crate::oracle::table;
-use crate::support::Folder;
+use crate::support::Directory;
 
 /// `a`, of 30 rows, `b`, of 20 others, both of 3 columns, and `wide`, of 4 columns.
-fn models() -> Folder {
-    let folder = Folder::new();
+fn models() -> Directory {
+    let directory = Directory::new();
     for (name, rows, columns, seed) in [("a", 30, 3, 61), ("b", 20, 3, 62), ("wide", 30, 4, 63)] {
-        folder.write(&format!("{name}.csv"), csv(&table(rows, columns, seed)));
-        folder.done(&format!("fit {name}.csv -o {name}.safetensors -q"));
+        directory.write(&format!("{name}.csv"), csv(&table(rows, columns, seed)));
+        directory.done(&format!("fit {name}.csv -o {name}.safetensors -q"));
     }
-    folder
+    directory
 }
 
 /// Every command that reads a model.
@@ -29,13 +29,13 @@ const READERS: [&str; 7] = [
 
 #[test]
 fn bytes_that_are_no_model() {
-    let folder = models();
-    folder.write("broken.safetensors", "nothing that anybody could take for a model");
+    let directory = models();
+    directory.write("broken.safetensors", "nothing that anybody could take for a model");
     for line in READERS {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.starts_with("error: cannot read `broken.safetensors` as a model\n  cause: "), "{said}");
     }
-    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    assert_snapshot!(directory.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
@@ -43,8 +43,8 @@ fn bytes_that_are_no_model() {
 
     hint: check that this is a file that eigenspace wrote
     ");
-    folder.write("broken.safetensors", "");
-    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    directory.write("broken.safetensors", "");
+    assert_snapshot!(directory.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
@@ -54,8 +54,8 @@ fn bytes_that_are_no_model() {
     ");
     let header = r#"{"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
     let other = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 8]].concat();
-    folder.write("broken.safetensors", other);
-    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    directory.write("broken.safetensors", other);
+    assert_snapshot!(directory.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
@@ -67,16 +67,16 @@ fn bytes_that_are_no_model() {
 
 #[test]
 fn a_model_cut_short_at_any_place() {
-    let folder = models();
-    let whole = folder.read("a.safetensors");
+    let directory = models();
+    let whole = directory.read("a.safetensors");
     for length in (0..whole.len()).step_by(37).chain([whole.len() - 1]) {
-        folder.write("broken.safetensors", &whole[..length]);
-        folder.refused("inspect broken.safetensors");
+        directory.write("broken.safetensors", &whole[..length]);
+        directory.refused("inspect broken.safetensors");
     }
-    folder.write("broken.safetensors", &whole[..whole.len() - 1]);
+    directory.write("broken.safetensors", &whole[..whole.len() - 1]);
     let found = whole.len() - 1;
     assert_eq!(
-        folder.refused("inspect broken.safetensors").to_string(),
+        directory.refused("inspect broken.safetensors").to_string(),
         format!(
             "exit: 2\n----- stderr -----\nerror: cannot read `broken.safetensors` as a model\n  cause: it has {found} bytes, \
              expected {}\n\nhint: copy the file again from its source\n",
@@ -87,18 +87,18 @@ fn a_model_cut_short_at_any_place() {
 
 #[test]
 fn a_model_with_any_bit_turned() {
-    let folder = models();
-    let whole = folder.read("a.safetensors");
+    let directory = models();
+    let whole = directory.read("a.safetensors");
     for (i, place) in (0..whole.len()).step_by(23).enumerate() {
         let mut broken = whole.clone();
         broken[place] ^= 1 << (i % 8);
-        folder.write("broken.safetensors", broken);
-        folder.refused("inspect broken.safetensors");
+        directory.write("broken.safetensors", broken);
+        directory.refused("inspect broken.safetensors");
     }
     let mut broken = whole.clone();
     *broken.last_mut().unwrap() ^= 1;
-    folder.write("broken.safetensors", broken);
-    assert_snapshot!(folder.refused("inspect broken.safetensors"), @"
+    directory.write("broken.safetensors", broken);
+    assert_snapshot!(directory.refused("inspect broken.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
@@ -110,8 +110,8 @@ fn a_model_with_any_bit_turned() {
 
 #[test]
 fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
-    let folder = models();
-    assert_snapshot!(folder.refused("fit a.safetensors -o m.safetensors"), @"
+    let directory = models();
+    assert_snapshot!(directory.refused("fit a.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `a.safetensors`
@@ -119,7 +119,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
-    assert_snapshot!(folder.refused("update a.safetensors b.safetensors"), @"
+    assert_snapshot!(directory.refused("update a.safetensors b.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `b.safetensors`
@@ -127,7 +127,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
-    assert_snapshot!(folder.refused("update a.csv b.csv"), @"
+    assert_snapshot!(directory.refused("update a.csv b.csv"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `a.csv` as a model
@@ -135,7 +135,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
 
     hint: check that this is a file that eigenspace wrote
     ");
-    assert_snapshot!(folder.refused("merge a.safetensors b.csv -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("merge a.safetensors b.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `b.csv` as a model
@@ -147,8 +147,8 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
 
 #[test]
 fn models_of_different_widths() {
-    let folder = models();
-    assert_snapshot!(folder.refused("merge a.safetensors wide.safetensors -o m.safetensors"), @"
+    let directory = models();
+    assert_snapshot!(directory.refused("merge a.safetensors wide.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors` with `wide.safetensors`
@@ -156,7 +156,7 @@ fn models_of_different_widths() {
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
-    assert_snapshot!(folder.refused("split a.safetensors wide.safetensors -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("split a.safetensors wide.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot split `wide.safetensors` from `a.safetensors`
@@ -164,7 +164,7 @@ fn models_of_different_widths() {
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
-    assert_snapshot!(folder.refused("compare a.safetensors wide.safetensors"), @"
+    assert_snapshot!(directory.refused("compare a.safetensors wide.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot compare `a.safetensors` with `wide.safetensors`
@@ -176,9 +176,9 @@ fn models_of_different_widths() {
 
 #[test]
 fn models_about_the_mean_and_about_the_origin() {
-    let folder = models();
-    folder.done("fit b.csv --uncentered -o b.safetensors -q");
-    assert_snapshot!(folder.refused("merge a.safetensors b.safetensors -o m.safetensors"), @"
+    let directory = models();
+    directory.done("fit b.csv --uncentered -o b.safetensors -q");
+    assert_snapshot!(directory.refused("merge a.safetensors b.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors`, `b.safetensors`
@@ -190,24 +190,24 @@ fn models_about_the_mean_and_about_the_origin() {
 
 #[test]
 fn a_part_that_was_never_in_the_whole() {
-    let folder = models();
-    let said = folder.refused("split a.safetensors b.safetensors -o m.safetensors").to_string();
+    let directory = models();
+    let said = directory.refused("split a.safetensors b.safetensors -o m.safetensors").to_string();
     // The two amounts of scatter depend on rounding, so they are left out.
     let lines: Vec<&str> = said.lines().map(|line| line.split(" of -").next().unwrap()).collect();
     assert_snapshot!(lines.join("\n"), @"
     exit: 2
     ----- stderr -----
     error: cannot split `b.safetensors` from `a.safetensors`
-      cause: cannot split: the part was never in the whole. Removing it would leave a scatter
+      cause: cannot split off the part: it was never in the whole, because removing it would leave a scatter
 
-    hint: split removes only rows that were absorbed before, with the same preprocessing and weights; if directions were dropped, keep a higher rank
+    hint: split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them
     ");
 }
 
 #[test]
 fn a_part_larger_than_the_whole() {
-    let folder = models();
-    assert_snapshot!(folder.refused("split b.safetensors a.safetensors -o m.safetensors"), @"
+    let directory = models();
+    assert_snapshot!(directory.refused("split b.safetensors a.safetensors -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot split `a.safetensors` from `b.safetensors`
@@ -219,9 +219,9 @@ fn a_part_larger_than_the_whole() {
 
 #[test]
 fn more_coordinates_than_the_model_has_directions() {
-    let folder = models();
-    folder.write("c.csv", "1,2,3,4\n");
-    assert_snapshot!(folder.refused("reconstruct a.safetensors c.csv -o back.csv"), @"
+    let directory = models();
+    directory.write("c.csv", "1,2,3,4\n");
+    assert_snapshot!(directory.refused("reconstruct a.safetensors c.csv -o back.csv"), @"
     exit: 2
     ----- stderr -----
     error: the scores have 4 columns, the model keeps 3 directions
@@ -232,17 +232,17 @@ fn more_coordinates_than_the_model_has_directions() {
 
 #[test]
 fn more_components_than_there_are_to_compare() {
-    let folder = models();
-    assert_snapshot!(folder.refused("compare a.safetensors b.safetensors -k 9"), @"
+    let directory = models();
+    assert_snapshot!(directory.refused("compare a.safetensors b.safetensors -k 9"), @"
     exit: 2
     ----- stderr -----
     error: cannot use component 9: the model has 3
 
     hint: count components from 1; ask for more with -k
     ");
-    folder.write("same.csv", "a,b,c\n1,2,3\n1,2,3\n");
-    folder.done("fit same.csv -o same.safetensors -q");
-    assert_snapshot!(folder.refused("compare a.safetensors same.safetensors"), @"
+    directory.write("same.csv", "a,b,c\n1,2,3\n1,2,3\n");
+    directory.done("fit same.csv -o same.safetensors -q");
+    assert_snapshot!(directory.refused("compare a.safetensors same.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot use the model `same.safetensors`: it has no variance

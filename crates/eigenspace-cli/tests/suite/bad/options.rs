@@ -4,18 +4,18 @@ use insta::assert_snapshot;
 
 use crate::files::{csv, npy, npz, pgm};
 use crate::oracle::table;
-use crate::support::Folder;
+use crate::support::Directory;
 
-fn folder() -> Folder {
-    let folder = Folder::with("t.csv", csv(&table(20, 3, 71)));
-    folder.done("fit t.csv -o m.safetensors -q");
-    folder
+fn directory() -> Directory {
+    let directory = Directory::with("t.csv", csv(&table(20, 3, 71)));
+    directory.done("fit t.csv -o m.safetensors -q");
+    directory
 }
 
 #[test]
 fn numbers_of_components() {
-    let folder = folder();
-    assert_snapshot!(folder.refused("fit t.csv -k some -o m.safetensors"), @"
+    let directory = directory();
+    assert_snapshot!(directory.refused("fit t.csv -k some -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid number of components `some`: expected a whole number, a share of variance or `all`
@@ -23,30 +23,30 @@ fn numbers_of_components() {
     hint: use for example -k 50, -k 0.95 or -k all
     ");
     for text in ["0", "1.5", "0.0", "-1", "nan", "", "2x", "1e400", "0.5.5"] {
-        folder.refused(&format!("fit t.csv -o m.safetensors --components={text}"));
+        directory.refused(&format!("fit t.csv -o m.safetensors --components={text}"));
     }
-    assert_snapshot!(folder.refused("fit t.csv -k 0 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv -k 0 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid number of components 0: expected at least 1
 
     hint: use 1 or more, or leave out the setting to use its default
     ");
-    assert_snapshot!(folder.refused("fit t.csv -k 1.5 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv -k 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid share of variance 1.5: expected a number above 0 and at most 1
 
     hint: use a share between 0 and 1, for example 0.95; for a number of components, use a whole number
     ");
-    assert_snapshot!(folder.refused("project m.safetensors t.csv -k x"), @"
+    assert_snapshot!(directory.refused("project m.safetensors t.csv -k x"), @"
     exit: 2
     ----- stderr -----
     error: invalid number of components `x`: expected a whole number, a share of variance or `all`
 
     hint: use for example -k 50, -k 0.95 or -k all
     ");
-    assert_snapshot!(folder.refused("fit t.csv --max-rank 0 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --max-rank 0 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid rank 0: expected at least 1
@@ -57,22 +57,22 @@ fn numbers_of_components() {
 
 #[test]
 fn rules_of_truncation() {
-    let folder = folder();
-    assert_snapshot!(folder.refused("fit t.csv --truncation half -o m.safetensors"), @"
+    let directory = directory();
+    assert_snapshot!(directory.refused("fit t.csv --truncation half -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid truncation rule `half`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`
 
     hint: check the spelling
     ");
-    assert_snapshot!(folder.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid share of variance 2: expected a number above 0 and at most 1
 
     hint: use a share between 0 and 1, for example 0.95; for a number of components, use a whole number
     ");
-    assert_snapshot!(folder.refused("fit t.csv --truncation tolerance:-1 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --truncation tolerance:-1 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid tolerance -1: expected a number of at least 0 and below 1
@@ -80,21 +80,21 @@ fn rules_of_truncation() {
     hint: use for example 1e-6, which drops directions whose spread is below a millionth of the largest
     ");
     for rule in ["rank:", "rank:x", "rank:0", "fd:0", "energy:nan", "none:1", ":", "rank:-3", "tolerance:1"] {
-        folder.refused(&format!("fit t.csv --truncation {rule} -o m.safetensors"));
+        directory.refused(&format!("fit t.csv --truncation {rule} -o m.safetensors"));
     }
 }
 
 #[test]
 fn sizes_and_delimiters() {
-    let folder = folder();
-    assert_snapshot!(folder.refused("fit t.csv --resize 92 -o m.safetensors"), @"
+    let directory = directory();
+    assert_snapshot!(directory.refused("fit t.csv --resize 92 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid image size `92`: expected WIDTHxHEIGHT in pixels
 
     hint: use for example 92x112
     ");
-    assert_snapshot!(folder.refused("fit t.csv --delimiter ;; -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --delimiter ;; -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid delimiter `;;`: expected one character or `tab`
@@ -102,29 +102,29 @@ fn sizes_and_delimiters() {
     hint: use for example --delimiter ';' or --delimiter tab
     ");
     for size in ["0x5", "5x0", "axb", "x", "-1x5", "5x5x5"] {
-        folder.refused(&format!("fit t.csv --resize={size} -o m.safetensors"));
+        directory.refused(&format!("fit t.csv --resize={size} -o m.safetensors"));
     }
 }
 
 #[test]
 fn forgetting() {
-    let folder = folder();
-    assert_snapshot!(folder.refused("fit t.csv --forgetting 1.5 -o m.safetensors"), @"
+    let directory = directory();
+    assert_snapshot!(directory.refused("fit t.csv --forgetting 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: invalid forgetting factor or half-life 1.5: expected a factor above 0 and at most 1, or a half-life above 0
 
-    hint: use for example 0.99 per row, which remembers about the last 100 rows; 1 forgets nothing
+    hint: use for example 0.99 per row, which remembers about 100 rows; 1 forgets nothing
     ");
     for option in ["--half-life=0", "--half-life=-1", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
-        folder.refused(&format!("fit t.csv {option} -o m.safetensors"));
+        directory.refused(&format!("fit t.csv {option} -o m.safetensors"));
     }
 }
 
 #[test]
 fn options_that_clap_refuses() {
-    let folder = folder();
-    assert_snapshot!(folder.refused("fit t.csv --half-life 5 --forgetting 0.5 -o m.safetensors"), @"
+    let directory = directory();
+    assert_snapshot!(directory.refused("fit t.csv --half-life 5 --forgetting 0.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: the argument '--half-life <ROWS>' cannot be used with '--forgetting <FACTOR>'
@@ -133,7 +133,7 @@ fn options_that_clap_refuses() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(folder.refused("fit t.csv --every 5 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --every 5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: the following required arguments were not provided:
@@ -143,7 +143,7 @@ fn options_that_clap_refuses() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(folder.refused("fit t.csv"), @"
+    assert_snapshot!(directory.refused("fit t.csv"), @"
     exit: 2
     ----- stderr -----
     error: the following required arguments were not provided:
@@ -153,7 +153,7 @@ fn options_that_clap_refuses() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(folder.refused("merge m.safetensors -o n.safetensors"), @"
+    assert_snapshot!(directory.refused("merge m.safetensors -o n.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: 2 values required by '<MODEL> <MODEL>...'; only 1 was provided
@@ -162,7 +162,7 @@ fn options_that_clap_refuses() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(folder.refused("inspect m.safetensors --threads 0"), @"
+    assert_snapshot!(directory.refused("inspect m.safetensors --threads 0"), @"
     exit: 2
     ----- stderr -----
     error: invalid value '0' for '--threads <N>': 0 is not in 1..=1024
@@ -173,11 +173,11 @@ fn options_that_clap_refuses() {
 
 #[test]
 fn options_that_would_be_ignored_are_refused() {
-    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
-    folder.write("w.csv", "1\n".repeat(20));
-    folder.done("fit t.csv -o m -q");
+    let directory = Directory::with("t.csv", csv(&table(20, 4, 71)));
+    directory.write("w.csv", "1\n".repeat(20));
+    directory.done("fit t.csv -o m -q");
     let reason = |line: &str| {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         said.err.lines().next().unwrap().to_owned()
     };
     assert_snapshot!(reason("fit t.csv -o n --header --no-header"), @"error: the argument '--header' cannot be used with '--no-header'");
@@ -194,8 +194,8 @@ fn options_that_would_be_ignored_are_refused() {
 
 #[test]
 fn a_negative_number_reaches_its_option() {
-    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
-    folder.done("fit t.csv -o m -q");
+    let directory = Directory::with("t.csv", csv(&table(20, 4, 71)));
+    directory.done("fit t.csv -o m -q");
     for (line, about) in [
         ("fit t.csv -o n -k -1", "invalid number of components `-1`"),
         ("fit t.csv -o n --max-rank -3", "invalid rank `-3`"),
@@ -204,15 +204,15 @@ fn a_negative_number_reaches_its_option() {
         ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),
         ("inspect m --threads -2", "'-2' for '--threads"),
     ] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.contains(about), "{line}\n{said}");
     }
 }
 
 #[test]
 fn a_flag_takes_no_value() {
-    let folder = folder();
-    assert_snapshot!(folder.refused("fit t.csv --header=maybe -o n"), @"
+    let directory = directory();
+    assert_snapshot!(directory.refused("fit t.csv --header=maybe -o n"), @"
     exit: 2
     ----- stderr -----
     error: cannot set --header to `maybe`: it takes no value
@@ -222,27 +222,27 @@ fn a_flag_takes_no_value() {
     for line in
         ["fit t.csv --standardize=yes -o n", "inspect m.safetensors --json=false", "inspect m.safetensors --quiet=1"]
     {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.contains(": it takes no value\n\nhint: use --"), "{line}\n{said}");
     }
 }
 
 #[test]
 fn options_of_other_formats() {
-    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
-    folder.write("t.npy", npy(&table(20, 4, 71), "<f8", false));
-    folder.write("t.npz", npz(&[("x", npy(&table(20, 4, 71), "<f8", false))]));
-    folder.write("faces/1.pgm", pgm(2, 2, |at| at as u8));
-    folder.write("faces/2.pgm", pgm(2, 2, |at| at as u8 + 3));
-    folder.done("fit t.csv -o m -q");
-    assert_snapshot!(folder.refused("fit t.npy --delimiter ; -o n"), @"
+    let directory = Directory::with("t.csv", csv(&table(20, 4, 71)));
+    directory.write("t.npy", npy(&table(20, 4, 71), "<f8", false));
+    directory.write("t.npz", npz(&[("x", npy(&table(20, 4, 71), "<f8", false))]));
+    directory.write("faces/1.pgm", pgm(2, 2, |at| at as u8));
+    directory.write("faces/2.pgm", pgm(2, 2, |at| at as u8 + 3));
+    directory.done("fit t.csv -o m -q");
+    assert_snapshot!(directory.refused("fit t.npy --delimiter ; -o n"), @"
     exit: 2
     ----- stderr -----
     error: cannot use --delimiter with .npy files: it is for CSV and TSV files only
 
     hint: leave out the option; if the format was inferred wrongly from the file name, set it with --format
     ");
-    assert_snapshot!(folder.refused("fit faces --columns 0 -o n"), @"
+    assert_snapshot!(directory.refused("fit faces --columns 0 -o n"), @"
     exit: 2
     ----- stderr -----
     error: cannot use --columns with image files: it is for CSV, TSV, Parquet and Arrow files only
@@ -265,19 +265,19 @@ fn options_of_other_formats() {
     ] {
         for file in formats.split(' ') {
             let name = option.split(' ').next().unwrap();
-            let said = folder.refused(&format!("fit {file} {option} -o n"));
+            let said = directory.refused(&format!("fit {file} {option} -o n"));
             assert!(said.err.starts_with(&format!("error: cannot use {name} with ")), "{file} {option}\n{said}");
         }
     }
     for line in ["project m t.npy --columns 0-3", "update m t.npy --label 0", "plot scatter m t.npy --label 0 -o s.svg"]
     {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(
             said.err.contains("with .npy files: it is for CSV, TSV, Parquet and Arrow files only"),
             "{line}\n{said}"
         );
     }
     // An option that concerns one of the inputs is used for that one.
-    folder.done("fit t.npz t.npy --key x -o n -q");
-    folder.done("fit t.csv --format csv --delimiter , -o n -q");
+    directory.done("fit t.npz t.npy --key x -o n -q");
+    directory.done("fit t.csv --format csv --delimiter , -o n -q");
 }

@@ -1,23 +1,23 @@
 //! Mistakes on the command line must not destroy data or models, or mix up columns.
 
-use crate::support::Folder;
+use crate::support::Directory;
 
 const TABLE: &str = "a,b,c\n1,2,4\n3,1,0\n2,5,7\n6,4,1\n";
 const OVER: &str = "the same command reads it";
 
-fn fitted() -> Folder {
-    let folder = Folder::with("t.csv", TABLE);
-    folder.done("fit t.csv -o m --quiet");
-    folder.done("project m t.csv -o z.csv --quiet");
-    folder
+fn fitted() -> Directory {
+    let directory = Directory::with("t.csv", TABLE);
+    directory.done("fit t.csv -o m --quiet");
+    directory.done("project m t.csv -o z.csv --quiet");
+    directory
 }
 
 #[test]
 fn what_is_read_is_never_written_over() {
-    let folder = fitted();
-    folder.write("w.csv", "1\n2\n1\n1\n");
-    std::os::unix::fs::symlink("t.csv", folder.path("link.csv")).unwrap();
-    let there = folder.path("t.csv");
+    let directory = fitted();
+    directory.write("w.csv", "1\n2\n1\n1\n");
+    std::os::unix::fs::symlink("t.csv", directory.path("link.csv")).unwrap();
+    let there = directory.path("t.csv");
     for line in [
         "fit t.csv -o t.csv",
         "fit t.csv -o ./t.csv",
@@ -31,53 +31,53 @@ fn what_is_read_is_never_written_over() {
         "project m t.csv -o t.csv",
         "reconstruct m z.csv -o z.csv",
     ] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.contains(OVER), "{line}\n{said}");
     }
-    folder.done("fit t.csv -o m.npy --quiet");
-    assert!(folder.refused("project m.npy t.csv -o m.npy").err.contains(OVER));
-    assert!(folder.refused("reconstruct m.npy z.csv -o m.npy").err.contains(OVER));
+    directory.done("fit t.csv -o m.npy --quiet");
+    assert!(directory.refused("project m.npy t.csv -o m.npy").err.contains(OVER));
+    assert!(directory.refused("reconstruct m.npy z.csv -o m.npy").err.contains(OVER));
 }
 
 #[test]
 fn what_cannot_be_written_is_known_before_the_work() {
-    let folder = fitted();
+    let directory = fitted();
     for line in ["fit t.csv -o none/m", "fit t.csv -o m --checkpoint none/c", "fit t.csv -o -", "merge m m -o none/m"] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.out.is_empty() && !said.err.contains("scatter engine"), "{line}\n{said}");
     }
 }
 
 #[test]
 fn models_of_other_columns_are_not_mixed() {
-    let folder = fitted();
-    folder.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
-    folder.done("fit u.csv -o n --quiet");
-    let said = "error: cannot combine `m` with `n`: their columns differ, `a` in the first where the second has `b`\n\nhint: fit both models on the same \
+    let directory = fitted();
+    directory.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
+    directory.done("fit u.csv -o n --quiet");
+    let said = "error: cannot combine `m` with `n`: their columns differ: `a` in the first, `b` in the second\n\nhint: fit both models on the same \
                 columns in the same order; set the order with --columns\n";
     for line in ["merge m n -o x", "split m n -o x", "compare m n"] {
-        assert_eq!(folder.refused(line).err, said, "{line}");
+        assert_eq!(directory.refused(line).err, said, "{line}");
     }
 }
 
 #[test]
 fn a_file_that_is_cut_in_another_way_is_told_from_one_with_text_in_it() {
-    let folder = Folder::with("t.csv", "a;b\n1;2\n3;4\n");
+    let directory = Directory::with("t.csv", "a;b\n1;2\n3;4\n");
     assert!(
-        folder
+        directory
             .refused("fit t.csv -o m")
             .err
             .ends_with("hint: try --delimiter ';': the cells may have another delimiter\n")
     );
-    folder.done("fit t.csv --delimiter ; -o m");
+    directory.done("fit t.csv --delimiter ; -o m");
 }
 
 #[test]
 fn coordinates_are_found_by_their_names() {
-    let folder = Folder::with("t.csv", format!("who,{}", TABLE.replace('\n', "\nx,")).trim_end_matches("x,"));
-    folder.done("fit t.csv --label who -o m --quiet");
+    let directory = Directory::with("t.csv", format!("who,{}", TABLE.replace('\n', "\nx,")).trim_end_matches("x,"));
+    directory.done("fit t.csv --label who -o m --quiet");
     let back = |line: &str| -> Vec<f64> {
-        let text = folder.done(&format!("reconstruct m {line}"));
+        let text = directory.done(&format!("reconstruct m {line}"));
         text.lines()
             .skip(1)
             .flat_map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>())
@@ -85,34 +85,37 @@ fn coordinates_are_found_by_their_names() {
     };
     let rows = [1.0, 2.0, 4.0, 3.0, 1.0, 0.0, 2.0, 5.0, 7.0, 6.0, 4.0, 1.0];
     let close = |found: Vec<f64>| found.len() == 12 && found.iter().zip(rows).all(|(a, b)| (a - b).abs() < 1e-12);
-    folder.done("project m t.csv --label who -o z.csv --quiet");
+    directory.done("project m t.csv --label who -o z.csv --quiet");
     assert!(close(back("z.csv")), "labels are left out");
-    let turned: String =
-        folder.text("z.csv").lines().map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n").collect();
-    folder.write("turned.csv", turned);
+    let turned: String = directory
+        .text("z.csv")
+        .lines()
+        .map(|line| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n")
+        .collect();
+    directory.write("turned.csv", turned);
     assert!(close(back("turned.csv")), "the order of the columns does not matter");
-    folder.done("project m t.csv --whiten -o w.csv --quiet");
+    directory.done("project m t.csv --whiten -o w.csv --quiet");
     assert!(close(back("w.csv")), "whitened scores are recognized by their names");
-    folder.done("project m t.csv --whiten -o w.npy --quiet");
+    directory.done("project m t.csv --whiten -o w.npy --quiet");
     assert!(close(back("w.npy --whiten")));
-    folder.done("project m t.csv -k 2 --distances -o d.csv --quiet");
-    folder.done("project m t.csv -k 2 -o e.csv --quiet");
+    directory.done("project m t.csv -k 2 --distances -o d.csv --quiet");
+    directory.done("project m t.csv -k 2 -o e.csv --quiet");
     assert_eq!(back("d.csv"), back("e.csv"), "distances are not scores");
 }
 
 #[test]
 fn a_command_that_is_told_to_end_leaves_nothing_behind() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let row = (0..400).map(|j| (j % 7).to_string()).collect::<Vec<_>>().join(",");
-    folder.write("t.csv", format!("{row}\n").repeat(4000) + &row.replace('3', "4") + "\n");
-    folder.done("fit t.csv --no-header -o m --quiet");
-    let before = folder.listing();
+    directory.write("t.csv", format!("{row}\n").repeat(4000) + &row.replace('3', "4") + "\n");
+    directory.done("fit t.csv --no-header -o m --quiet");
+    let before = directory.listing();
     // Standard input that never ends keeps the command at work with its output begun.
-    let mut command = folder.command("project m - --no-header -o z.csv");
+    let mut command = directory.command("project m - --no-header -o z.csv");
     let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
     // Ours until the end: waiting for a child closes what it still holds, and then the work would be complete.
     let mut input = child.stdin.take().unwrap();
-    let begun = || std::fs::read_dir(folder.path("")).unwrap().count() > before.len();
+    let begun = || std::fs::read_dir(directory.path("")).unwrap().count() > before.len();
     let started = std::time::Instant::now();
     while !begun() && started.elapsed().as_secs() < 60 {
         std::io::Write::write_all(&mut input, format!("{row}\n").as_bytes()).unwrap();
@@ -123,5 +126,5 @@ fn a_command_that_is_told_to_end_leaves_nothing_behind() {
     assert!(ended.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(input);
-    crate::support::same_files(&before, &folder.listing());
+    crate::support::same_files(&before, &directory.listing());
 }

@@ -2,21 +2,21 @@
 
 use insta::assert_snapshot;
 
-use crate::support::Folder;
+use crate::support::Directory;
 
 const TABLE: &str = "x,y\n1,2\n2,1\n4,5\n";
 
 /// `t.csv` and its model.
-fn fitted() -> Folder {
-    let folder = Folder::with("t.csv", TABLE);
-    folder.done("fit t.csv -o m.safetensors -q");
-    folder
+fn fitted() -> Directory {
+    let directory = Directory::with("t.csv", TABLE);
+    directory.done("fit t.csv -o m.safetensors -q");
+    directory
 }
 
 #[test]
 fn a_file_that_is_not_there() {
-    let folder = fitted();
-    assert_snapshot!(folder.refused("fit no.csv -o m.safetensors"), @"
+    let directory = fitted();
+    assert_snapshot!(directory.refused("fit no.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `no.csv`
@@ -24,7 +24,7 @@ fn a_file_that_is_not_there() {
 
     hint: check the spelling of the path and the current directory
     ");
-    assert_snapshot!(folder.refused("fit t.csv no.csv -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv no.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `no.csv`
@@ -32,7 +32,7 @@ fn a_file_that_is_not_there() {
 
     hint: check the spelling of the path and the current directory
     ");
-    assert_snapshot!(folder.refused("inspect no.safetensors"), @"
+    assert_snapshot!(directory.refused("inspect no.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `no.safetensors`
@@ -40,7 +40,7 @@ fn a_file_that_is_not_there() {
 
     hint: check the spelling of the path and the current directory
     ");
-    assert_snapshot!(folder.refused("fit t.csv --weights no.csv -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --weights no.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `no.csv`
@@ -51,10 +51,10 @@ fn a_file_that_is_not_there() {
 }
 
 #[test]
-fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
-    let folder = fitted();
-    std::fs::create_dir(folder.path("empty")).unwrap();
-    assert_snapshot!(folder.refused("fit no*.csv -o m.safetensors"), @"
+fn a_pattern_that_nothing_matches_and_a_directory_with_nothing_in_it() {
+    let directory = fitted();
+    std::fs::create_dir(directory.path("empty")).unwrap();
+    assert_snapshot!(directory.refused("fit no*.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `no*.csv`
@@ -62,7 +62,7 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
 
     hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
     ");
-    assert_snapshot!(folder.refused("fit empty -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit empty -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `empty`
@@ -73,37 +73,37 @@ fn a_pattern_that_nothing_matches_and_a_folder_with_nothing_in_it() {
 }
 
 #[test]
-fn a_folder_where_a_file_is_meant() {
-    let folder = fitted();
-    folder.write("folder/t.csv", TABLE);
-    assert_snapshot!(folder.refused("inspect folder"), @"
+fn a_directory_where_a_file_is_meant() {
+    let directory = fitted();
+    directory.write("directory/t.csv", TABLE);
+    assert_snapshot!(directory.refused("inspect directory"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read `folder`
+    error: cannot read `directory`
       cause: Is a directory (os error 21)
 
     hint: name a file instead of a directory
     ");
-    assert_snapshot!(folder.refused("fit t.csv -o folder -q"), @"
+    assert_snapshot!(directory.refused("fit t.csv -o directory -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot write `folder`
+    error: cannot write `directory`
       cause: is a directory
 
     hint: name a file instead of a directory
     ");
-    assert_snapshot!(folder.refused("project m.safetensors t.csv -o folder"), @"
+    assert_snapshot!(directory.refused("project m.safetensors t.csv -o directory"), @"
     exit: 2
     ----- stderr -----
-    error: cannot write rows to `folder`
+    error: cannot write rows to `directory`
       cause: cannot infer the format from the name
 
     hint: use a file name that ends in .npy, .csv, .tsv or .parquet
     ");
-    assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint folder"), @"
+    assert_snapshot!(directory.refused("fit t.csv -o m.safetensors --checkpoint directory"), @"
     exit: 2
     ----- stderr -----
-    error: cannot write `folder`
+    error: cannot write `directory`
       cause: is a directory
 
     hint: name a file instead of a directory
@@ -111,9 +111,9 @@ fn a_folder_where_a_file_is_meant() {
 }
 
 #[test]
-fn an_output_in_a_folder_that_does_not_exist() {
-    let folder = fitted();
-    assert_snapshot!(folder.refused("fit t.csv -o no/m.safetensors -q"), @"
+fn an_output_in_a_directory_that_does_not_exist() {
+    let directory = fitted();
+    assert_snapshot!(directory.refused("fit t.csv -o no/m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot write `no/m.safetensors`
@@ -121,7 +121,7 @@ fn an_output_in_a_folder_that_does_not_exist() {
 
     hint: check the spelling of the path and the current directory
     ");
-    assert_snapshot!(folder.refused("project m.safetensors t.csv -o no/c.npy"), @"
+    assert_snapshot!(directory.refused("project m.safetensors t.csv -o no/c.npy"), @"
     exit: 2
     ----- stderr -----
     error: cannot write `no/c.npy`
@@ -133,10 +133,10 @@ fn an_output_in_a_folder_that_does_not_exist() {
 
 #[test]
 fn a_name_that_tells_no_format() {
-    let folder = fitted();
-    folder.write("t.xlsx", TABLE);
-    folder.write("t", TABLE);
-    assert_snapshot!(folder.refused("fit t.xlsx -o m.safetensors"), @"
+    let directory = fitted();
+    directory.write("t.xlsx", TABLE);
+    directory.write("t", TABLE);
+    assert_snapshot!(directory.refused("fit t.xlsx -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.xlsx`
@@ -144,7 +144,7 @@ fn a_name_that_tells_no_format() {
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
-    assert_snapshot!(folder.refused("fit t -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t`
@@ -152,7 +152,7 @@ fn a_name_that_tells_no_format() {
 
     hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
-    assert_snapshot!(folder.refused("project m.safetensors t.csv -o c.xlsx"), @"
+    assert_snapshot!(directory.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2
     ----- stderr -----
     error: cannot write rows to `c.xlsx`
@@ -166,16 +166,16 @@ fn a_name_that_tells_no_format() {
 /// process from address 0 on, which is never mapped.
 #[test]
 fn a_file_that_cannot_be_read() {
-    let folder = fitted();
-    std::os::unix::fs::symlink("/proc/self/mem", folder.path("mem.csv")).unwrap();
+    let directory = fitted();
+    std::os::unix::fs::symlink("/proc/self/mem", directory.path("mem.csv")).unwrap();
     for line in ["fit mem.csv -o m.safetensors", "inspect mem.csv", "update m.safetensors mem.csv"] {
-        let before = (folder.read("t.csv"), folder.read("m.safetensors"));
-        let said = folder.run(line);
+        let before = (directory.read("t.csv"), directory.read("m.safetensors"));
+        let said = directory.run(line);
         assert_eq!(said.code, Some(2), "{said}");
         assert!(said.err.starts_with("error: "), "{said}");
-        assert!(before == (folder.read("t.csv"), folder.read("m.safetensors")));
+        assert!(before == (directory.read("t.csv"), directory.read("m.safetensors")));
     }
-    assert_snapshot!(folder.run("fit mem.csv -o m.safetensors"), @"
+    assert_snapshot!(directory.run("fit mem.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `mem.csv`
@@ -186,20 +186,20 @@ fn a_file_that_cannot_be_read() {
 #[test]
 fn a_file_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = fitted();
-    folder.write("closed.csv", TABLE);
-    std::fs::set_permissions(folder.path("closed.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
-    let said = folder.run("fit closed.csv -o closed.safetensors -q");
-    if std::fs::File::open(folder.path("closed.csv")).is_ok() {
+    let directory = fitted();
+    directory.write("closed.csv", TABLE);
+    std::fs::set_permissions(directory.path("closed.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let said = directory.run("fit closed.csv -o closed.safetensors -q");
+    if std::fs::File::open(directory.path("closed.csv")).is_ok() {
         // We are root, whom permissions do not bind: the same model as of the open file.
         assert_eq!(said.code, Some(0), "{said}");
-        assert_eq!(folder.read("closed.safetensors"), folder.read("m.safetensors"));
+        assert_eq!(directory.read("closed.safetensors"), directory.read("m.safetensors"));
         return;
     }
     assert_eq!(
         said.to_string(),
         "exit: 2\n----- stderr -----\nerror: cannot read `closed.csv`\n  cause: Permission denied (os error 13)\n\n\
-         hint: check the permissions of the file and of its folder\n"
+         hint: check the permissions of the file and of its directory\n"
     );
-    assert!(!folder.exists("closed.safetensors"));
+    assert!(!directory.exists("closed.safetensors"));
 }

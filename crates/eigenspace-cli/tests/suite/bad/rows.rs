@@ -4,14 +4,14 @@ use insta::assert_snapshot;
 
 use crate::files::{csv, gzip, npy};
 use crate::oracle::table;
-use crate::support::Folder;
+use crate::support::Directory;
 
 /// A model of three named columns, and a file for it.
-fn fitted_and(name: &str, bytes: impl AsRef<[u8]>) -> Folder {
-    let folder = Folder::with("t.csv", csv(&table(20, 3, 41)));
-    folder.done("fit t.csv -o m.safetensors -q");
-    folder.write(name, bytes);
-    folder
+fn fitted_and(name: &str, bytes: impl AsRef<[u8]>) -> Directory {
+    let directory = Directory::with("t.csv", csv(&table(20, 3, 41)));
+    directory.done("fit t.csv -o m.safetensors -q");
+    directory.write(name, bytes);
+    directory
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn no_rows() {
 
     hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
     ");
-    assert_snapshot!(Folder::new().refused_with("fit - -o m.safetensors", b""), @"
+    assert_snapshot!(Directory::new().refused_with("fit - -o m.safetensors", b""), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from standard input
@@ -66,8 +66,8 @@ fn no_rows() {
 
 #[test]
 fn another_width_than_the_model() {
-    let folder = fitted_and("wide.npy", npy(&table(5, 4, 42), "<f8", false));
-    assert_snapshot!(folder.refused("update m.safetensors wide.npy"), @"
+    let directory = fitted_and("wide.npy", npy(&table(5, 4, 42), "<f8", false));
+    assert_snapshot!(directory.refused("update m.safetensors wide.npy"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `wide.npy`
@@ -75,7 +75,7 @@ fn another_width_than_the_model() {
 
     hint: pass rows with 3 columns
     ");
-    assert_snapshot!(folder.refused("project m.safetensors wide.npy -o c.csv"), @"
+    assert_snapshot!(directory.refused("project m.safetensors wide.npy -o c.csv"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `wide.npy`
@@ -83,8 +83,8 @@ fn another_width_than_the_model() {
 
     hint: pass rows with 3 columns
     ");
-    folder.write("other.csv", "a,b,z\n1,2,3\n");
-    assert_snapshot!(folder.refused("update m.safetensors other.csv"), @"
+    directory.write("other.csv", "a,b,z\n1,2,3\n");
+    assert_snapshot!(directory.refused("update m.safetensors other.csv"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `other.csv`
@@ -96,8 +96,8 @@ fn another_width_than_the_model() {
 
 #[test]
 fn a_cell_that_is_text() {
-    let folder = fitted_and("t2.csv", "a,b,c\n1,2,3\n4,five,6\n");
-    assert_snapshot!(folder.refused("fit t2.csv -o m.safetensors -q"), @"
+    let directory = fitted_and("t2.csv", "a,b,c\n1,2,3\n4,five,6\n");
+    assert_snapshot!(directory.refused("fit t2.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t2.csv`
@@ -105,7 +105,7 @@ fn a_cell_that_is_text() {
 
     hint: leave out the column with --exclude b, or use it as the label with --label b
     ");
-    assert_snapshot!(folder.refused("update m.safetensors t2.csv -q"), @"
+    assert_snapshot!(directory.refused("update m.safetensors t2.csv -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t2.csv`
@@ -113,8 +113,8 @@ fn a_cell_that_is_text() {
 
     hint: leave out the column with --exclude b, or use it as the label with --label b
     ");
-    folder.write("nameless.csv", "1,2,3\n4,five,6\n");
-    assert_snapshot!(folder.refused("project m.safetensors nameless.csv -o c.csv"), @"
+    directory.write("nameless.csv", "1,2,3\n4,five,6\n");
+    assert_snapshot!(directory.refused("project m.safetensors nameless.csv -o c.csv"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `nameless.csv`
@@ -126,8 +126,8 @@ fn a_cell_that_is_text() {
 
 #[test]
 fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
-    let folder = fitted_and("holes.csv", "a,b,c\n1,2,3\n2,4,1\n4,,6\n");
-    assert_snapshot!(folder.refused("fit holes.csv -o m.safetensors -q"), @"
+    let directory = fitted_and("holes.csv", "a,b,c\n1,2,3\n2,4,1\n4,,6\n");
+    assert_snapshot!(directory.refused("fit holes.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
@@ -135,7 +135,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
-    assert_snapshot!(folder.refused("update m.safetensors holes.csv -q"), @"
+    assert_snapshot!(directory.refused("update m.safetensors holes.csv -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
@@ -143,7 +143,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
-    assert_snapshot!(folder.refused("project m.safetensors holes.csv -o c.npy -q"), @"
+    assert_snapshot!(directory.refused("project m.safetensors holes.csv -o c.npy -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
@@ -153,8 +153,8 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     ");
     let mut rows = table(9000, 3, 43);
     rows[8999][1] = f64::NAN;
-    folder.write("late.npy", npy(&rows, "<f8", false));
-    assert_snapshot!(folder.refused("fit late.npy -o m.safetensors -q"), @"
+    directory.write("late.npy", npy(&rows, "<f8", false));
+    assert_snapshot!(directory.refused("fit late.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `late.npy`
@@ -162,8 +162,8 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip
     ");
-    folder.write("infinite.csv", "a,b,c\n1,2,3\n2,inf,1\n");
-    assert_snapshot!(folder.refused("fit infinite.csv --missing skip -o m.safetensors -q"), @"
+    directory.write("infinite.csv", "a,b,c\n1,2,3\n2,inf,1\n");
+    assert_snapshot!(directory.refused("fit infinite.csv --missing skip -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `infinite.csv`
@@ -175,8 +175,8 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
 
 #[test]
 fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
-    let folder = fitted_and("quoted.csv", "a,b,c\n1,\"2,5\",3\n");
-    assert_snapshot!(folder.refused("fit quoted.csv -o m.safetensors -q"), @"
+    let directory = fitted_and("quoted.csv", "a,b,c\n1,\"2,5\",3\n");
+    assert_snapshot!(directory.refused("fit quoted.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `quoted.csv`
@@ -184,8 +184,8 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
 
     hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; remove commas that separate thousands
     ");
-    folder.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
-    assert_snapshot!(folder.refused("fit europe.csv -o m.safetensors -q"), @"
+    directory.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
+    assert_snapshot!(directory.refused("fit europe.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `europe.csv`
@@ -193,9 +193,9 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
 
     hint: try --delimiter ';': the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma
     ");
-    folder.done("fit europe.csv --decimal , -o m.safetensors -q");
-    folder.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
-    assert_snapshot!(folder.refused("fit marks.csv -o m.safetensors -q"), @"
+    directory.done("fit europe.csv --decimal , -o m.safetensors -q");
+    directory.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
+    assert_snapshot!(directory.refused("fit marks.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `marks.csv`
@@ -203,7 +203,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
 
     hint: if `-` stands for a missing value, add --na=-; otherwise leave out the column with --exclude b
     ");
-    assert_snapshot!(folder.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
+    assert_snapshot!(directory.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `marks.csv`
@@ -211,28 +211,28 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
     ");
-    let said = folder.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
+    let said = directory.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
     assert!(said.err.contains("left out 2 rows"), "{}", said.err);
 }
 
 #[test]
 fn the_index_of_a_data_frame_is_left_out_with_a_notice() {
-    let folder = fitted_and("frame.csv", ",x,y\n0,1.5,2\n1,3,4\n2,5,7\n");
-    let said = folder.run("fit frame.csv -o m.safetensors");
+    let directory = fitted_and("frame.csv", ",x,y\n0,1.5,2\n1,3,4\n2,5,7\n");
+    let said = directory.run("fit frame.csv -o m.safetensors");
     let notice =
         "the first column has no name; taking it for row names and leaving it out (use --keep-index to keep it)\n";
     assert!(said.err.starts_with(notice), "{}", said.err);
     assert!(said.out.contains("features     2: x, y\n"), "{}", said.out);
-    let said = folder.run("fit frame.csv --keep-index -o m.safetensors");
+    let said = directory.run("fit frame.csv --keep-index -o m.safetensors");
     assert!(!said.err.contains("no name"), "{}", said.err);
     assert!(said.out.contains("features     3: , x, y\n"), "{}", said.out);
 }
 
 #[test]
 fn images_in_formats_that_are_not_read() {
-    let folder = fitted_and("photos/one.gif", b"GIF89a");
+    let directory = fitted_and("photos/one.gif", b"GIF89a");
     for data in ["photos", "photos/one.gif"] {
-        let said = folder.refused(&format!("fit {data} -o m.safetensors -q"));
+        let said = directory.refused(&format!("fit {data} -o m.safetensors -q"));
         assert!(said.err.contains("cause: GIF images are not supported\n"), "{said}");
         assert!(said.err.contains("hint: convert them to PNG, JPEG, PGM, PPM or PBM\n"), "{said}");
     }
@@ -240,8 +240,8 @@ fn images_in_formats_that_are_not_read() {
 
 #[test]
 fn a_row_of_another_length() {
-    let folder = fitted_and("ragged.csv", "a,b,c\n1,2,3\n4,5\n");
-    assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
+    let directory = fitted_and("ragged.csv", "a,b,c\n1,2,3\n4,5\n");
+    assert_snapshot!(directory.refused("fit ragged.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `ragged.csv`
@@ -249,8 +249,8 @@ fn a_row_of_another_length() {
 
     hint: all rows must have 3 columns, like the first
     ");
-    folder.write("ragged.csv", "1,2,3\n4,5,6,7\n");
-    assert_snapshot!(folder.refused("fit ragged.csv -o m.safetensors -q"), @"
+    directory.write("ragged.csv", "1,2,3\n4,5,6,7\n");
+    assert_snapshot!(directory.refused("fit ragged.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `ragged.csv`
@@ -262,8 +262,8 @@ fn a_row_of_another_length() {
 
 #[test]
 fn files_with_other_columns_than_the_first() {
-    let folder = fitted_and("other.csv", "a,c,b\n1,2,3\n");
-    assert_snapshot!(folder.refused("fit t.csv other.csv -o m.safetensors -q"), @"
+    let directory = fitted_and("other.csv", "a,c,b\n1,2,3\n");
+    assert_snapshot!(directory.refused("fit t.csv other.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `other.csv`
@@ -271,8 +271,8 @@ fn files_with_other_columns_than_the_first() {
 
     hint: choose columns by name with --columns; their order then does not matter
     ");
-    folder.write("narrow.csv", "a,b\n1,2\n");
-    assert_snapshot!(folder.refused("fit t.csv narrow.csv -o m.safetensors -q"), @"
+    directory.write("narrow.csv", "a,b\n1,2\n");
+    assert_snapshot!(directory.refused("fit t.csv narrow.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `narrow.csv`
@@ -284,8 +284,8 @@ fn files_with_other_columns_than_the_first() {
 
 #[test]
 fn columns_that_are_not_there_or_chosen_twice() {
-    let folder = fitted_and("x.csv", "a,b\n1,2\n");
-    assert_snapshot!(folder.refused("fit t.csv --columns a,z -o m.safetensors"), @"
+    let directory = fitted_and("x.csv", "a,b\n1,2\n");
+    assert_snapshot!(directory.refused("fit t.csv --columns a,z -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv`
@@ -293,7 +293,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
 
     hint: the columns are: `a`, `b`, `c`
     ");
-    assert_snapshot!(folder.refused("fit t.csv --columns a,0 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --columns a,0 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv`
@@ -301,7 +301,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
 
     hint: name each column once
     ");
-    assert_snapshot!(folder.refused("fit t.csv --exclude 0-2 -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --exclude 0-2 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv`
@@ -309,7 +309,7 @@ fn columns_that_are_not_there_or_chosen_twice() {
 
     hint: leave at least one of these columns: `a`, `b`, `c`
     ");
-    assert_snapshot!(folder.refused("fit t.csv --label kind -o m.safetensors"), @"
+    assert_snapshot!(directory.refused("fit t.csv --label kind -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv`
@@ -321,24 +321,24 @@ fn columns_that_are_not_there_or_chosen_twice() {
 
 #[test]
 fn weights_of_the_wrong_number_sign_or_shape() {
-    let folder = fitted_and("w.csv", "1\n2\n3\n");
-    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    let directory = fitted_and("w.csv", "1\n2\n3\n");
+    assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: there are 3 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");
-    folder.write("w.csv", "1\n".repeat(21));
-    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    directory.write("w.csv", "1\n".repeat(21));
+    assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: there are 21 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");
-    folder.write("w.csv", format!("{}-1\n{}", "1\n".repeat(4), "1\n".repeat(15)));
-    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    directory.write("w.csv", format!("{}-1\n{}", "1\n".repeat(4), "1\n".repeat(15)));
+    assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `w.csv`
@@ -346,8 +346,8 @@ fn weights_of_the_wrong_number_sign_or_shape() {
 
     hint: use a weight of 0 to leave the row out
     ");
-    folder.write("w.csv", "1,2\n".repeat(20));
-    assert_snapshot!(folder.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
+    directory.write("w.csv", "1,2\n".repeat(20));
+    assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `w.csv`
@@ -355,8 +355,8 @@ fn weights_of_the_wrong_number_sign_or_shape() {
 
     hint: pass rows with 1 column
     ");
-    folder.write("negative.csv", "a,w\n1,1\n2,-3\n");
-    assert_snapshot!(folder.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"
+    directory.write("negative.csv", "a,w\n1,1\n2,-3\n");
+    assert_snapshot!(directory.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `negative.csv`
@@ -368,8 +368,8 @@ fn weights_of_the_wrong_number_sign_or_shape() {
 
 #[test]
 fn text_that_is_not_text() {
-    let folder = fitted_and("t.csv.gz", &gzip(b"a,b,c\n1,2,3\n4,5,6\n")[..20]);
-    assert_snapshot!(folder.refused("fit t.csv.gz -o m.safetensors -q"), @"
+    let directory = fitted_and("t.csv.gz", &gzip(b"a,b,c\n1,2,3\n4,5,6\n")[..20]);
+    assert_snapshot!(directory.refused("fit t.csv.gz -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv.gz`
@@ -377,8 +377,8 @@ fn text_that_is_not_text() {
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
-    folder.write("latin.csv", b"a,b\xe9\n1,2\n");
-    assert_snapshot!(folder.refused("fit latin.csv -o m.safetensors -q"), @"
+    directory.write("latin.csv", b"a,b\xe9\n1,2\n");
+    assert_snapshot!(directory.refused("fit latin.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `latin.csv`
@@ -390,14 +390,14 @@ fn text_that_is_not_text() {
 
 #[test]
 fn a_column_without_a_name_of_its_own_is_called_by_its_number() {
-    let folder = Folder::with("t.csv", "a,b,\n1,2,\n3,4,\n");
-    let said = folder.refused("fit t.csv -o m -q");
+    let directory = Directory::with("t.csv", "a,b,\n1,2,\n3,4,\n");
+    let said = directory.refused("fit t.csv -o m -q");
     assert!(said.err.contains("line 2, column 2: the cell is empty") && said.err.contains("--exclude 2\n"), "{said}");
-    folder.write("t.csv", "x,a,a\n0,1,2\n0,3,?\n");
-    let said = folder.refused("fit t.csv --exclude x -o m -q");
+    directory.write("t.csv", "x,a,a\n0,1,2\n0,3,?\n");
+    let said = directory.refused("fit t.csv --exclude x -o m -q");
     assert!(said.err.contains("line 3, column 2: the cell is empty") && said.err.contains("--exclude 2\n"), "{said}");
-    folder.write("t.csv", "x,a,a\n0,1,2\n0,3,word\n");
-    let said = folder.refused("fit t.csv --exclude x -o m -q");
+    directory.write("t.csv", "x,a,a\n0,1,2\n0,3,word\n");
+    let said = directory.refused("fit t.csv --exclude x -o m -q");
     assert!(said.err.contains("line 3, column 2: `word` is not a number"), "{said}");
 }
 
@@ -409,20 +409,20 @@ fn cells_that_something_else_separates() {
         ("a;b\n1;2\n", "--delimiter ';'"),
         ("a\tb\n1\t2\n", "--delimiter tab"),
     ] {
-        let folder = Folder::with("t.csv", text);
-        let said = folder.refused("fit t.csv -o m -q");
+        let directory = Directory::with("t.csv", text);
+        let said = directory.refused("fit t.csv -o m -q");
         assert!(said.err.contains(&format!("hint: try {option}: ")), "{text}\n{said}");
     }
-    let folder = Folder::with("t.csv", b"gr\xf6sse,b\n1,2\n");
-    let said = folder.refused("fit t.csv -o m -q");
+    let directory = Directory::with("t.csv", b"gr\xf6sse,b\n1,2\n");
+    let said = directory.refused("fit t.csv -o m -q");
     assert!(said.err.ends_with("hint: save the file as UTF-8 text\n"), "{said}");
 }
 
 #[test]
 fn formats_that_cannot_come_from_standard_input() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     for format in ["parquet", "arrow", "npz", "images"] {
-        let said = folder.refused_with(&format!("fit - --format {format} -o m -q"), b"PAR1");
+        let said = directory.refused_with(&format!("fit - --format {format} -o m -q"), b"PAR1");
         assert!(said.err.contains("cause: only text and .npy arrays can be read from standard input\n"), "{said}");
     }
 }
@@ -430,8 +430,8 @@ fn formats_that_cannot_come_from_standard_input() {
 #[test]
 fn a_missing_cell_of_an_array_has_a_hint_that_works() {
     let rows = vec![vec![1.0, 2.0], vec![3.0, f64::NAN], vec![4.0, 1.0], vec![9.0, 1.0]];
-    let folder = Folder::with("t.npy", npy(&rows, "<f8", false));
-    let said = folder.refused("fit t.npy -o m -q");
+    let directory = Directory::with("t.npy", npy(&rows, "<f8", false));
+    let said = directory.refused("fit t.npy -o m -q");
     assert!(said.err.contains("--missing impute") && !said.err.contains("--exclude"), "{said}");
-    folder.done("fit t.npy --missing skip -o m -q");
+    directory.done("fit t.npy --missing skip -o m -q");
 }

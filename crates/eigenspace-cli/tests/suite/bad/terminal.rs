@@ -6,7 +6,7 @@ use eigenspace::internal::is_printable;
 
 use crate::files::csv;
 use crate::oracle::table;
-use crate::support::{Folder, Said, finish};
+use crate::support::{Directory, Said, finish};
 
 /// An escape sequence, a C1 control, a bidirectional override, a line break.
 const EVIL: &str = "a\u{1b}[31m\u{9b}2J\u{202e}\nb";
@@ -25,7 +25,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// Rows under a header of these names; the cell in the last row of the last column is no number.
-fn with_names(names: &[&str], last: &str) -> Folder {
+fn with_names(names: &[&str], last: &str) -> Directory {
     let header: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     let mut text = header.join(",") + "\n";
     for row in 0..6_u32 {
@@ -34,31 +34,31 @@ fn with_names(names: &[&str], last: &str) -> Folder {
     }
     let cells: Vec<&str> = (1..names.len()).map(|_| "1").chain([last]).collect();
     text += &(cells.join(",") + "\n");
-    Folder::with("t.csv", text)
+    Directory::with("t.csv", text)
 }
 
 #[test]
 fn names_of_columns_are_shown_escaped_and_kept_as_they_are() {
-    let folder = with_names(&["x", "y", EVIL], "1");
+    let directory = with_names(&["x", "y", EVIL], "1");
     for line in
         ["fit t.csv -o m", "inspect m --loadings", "inspect m --json", "update m t.csv", "project m t.csv -o z.csv"]
     {
-        let said = folder.run(line);
+        let said = directory.run(line);
         assert_eq!(said.code, Some(0), "{line}\n{said}");
         is_quiet(&said);
     }
-    assert!(folder.done("inspect m").contains(&format!("features     3: x, y, {SHOWN}\n")));
-    assert!(folder.done("inspect m --loadings").contains(&format!("{SHOWN}  ")));
-    assert_eq!(folder.json("inspect m --json")["feature_names"][2], EVIL);
+    assert!(directory.done("inspect m").contains(&format!("features     3: x, y, {SHOWN}\n")));
+    assert!(directory.done("inspect m --loadings").contains(&format!("{SHOWN}  ")));
+    assert_eq!(directory.json("inspect m --json")["feature_names"][2], EVIL);
 }
 
 #[test]
 fn names_in_errors_are_shown_escaped() {
-    let folder = with_names(&["x", "y", EVIL], EVIL);
-    let said = folder.refused("fit t.csv -o m");
+    let directory = with_names(&["x", "y", EVIL], EVIL);
+    let said = directory.refused("fit t.csv -o m");
     is_quiet(&said);
     assert!(said.err.contains(&format!("column `{SHOWN}`: ")), "{said}");
-    let mut command = folder.command("fit -o m");
+    let mut command = directory.command("fit -o m");
     let said = finish(command.arg(format!("{EVIL}.csv")), b"");
     assert_eq!(said.code, Some(2));
     is_quiet(&said);
@@ -70,13 +70,13 @@ fn names_in_errors_are_shown_escaped() {
         vec!["fit", "--threads", EVIL],
         vec![EVIL],
     ] {
-        let said = finish(folder.command("").args(words), b"");
+        let said = finish(directory.command("").args(words), b"");
         assert_eq!(said.code, Some(2));
         is_quiet(&said);
     }
-    // A model and a picture of such a name.
-    folder.write("u.csv", csv(&table(9, 3, 5)));
-    let mut command = folder.command("fit u.csv -o");
+    // A model and an image of such a name.
+    directory.write("u.csv", csv(&table(9, 3, 5)));
+    let mut command = directory.command("fit u.csv -o");
     let said = finish(command.arg(EVIL), b"");
     assert_eq!(said.code, Some(0), "{said}");
     is_quiet(&said);
@@ -87,45 +87,45 @@ fn names_in_errors_are_shown_escaped() {
 fn a_hint_can_be_pasted_into_a_shell() {
     for name in ["species", "a|b", "it's", "two words", "x,y", "say \"yes\"", "$HOME", "-x", "--all", "`id`", "*", EVIL]
     {
-        let folder = with_names(&["x", "y", name], "oak");
-        let said = folder.refused("fit t.csv -o m");
+        let directory = with_names(&["x", "y", name], "oak");
+        let said = directory.refused("fit t.csv -o m");
         is_quiet(&said);
         let hint = said.err.split("hint: leave out the column with ").nth(1).unwrap();
         let (exclude, label) = hint.split_once(", or use it as the label with ").unwrap();
         for option in [exclude, label.trim_end()] {
             let line = format!("\"$0\" fit t.csv -o m -q {option}");
             let mut bash = Command::new("bash");
-            bash.args(["-c", &line, env!("CARGO_BIN_EXE_eigenspace")]).current_dir(folder.path("."));
+            bash.args(["-c", &line, env!("CARGO_BIN_EXE_eigenspace")]).current_dir(directory.path("."));
             let said = finish(&mut bash, b"");
             assert_eq!(said.code, Some(0), "{line}\n{said}");
-            assert_eq!(folder.json("inspect m --json")["feature_names"], serde_json::json!(["x", "y"]), "{line}");
+            assert_eq!(directory.json("inspect m --json")["feature_names"], serde_json::json!(["x", "y"]), "{line}");
         }
     }
 }
 
 #[test]
 fn the_hint_for_all_components_can_be_pasted_too() {
-    let folder = Folder::with("t.csv", csv(&table(40, 12, 3)));
-    let mut command = folder.command("fit t.csv -q -o");
+    let directory = Directory::with("t.csv", csv(&table(40, 12, 3)));
+    let mut command = directory.command("fit t.csv -q -o");
     let said = finish(command.arg("it's m"), b"");
     assert!(said.out.ends_with("… and 2 more: eigenspace inspect 'it'\\''s m' --all\n"), "{said}");
 }
 
 #[test]
 fn a_name_with_a_comma_is_chosen_in_quotes() {
-    let folder = with_names(&["x,y", "b", "c"], "1");
-    let mut command = folder.command("fit t.csv -o m -q --columns");
+    let directory = with_names(&["x,y", "b", "c"], "1");
+    let mut command = directory.command("fit t.csv -o m -q --columns");
     assert_eq!(finish(command.arg("c,\"x,y\""), b"").code, Some(0));
-    assert_eq!(folder.json("inspect m --json")["feature_names"], serde_json::json!(["c", "x,y"]));
+    assert_eq!(directory.json("inspect m --json")["feature_names"], serde_json::json!(["c", "x,y"]));
 }
 
 #[test]
-fn pictures_hold_no_control_characters() {
-    let folder = with_names(&["x", "y", EVIL], "1");
-    folder.done("fit t.csv -o m -q");
-    let mut command = folder.command("plot circle m -o c.svg --title");
+fn plots_hold_no_control_characters() {
+    let directory = with_names(&["x", "y", EVIL], "1");
+    directory.done("fit t.csv -o m -q");
+    let mut command = directory.command("plot circle m -o c.svg --title");
     assert_eq!(finish(command.arg(EVIL), b"").code, Some(0));
-    let svg = folder.text("c.svg");
+    let svg = directory.text("c.svg");
     assert!(svg.contains("[31m"), "the name is there");
     assert!(svg.chars().all(|c| c == '\n' || is_printable(c)), "{svg}");
     roxmltree::Document::parse(&svg).unwrap();

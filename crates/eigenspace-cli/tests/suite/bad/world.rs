@@ -8,16 +8,16 @@ use insta::assert_snapshot;
 
 use crate::files::{csv, npy};
 use crate::oracle::table;
-use crate::support::{Folder, finish, same_files};
+use crate::support::{Directory, finish, same_files};
 
 #[test]
 fn whoever_reads_the_output_may_stop() {
-    let folder = Folder::with("t.npy", npy(&table(200_000, 4, 81), "<f8", false));
-    folder.done("fit t.npy -o m.safetensors -q");
-    folder.done("project m.safetensors t.npy -o c.npy -q");
+    let directory = Directory::with("t.npy", npy(&table(200_000, 4, 81), "<f8", false));
+    directory.done("fit t.npy -o m.safetensors -q");
+    directory.done("project m.safetensors t.npy -o c.npy -q");
     // Far more text than a pipe holds.
     for line in ["project m.safetensors t.npy", "reconstruct m.safetensors c.npy"] {
-        let mut child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = directory.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
         BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         let mut said = String::new();
@@ -29,14 +29,14 @@ fn whoever_reads_the_output_may_stop() {
 
 #[test]
 fn short_output_into_a_closed_pipe_is_no_error_either() {
-    let folder = Folder::with("t.csv", csv(&table(30, 3, 82)));
-    folder.done("fit t.csv -o m.safetensors -q");
+    let directory = Directory::with("t.csv", csv(&table(30, 3, 82)));
+    directory.done("fit t.csv -o m.safetensors -q");
     for line in
         ["inspect m.safetensors", "inspect m.safetensors --json", "completions bash", "project m.safetensors t.csv"]
     {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = folder.command(line).stdout(writer).output().unwrap();
+        let output = directory.command(line).stdout(writer).output().unwrap();
         assert_eq!((output.status.code(), output.stderr.is_empty()), (Some(0), true), "{line}");
     }
 }
@@ -44,25 +44,25 @@ fn short_output_into_a_closed_pipe_is_no_error_either() {
 /// Runs the command on a disk of 256 KiB that holds the files of `old`; what is on it afterwards is in `after`.
 ///
 /// The disk is mounted in a namespace of its own, so that it is gone with the command whatever happens.
-fn on_a_small_disk(folder: &Folder, line: &str) -> String {
+fn on_a_small_disk(directory: &Directory, line: &str) -> String {
     for name in ["disk", "after"] {
-        std::fs::create_dir(folder.path(name)).unwrap();
+        std::fs::create_dir(directory.path(name)).unwrap();
     }
-    let is_root = folder.path("disk").metadata().unwrap().uid() == 0;
+    let is_root = directory.path("disk").metadata().unwrap().uid() == 0;
     let mut command = Command::new("unshare");
-    command.args([if is_root { "-m" } else { "-rm" }, "sh", "-euc"]).current_dir(folder.path("."));
+    command.args([if is_root { "-m" } else { "-rm" }, "sh", "-euc"]).current_dir(directory.path("."));
     command.arg(format!(
         "mount -t tmpfs -o size=256k none disk; : > mounted; cp old/* disk; cd disk
          code=0; \"$EIGENSPACE\" {line} || code=$?; cp -a . ../after; exit $code"
     ));
     let said = finish(command.env("EIGENSPACE", env!("CARGO_BIN_EXE_eigenspace")), b"");
-    assert!(folder.exists("mounted"), "this test mounts a small file system, and could not:\n{said}");
+    assert!(directory.exists("mounted"), "this test mounts a small file system, and could not:\n{said}");
     said.to_string()
 }
 
 /// Every file of `old` is in `after` as it was, and no other.
-fn nothing_changed(folder: &Folder) {
-    let all = folder.listing();
+fn nothing_changed(directory: &Directory) {
+    let all = directory.listing();
     let below = |start: &str| {
         let files = all.iter().filter_map(|(name, bytes)| Some((name.strip_prefix(start)?.to_owned(), bytes.clone())));
         files.filter(|(name, _)| !name.is_empty()).collect()
@@ -71,16 +71,16 @@ fn nothing_changed(folder: &Folder) {
 }
 
 /// Rows whose model and coordinates do not fit beside the 130 KB that are there.
-fn full_disk() -> Folder {
-    let folder = Folder::with("t.npy", npy(&table(300, 150, 83), "<f8", false));
-    folder.write("old/m.safetensors", [7; 130_000]);
-    folder
+fn full_disk() -> Directory {
+    let directory = Directory::with("t.npy", npy(&table(300, 150, 83), "<f8", false));
+    directory.write("old/m.safetensors", [7; 130_000]);
+    directory
 }
 
 #[test]
 fn a_full_disk_keeps_the_old_model() {
-    let folder = full_disk();
-    assert_snapshot!(on_a_small_disk(&folder, "fit ../t.npy -o m.safetensors -q"), @"
+    let directory = full_disk();
+    assert_snapshot!(on_a_small_disk(&directory, "fit ../t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot write `m.safetensors`
@@ -88,31 +88,31 @@ fn a_full_disk_keeps_the_old_model() {
 
     hint: free disk space, or write to another disk; nothing was changed
     ");
-    nothing_changed(&folder);
+    nothing_changed(&directory);
 }
 
 #[test]
 fn a_full_disk_keeps_the_old_coordinates() {
     for name in ["c.npy", "c.csv", "c.tsv", "c.parquet"] {
-        let folder = full_disk();
-        folder.write(&format!("old/{name}"), [8; 1000]);
-        folder.done("fit t.npy -o whole.safetensors -q");
-        let said = on_a_small_disk(&folder, &format!("project ../whole.safetensors ../t.npy -o {name} -q"));
+        let directory = full_disk();
+        directory.write(&format!("old/{name}"), [8; 1000]);
+        directory.done("fit t.npy -o whole.safetensors -q");
+        let said = on_a_small_disk(&directory, &format!("project ../whole.safetensors ../t.npy -o {name} -q"));
         let expected = format!(
             "exit: 2\n----- stderr -----\nerror: cannot write `{name}`\n  cause: No space left on device (os error 28)\n\n\
              hint: free disk space, or write to another disk; nothing was changed\n"
         );
         assert_eq!(said, expected);
-        nothing_changed(&folder);
+        nothing_changed(&directory);
     }
 }
 
 #[test]
 fn a_full_disk_stops_a_fit_at_its_checkpoint() {
-    let folder = full_disk();
-    folder.write("t.npy", npy(&table(9000, 150, 84), "<f8", false));
+    let directory = full_disk();
+    directory.write("t.npy", npy(&table(9000, 150, 84), "<f8", false));
     let line = "fit ../t.npy -o ../new.safetensors --checkpoint f.ckpt --every 1 -q";
-    assert_snapshot!(on_a_small_disk(&folder, line), @"
+    assert_snapshot!(on_a_small_disk(&directory, line), @"
     exit: 2
     ----- stderr -----
     error: cannot write `f.ckpt`
@@ -120,16 +120,16 @@ fn a_full_disk_stops_a_fit_at_its_checkpoint() {
 
     hint: free disk space, or write to another disk; nothing was changed
     ");
-    nothing_changed(&folder);
-    assert!(!folder.exists("new.safetensors"));
+    nothing_changed(&directory);
+    assert!(!directory.exists("new.safetensors"));
 }
 
 #[test]
 fn too_little_memory_is_an_error_and_not_an_abort() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let rows: Vec<Vec<f64>> = (0..40).map(|i| (0..20_000).map(|j| f64::from((i * j) % 97)).collect()).collect();
-    folder.write("wide.npy", npy(&rows, "<f8", false));
-    folder.done("fit wide.npy -o m -q");
+    directory.write("wide.npy", npy(&rows, "<f8", false));
+    directory.done("fit wide.npy -o m -q");
     for line in [
         "fit wide.npy -o o",
         "fit wide.npy --engine scatter -o o",
@@ -141,10 +141,10 @@ fn too_little_memory_is_an_error_and_not_an_abort() {
     ] {
         let mut bash = Command::new("bash");
         let line = format!("ulimit -v 150000; \"$0\" {line} -q --threads 1");
-        bash.args(["-c", &line, env!("CARGO_BIN_EXE_eigenspace")]).current_dir(folder.path("."));
+        bash.args(["-c", &line, env!("CARGO_BIN_EXE_eigenspace")]).current_dir(directory.path("."));
         let said = finish(&mut bash, b"");
         assert_eq!(said.code, Some(2), "{line}\n{said}");
         assert!(said.err.starts_with("error: out of memory: this needs about "), "{line}\n{said}");
     }
-    assert!(!folder.exists("o"));
+    assert!(!directory.exists("o"));
 }

@@ -4,14 +4,14 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::people::{self, NAMES};
-use crate::support::Folder;
+use crate::support::Directory;
 
-/// Four people with four pictures each, and two new ones of each.
-fn folder() -> Folder {
-    let folder = Folder::new();
-    people::write(&folder, "known", 4, 1..=4);
-    people::write(&folder, "new", 4, 5..=6);
-    folder
+/// Four people with four images each, and two new ones of each.
+fn directory() -> Directory {
+    let directory = Directory::new();
+    people::write(&directory, "known", 4, 1..=4);
+    people::write(&directory, "new", 4, 5..=6);
+    directory
 }
 
 fn verdicts(found: &Value) -> Vec<(String, String)> {
@@ -20,9 +20,9 @@ fn verdicts(found: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_recognizer_is_trained_and_recognizes_new_pictures() {
-    let folder = folder();
-    assert_snapshot!(folder.run("faces train known -k 5 -o r.safetensors"), @"
+fn a_recognizer_is_trained_and_recognizes_new_images() {
+    let directory = directory();
+    assert_snapshot!(directory.run("faces train known -k 5 -o r.safetensors"), @"
     exit: 0
     ----- stdout -----
     recognizer   r.safetensors
@@ -36,17 +36,17 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
     not a face   beyond 355.825 from face space, learned
     strangers    about 0 % accepted, estimated by leaving people out
     ");
-    let found = folder.json("faces recognize r.safetensors new --json --unknown none --not-a-face none");
-    for (picture, person) in verdicts(&found) {
-        assert_eq!(picture.split('/').nth(1), Some(person.as_str()), "{picture}");
+    let found = directory.json("faces recognize r.safetensors new --json --unknown none --not-a-face none");
+    for (image, person) in verdicts(&found) {
+        assert_eq!(image.split('/').nth(1), Some(person.as_str()), "{image}");
     }
     assert_eq!(verdicts(&found).len(), 8);
-    assert_snapshot!(folder.done("faces recognize r.safetensors new/ada/5.pgm known/ben/2.pgm --unknown none --not-a-face none"), @"
+    assert_snapshot!(directory.done("faces recognize r.safetensors new/ada/5.pgm known/ben/2.pgm --unknown none --not-a-face none"), @"
               image  person    score   distance  to face space                closest matches
       new/ada/5.pgm     ada  3.25184  0.0942226        85.0848  ada/2.pgm ada/1.pgm ada/3.pgm
     known/ben/2.pgm     ben  3.25232  0.0283962        54.6739  ben/2.pgm ben/4.pgm ben/3.pgm
     ");
-    assert_snapshot!(folder.done("faces list r.safetensors --images"), @"
+    assert_snapshot!(directory.done("faces list r.safetensors --images"), @"
     person  images                    names
        ada       4  1.pgm 2.pgm 3.pgm 4.pgm
        ben       4  1.pgm 2.pgm 3.pgm 4.pgm
@@ -56,10 +56,10 @@ fn a_recognizer_is_trained_and_recognizes_new_pictures() {
 }
 
 #[test]
-fn the_nearest_pictures_are_those_that_loops_find() {
-    let folder = folder();
-    folder.done("faces train known -k all --metric euclidean -o r.safetensors -q");
-    let found = folder.json("faces recognize r.safetensors new --matches 10 --json");
+fn the_nearest_images_are_those_that_loops_find() {
+    let directory = directory();
+    directory.done("faces train known -k all --metric euclidean -o r.safetensors -q");
+    let found = directory.json("faces recognize r.safetensors new --matches 10 --json");
     for probe in found["images"].as_array().unwrap() {
         let name = probe["image"].as_str().unwrap();
         let person = NAMES.iter().position(|person| name.contains(person)).unwrap();
@@ -83,29 +83,29 @@ fn the_nearest_pictures_are_those_that_loops_find() {
 
 #[test]
 fn enrolling_and_forgetting_is_training_on_what_is_left() {
-    let folder = folder();
-    people::write(&folder, "all", 5, 1..=4);
-    folder.done("faces train known -k 6 -o r.safetensors -q");
-    // One that comes, in two ways; one that goes; one that comes back with one picture less.
-    folder.write("more/1.pgm", people::picture(4, 1));
-    folder.write("more/2.pgm", people::picture(4, 2));
-    let said = folder.run("faces enroll r.safetensors more/1.pgm more/2.pgm --person eva");
+    let directory = directory();
+    people::write(&directory, "all", 5, 1..=4);
+    directory.done("faces train known -k 6 -o r.safetensors -q");
+    // One that comes, in two ways; one that goes; one that comes back with one image less.
+    directory.write("more/1.pgm", people::image(4, 1));
+    directory.write("more/2.pgm", people::image(4, 2));
+    let said = directory.run("faces enroll r.safetensors more/1.pgm more/2.pgm --person eva");
     assert_eq!(said.code, Some(0), "{said}");
     assert!(said.err.contains("enrolled 2 images"), "{said}");
-    people::write(&folder, "late", 5, 3..=4);
-    folder.done("faces enroll r.safetensors late/eva -q");
-    folder.done("faces forget r.safetensors ben -q");
-    folder.done("faces enroll r.safetensors known/ben -o back.safetensors -q");
-    folder.done("faces forget back.safetensors ben --image 4.pgm -q");
+    people::write(&directory, "late", 5, 3..=4);
+    directory.done("faces enroll r.safetensors late/eva -q");
+    directory.done("faces forget r.safetensors ben -q");
+    directory.done("faces enroll r.safetensors known/ben -o back.safetensors -q");
+    directory.done("faces forget back.safetensors ben --image 4.pgm -q");
 
-    std::fs::remove_file(folder.path("all/ben/4.pgm")).unwrap();
-    folder.done("faces train all -k 6 -o scratch.safetensors -q");
-    folder.done("compare back.safetensors scratch.safetensors --within 1e-9");
-    let people = |name: &str| folder.json(&format!("faces list {name}.safetensors --json"))["people"].clone();
+    std::fs::remove_file(directory.path("all/ben/4.pgm")).unwrap();
+    directory.done("faces train all -k 6 -o scratch.safetensors -q");
+    directory.done("compare back.safetensors scratch.safetensors --within 1e-9");
+    let people = |name: &str| directory.json(&format!("faces list {name}.safetensors --json"))["people"].clone();
     assert_eq!(people("back"), people("scratch"));
     for classifier in ["knn", "knn:3", "centroid", "subspace", "svm", "svm-rbf", "perceptron"] {
         let ask = |name: &str| {
-            folder.json(&format!("faces recognize {name}.safetensors new late --classifier {classifier} --json"))
+            directory.json(&format!("faces recognize {name}.safetensors new late --classifier {classifier} --json"))
         };
         let (ours, theirs) = (ask("back"), ask("scratch"));
         assert_eq!(verdicts(&ours), verdicts(&theirs), "{classifier}");
@@ -117,21 +117,21 @@ fn enrolling_and_forgetting_is_training_on_what_is_left() {
 
 #[test]
 fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
-    let folder = folder();
-    folder.done("faces train known -k 5 -o r.safetensors -q");
-    folder.done("plot gallery r.safetensors -o eigenfaces.png");
-    folder.done("plot strip r.safetensors new --steps 5,10,20,50,100,200 -o strip.png");
-    assert_eq!(folder.json("inspect r.safetensors --json")["image"]["width"], people::WIDTH);
-    folder.done("update r.safetensors new -o model.safetensors -q");
-    assert_eq!(folder.json("inspect model.safetensors --json")["count"], 24);
-    assert_snapshot!(folder.refused("update r.safetensors new"), @"
+    let directory = directory();
+    directory.done("faces train known -k 5 -o r.safetensors -q");
+    directory.done("plot gallery r.safetensors -o eigenfaces.png");
+    directory.done("plot strip r.safetensors new --steps 5,10,20,50,100,200 -o strip.png");
+    assert_eq!(directory.json("inspect r.safetensors --json")["image"]["width"], people::WIDTH);
+    directory.done("update r.safetensors new -o model.safetensors -q");
+    assert_eq!(directory.json("inspect model.safetensors --json")["count"], 24);
+    assert_snapshot!(directory.refused("update r.safetensors new"), @"
     exit: 2
     ----- stderr -----
     error: cannot write a model to `r.safetensors`: it is a recognizer, and its people would be lost
 
     hint: add images with `eigenspace faces enroll`, or write the model to another file with -o
     ");
-    assert_snapshot!(folder.refused("faces list model.safetensors"), @"
+    assert_snapshot!(directory.refused("faces list model.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `model.safetensors` as a model
@@ -143,25 +143,25 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
 
 #[test]
 fn the_closest_matches_of_a_probe_are_drawn() {
-    let folder = folder();
-    folder.done("faces train known -k 5 -o r.safetensors -q");
-    let said = folder.run("faces recognize r.safetensors new -o near.png");
+    let directory = directory();
+    directory.done("faces train known -k 5 -o r.safetensors -q");
+    let said = directory.run("faces recognize r.safetensors new -o near.png");
     assert!(said.code == Some(0) && said.err.contains("`near.png`"), "{said}");
-    assert!(folder.read("near.png").starts_with(b"\x89PNG"));
-    folder.done("faces recognize r.safetensors new/ada -o near.svg --matches 2 -q");
+    assert!(directory.read("near.png").starts_with(b"\x89PNG"));
+    directory.done("faces recognize r.safetensors new/ada -o near.svg --matches 2 -q");
     // Two probes, each with what the components keep of it and two matches.
-    assert_eq!(folder.text("near.svg").matches("<image").count(), 2 * 4);
+    assert_eq!(directory.text("near.svg").matches("<image").count(), 2 * 4);
 }
 
 #[test]
-fn pictures_in_color_are_taken_as_gray_and_that_is_said() {
-    let folder = folder();
-    folder.done("faces train known -k 5 -o r.safetensors -q");
+fn images_in_color_are_taken_as_gray_and_that_is_said() {
+    let directory = directory();
+    directory.done("faces train known -k 5 -o r.safetensors -q");
     let pixels = people::pixels(1, 2);
     let mut ppm = format!("P6\n{} {}\n255\n", people::WIDTH, people::HEIGHT).into_bytes();
     ppm.extend(pixels.iter().flat_map(|&pixel| [pixel; 3]));
-    folder.write("red/1.ppm", ppm);
-    let said = folder.run("faces recognize r.safetensors red/1.ppm --json");
+    directory.write("red/1.ppm", ppm);
+    let said = directory.run("faces recognize r.safetensors red/1.ppm --json");
     assert_eq!(said.err, "converted 1 of 1 images from color to gray\n");
     let found: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(found["images"][0]["matches"][0]["person"], "ben");
@@ -170,12 +170,12 @@ fn pictures_in_color_are_taken_as_gray_and_that_is_said() {
 
 #[test]
 fn an_evaluation_with_a_seed_says_the_same_again() {
-    let folder = folder();
-    people::write(&folder, "known", 4, 5..=6);
+    let directory = directory();
+    people::write(&directory, "known", 4, 5..=6);
     let line = "faces evaluate known --protocol first-3,random-3,leave-one-out,incremental-3 --repeats 3 -k 5 --seed 4 \
                 --classifier knn;svm --json -q";
-    let found = folder.json(line);
-    assert_eq!(found, folder.json(line));
+    let found = directory.json(line);
+    assert_eq!(found, directory.json(line));
     let protocols = found["protocols"].as_array().unwrap();
     let names: Vec<&str> = protocols.iter().map(|p| p["protocol"].as_str().unwrap()).collect();
     assert_eq!(names, ["first-3", "random-3", "leave-one-out", "incremental-3"]);
@@ -189,7 +189,7 @@ fn an_evaluation_with_a_seed_says_the_same_again() {
         let open = &setting["open"];
         assert_eq!((&open["enrolled"], &open["strangers"], &open["trials"]), (&3.into(), &1.into(), &4.into()));
         let count = |name: &str, what: &str| open[name][what].as_u64().unwrap();
-        // Everybody is a stranger once, with three new pictures, and known three times.
+        // Everybody is a stranger once, with three new images, and known three times.
         assert_eq!((count("false_accepts", "tested"), count("false_rejects", "tested")), (12, 36));
         let known = ["identified", "misidentified", "false_rejects"].map(|name| count(name, "count"));
         assert_eq!(known.iter().sum::<u64>(), 36);
@@ -198,7 +198,7 @@ fn an_evaluation_with_a_seed_says_the_same_again() {
             assert!(low <= share && share <= high && low < high, "{open}");
         }
     }
-    assert!(protocols[2]["settings"][0]["open"].is_null(), "one picture at a time says nothing of thresholds");
+    assert!(protocols[2]["settings"][0]["open"].is_null(), "one image at a time says nothing of thresholds");
     let steps = protocols[3]["settings"][0]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 4);
     assert!(steps.iter().all(|step| step["differing"] == 0 && step["difference"].as_f64().unwrap() < 1e-9));
@@ -206,9 +206,9 @@ fn an_evaluation_with_a_seed_says_the_same_again() {
 
 #[test]
 fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
-    let folder = folder();
-    people::write(&folder, "known", 4, 5..=6);
-    let out = folder.done(
+    let directory = directory();
+    people::write(&directory, "known", 4, 5..=6);
+    let out = directory.done(
         "faces evaluate known --protocol first-3,incremental-3 -k 5 --classifier knn;centroid --compression --denoising 10 -o drawn -q",
     );
     for word in [
@@ -222,12 +222,15 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
         assert!(out.contains(word), "{word}:\n{out}");
     }
     for name in ["first-3-ranks", "first-3-reject", "incremental-3", "compression-psnr", "compression-ssim"] {
-        assert!(folder.exists(&format!("drawn/{name}.svg")) && folder.exists(&format!("drawn/{name}.png")), "{name}");
+        assert!(
+            directory.exists(&format!("drawn/{name}.svg")) && directory.exists(&format!("drawn/{name}.png")),
+            "{name}"
+        );
     }
     for name in ["compression-strip", "denoising-psnr", "denoising-strip"] {
-        assert!(folder.exists(&format!("drawn/{name}.svg")), "{name}");
+        assert!(directory.exists(&format!("drawn/{name}.svg")), "{name}");
     }
-    let found = folder
+    let found = directory
         .json("faces evaluate known --protocol first-3 -k 5 --classifier knn --compression --denoising 10 --json -q");
     let rows = found["compression"].as_array().unwrap();
     assert_eq!(rows[0]["bytes"], 20);
@@ -241,37 +244,37 @@ fn an_evaluation_is_drawn_and_measures_compression_and_denoising() {
 }
 
 #[test]
-fn pictures_are_brought_to_the_size_that_those_before_were_brought_to() {
-    let folder = folder();
-    folder.done("faces train known --resize 5x4 -o r.safetensors -q");
-    folder.done("faces recognize r.safetensors new -q");
-    folder.done("faces enroll r.safetensors new -q");
-    assert_eq!(folder.json("inspect r.safetensors --json")["count"], 24);
+fn images_are_brought_to_the_size_that_those_before_were_brought_to() {
+    let directory = directory();
+    directory.done("faces train known --resize 5x4 -o r.safetensors -q");
+    directory.done("faces recognize r.safetensors new -q");
+    directory.done("faces enroll r.safetensors new -q");
+    assert_eq!(directory.json("inspect r.safetensors --json")["count"], 24);
 }
 
 #[test]
-fn one_picture_is_one_picture() {
-    let folder = folder();
-    folder.done("faces train known -o r.safetensors -q");
-    let said = folder.run("faces enroll r.safetensors new/ada/5.pgm --person ada").err;
+fn one_image_is_one_image() {
+    let directory = directory();
+    directory.done("faces train known -o r.safetensors -q");
+    let said = directory.run("faces enroll r.safetensors new/ada/5.pgm --person ada").err;
     assert!(said.contains("enrolled 1 image\n"), "{said}");
-    let said = folder.run("faces forget r.safetensors ada --image 5.pgm").err;
+    let said = directory.run("faces forget r.safetensors ada --image 5.pgm").err;
     assert!(said.contains("forgot 1 image\n"), "{said}");
 }
 
 #[test]
-fn standardized_pictures_are_drawn_as_the_recognizer_takes_them() {
-    let folder = folder();
-    folder.done("faces train known --pixels standardized -k 5 -o r.safetensors -q");
+fn standardized_images_are_drawn_as_the_recognizer_takes_them() {
+    let directory = directory();
+    directory.done("faces train known --pixels standardized -k 5 -o r.safetensors -q");
     let bright: Vec<u8> = people::pixels(0, 5).iter().map(|pixel| pixel + 30).collect();
-    folder.write("bright.pgm", crate::files::pgm(people::WIDTH, people::HEIGHT, |at| bright[at]));
+    directory.write("bright.pgm", crate::files::pgm(people::WIDTH, people::HEIGHT, |at| bright[at]));
     // Light does not count, so both look the same to it.
-    for (name, picture) in [("plain", "new/ada/5.pgm"), ("bright", "bright.pgm")] {
-        folder.done(&format!("faces recognize r.safetensors {picture} -o {name}-matches.png -q"));
-        folder.done(&format!("plot strip r.safetensors {picture} -o {name}-strip.png"));
+    for (name, image) in [("plain", "new/ada/5.pgm"), ("bright", "bright.pgm")] {
+        directory.done(&format!("faces recognize r.safetensors {image} -o {name}-matches.png -q"));
+        directory.done(&format!("plot strip r.safetensors {image} -o {name}-strip.png"));
     }
     for drawing in ["matches", "strip"] {
-        let [plain, bright] = ["plain", "bright"].map(|name| folder.read(&format!("{name}-{drawing}.png")));
+        let [plain, bright] = ["plain", "bright"].map(|name| directory.read(&format!("{name}-{drawing}.png")));
         assert!(plain == bright, "{drawing}");
     }
 }

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::support::Folder;
+use crate::support::Directory;
 
 /// Every command, and the options that its help must explain.
 const OPTIONS: [(&str, &str); 19] = [
@@ -36,7 +36,7 @@ const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting 
 
 #[test]
 fn the_help_shows_every_command() {
-    let said = Folder::new().run("--help");
+    let said = Directory::new().run("--help");
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     assert_snapshot!(said.out, @"
     Incremental PCA models that you can update, merge and split without the old data, with error bounds
@@ -73,9 +73,9 @@ fn the_help_shows_every_command() {
 
 #[test]
 fn the_help_of_every_command_explains_its_options() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     for (command, own) in OPTIONS {
-        let help = folder.done(&format!("{command} --help"));
+        let help = directory.done(&format!("{command} --help"));
         let input = if ["fit", "update", "project", "reconstruct", "plot"].contains(&command) { INPUT } else { "" };
         let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
         let recognizer = if ["faces train", "faces recognize"].contains(&command) { RECOGNIZER } else { "" };
@@ -98,10 +98,10 @@ fn the_help_of_every_command_explains_its_options() {
 
 #[test]
 fn a_command_is_needed() {
-    let said = Folder::new().run("");
+    let said = Directory::new().run("");
     assert_eq!((said.code, said.out.is_empty()), (Some(2), true));
     assert!(said.err.contains("Usage: eigenspace [OPTIONS] <COMMAND>"), "{said}");
-    assert_snapshot!(Folder::new().run("fitt"), @"
+    assert_snapshot!(Directory::new().run("fitt"), @"
     exit: 2
     ----- stderr -----
     error: unrecognized subcommand 'fitt'
@@ -116,14 +116,14 @@ fn a_command_is_needed() {
 
 #[test]
 fn the_version_is_that_of_the_crate() {
-    assert_eq!(Folder::new().done("--version"), concat!("eigenspace ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(Directory::new().done("--version"), concat!("eigenspace ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
 fn shells_are_told_every_command_and_option() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = folder.done(&format!("completions {shell}"));
+        let script = directory.done(&format!("completions {shell}"));
         for (command, options) in OPTIONS {
             let words = command.split_whitespace().chain(options.split_whitespace().map(|o| o.trim_start_matches('-')));
             for word in words {
@@ -135,15 +135,15 @@ fn shells_are_told_every_command_and_option() {
 
 #[test]
 fn there_is_a_manual_page_for_every_command() {
-    let folder = Folder::new();
-    assert_eq!(folder.done("man pages/of/mine"), "");
+    let directory = Directory::new();
+    assert_eq!(directory.done("man pages/of/mine"), "");
     for (command, options) in OPTIONS {
         let name = format!("pages/of/mine/eigenspace-{}.1", command.replace(' ', "-"));
-        let page = folder.text(&name).replace("\\-", "-");
+        let page = directory.text(&name).replace("\\-", "-");
         assert!(page.contains(".SH NAME"), "{page}");
         for option in options.split_whitespace() {
             assert!(page.contains(option), "{name} does not mention {option}");
         }
     }
-    assert!(folder.text("pages/of/mine/eigenspace.1").contains(".SH SUBCOMMANDS"));
+    assert!(directory.text("pages/of/mine/eigenspace.1").contains(".SH SUBCOMMANDS"));
 }

@@ -5,23 +5,23 @@ use serde_json::Value;
 
 use crate::files::{csv, lines};
 use crate::oracle::{Rows, ones, table, variances};
-use crate::support::{Folder, near, numbers};
+use crate::support::{Directory, near, numbers};
 
 /// 60 rows as `all.csv`, the first 25 as `left.csv`, the others as `right.csv`, and a model of each.
-fn halves() -> (Folder, Rows) {
+fn halves() -> (Directory, Rows) {
     let rows = table(60, 4, 11);
-    let folder = Folder::with("all.csv", csv(&rows));
-    folder.write("left.csv", csv(&rows[..25].to_vec()));
-    folder.write("right.csv", csv(&rows[25..].to_vec()));
+    let directory = Directory::with("all.csv", csv(&rows));
+    directory.write("left.csv", csv(&rows[..25].to_vec()));
+    directory.write("right.csv", csv(&rows[25..].to_vec()));
     for name in ["all", "left", "right"] {
-        folder.done(&format!("fit {name}.csv -o {name}.safetensors -q"));
+        directory.done(&format!("fit {name}.csv -o {name}.safetensors -q"));
     }
-    (folder, rows)
+    (directory, rows)
 }
 
 /// The two models show the same directions, variances, means and counts.
-fn same_models(folder: &Folder, a: &str, b: &str) {
-    let found = folder.json(&format!("compare {a} {b} --within 1e-9 --json"));
+fn same_models(directory: &Directory, a: &str, b: &str) {
+    let found = directory.json(&format!("compare {a} {b} --within 1e-9 --json"));
     assert_eq!(found["within"], true);
     near(&[found["mean_distance"].as_f64().unwrap()], &[0.0], 1e-12);
     near(&[found["deviation_difference"].as_f64().unwrap()], &[0.0], 1e-12);
@@ -32,20 +32,20 @@ fn same_models(folder: &Folder, a: &str, b: &str) {
 
 #[test]
 fn update_adds_the_rows_of_a_file_in_place() {
-    let (folder, rows) = halves();
-    folder.done("update left.safetensors right.csv -q");
-    same_models(&folder, "left.safetensors", "all.safetensors");
-    let found = folder.json("inspect left.safetensors --json");
+    let (directory, rows) = halves();
+    directory.done("update left.safetensors right.csv -q");
+    same_models(&directory, "left.safetensors", "all.safetensors");
+    let found = directory.json("inspect left.safetensors --json");
     near(&numbers(&found["explained_variance"]), &variances(&rows, &ones(&rows)).0, 1e-13);
 }
 
 #[test]
 fn update_finds_columns_by_their_names() {
-    let (folder, rows) = halves();
+    let (directory, rows) = halves();
     let turned: Rows = rows[25..].iter().map(|r| vec![r[2], 99.0, r[0], r[3], r[1]]).collect();
-    folder.write("turned.csv", lines(Some("c,stranger,a,d,b"), &turned, ","));
-    let before = folder.read("left.safetensors");
-    assert_snapshot!(folder.run("update left.safetensors turned.csv -o more.safetensors"), @"
+    directory.write("turned.csv", lines(Some("c,stranger,a,d,b"), &turned, ","));
+    let before = directory.read("left.safetensors");
+    assert_snapshot!(directory.run("update left.safetensors turned.csv -o more.safetensors"), @"
     exit: 0
     ----- stdout -----
     model        more.safetensors
@@ -64,14 +64,14 @@ fn update_finds_columns_by_their_names() {
     scatter engine, nothing dropped, blocks of 512 rows
     added 35 rows
     ");
-    assert!(folder.read("left.safetensors") == before, "-o leaves the model alone");
-    same_models(&folder, "more.safetensors", "all.safetensors");
+    assert!(directory.read("left.safetensors") == before, "-o leaves the model alone");
+    same_models(&directory, "more.safetensors", "all.safetensors");
 }
 
 #[test]
 fn merge_gives_the_model_of_all_rows() {
-    let (folder, rows) = halves();
-    assert_snapshot!(folder.run("merge left.safetensors right.safetensors -o merged.safetensors"), @"
+    let (directory, rows) = halves();
+    assert_snapshot!(directory.run("merge left.safetensors right.safetensors -o merged.safetensors"), @"
     exit: 0
     ----- stdout -----
     model        merged.safetensors
@@ -87,17 +87,17 @@ fn merge_gives_the_model_of_all_rows() {
             3        0.945690   0.0151581   3.15 %     98.52 %
             4        0.647079  0.00709680   1.48 %    100.00 %
     ");
-    same_models(&folder, "merged.safetensors", "all.safetensors");
-    let found = folder.json("inspect merged.safetensors --json");
+    same_models(&directory, "merged.safetensors", "all.safetensors");
+    let found = directory.json("inspect merged.safetensors --json");
     near(&numbers(&found["explained_variance"]), &variances(&rows, &ones(&rows)).0, 1e-13);
 }
 
 #[test]
 fn merge_keeps_what_the_models_share_and_says_so() {
-    let (folder, rows) = halves();
-    folder.write("nameless.csv", lines(None, &rows[25..].to_vec(), ","));
-    folder.done("fit nameless.csv -o nameless.safetensors -q");
-    let said = folder.run("merge left.safetensors nameless.safetensors -k 2 -o m.safetensors");
+    let (directory, rows) = halves();
+    directory.write("nameless.csv", lines(None, &rows[25..].to_vec(), ","));
+    directory.done("fit nameless.csv -o nameless.safetensors -q");
+    let said = directory.run("merge left.safetensors nameless.safetensors -k 2 -o m.safetensors");
     assert_snapshot!(said, @"
     exit: 0
     ----- stdout -----
@@ -118,8 +118,8 @@ fn merge_keeps_what_the_models_share_and_says_so() {
 
 #[test]
 fn split_gives_back_the_part() {
-    let (folder, _) = halves();
-    assert_snapshot!(folder.run("split all.safetensors right.safetensors -o rest.safetensors"), @"
+    let (directory, _) = halves();
+    assert_snapshot!(directory.run("split all.safetensors right.safetensors -o rest.safetensors"), @"
     exit: 0
     ----- stdout -----
     model        rest.safetensors
@@ -135,15 +135,15 @@ fn split_gives_back_the_part() {
             3        0.576397   0.0138431   2.85 %     98.76 %
             4        0.379331  0.00599549   1.24 %    100.00 %
     ");
-    same_models(&folder, "rest.safetensors", "left.safetensors");
+    same_models(&directory, "rest.safetensors", "left.safetensors");
 }
 
 #[test]
 fn inspect_says_the_same_in_text_and_json() {
     let rows = table(60, 12, 12);
-    let folder = Folder::with("t.csv", csv(&rows));
-    folder.done("fit t.csv -o m.safetensors -q");
-    assert_snapshot!(folder.run("inspect m.safetensors"), @"
+    let directory = Directory::with("t.csv", csv(&rows));
+    directory.done("fit t.csv -o m.safetensors -q");
+    assert_snapshot!(directory.run("inspect m.safetensors"), @"
     exit: 0
     ----- stdout -----
     model        m.safetensors
@@ -166,8 +166,8 @@ fn inspect_says_the_same_in_text_and_json() {
            10        0.217318   8.0046e-4   0.08 %     99.90 %
     … and 2 more: eigenspace inspect m.safetensors --all
     ");
-    assert_eq!(folder.done("inspect m.safetensors --all").lines().count(), 8 + 12);
-    let found = folder.json("inspect m.safetensors --json");
+    assert_eq!(directory.done("inspect m.safetensors --all").lines().count(), 8 + 12);
+    let found = directory.json("inspect m.safetensors --json");
     let (values, shares) = variances(&rows, &ones(&rows));
     near(&numbers(&found["explained_variance"]), &values, 1e-13);
     near(&numbers(&found["explained_variance_ratio"]), &shares, 1e-13);
@@ -180,19 +180,19 @@ fn inspect_says_the_same_in_text_and_json() {
 
 #[test]
 fn fit_prints_what_inspect_prints() {
-    let folder = Folder::with("t.csv", csv(&table(30, 3, 13)));
-    let fitted = folder.done("fit t.csv -o m.safetensors -q");
-    assert_eq!(fitted, folder.done("inspect m.safetensors"));
-    assert_eq!(folder.done("fit t.csv -o m.safetensors -q --json"), folder.done("inspect m.safetensors --json"));
+    let directory = Directory::with("t.csv", csv(&table(30, 3, 13)));
+    let fitted = directory.done("fit t.csv -o m.safetensors -q");
+    assert_eq!(fitted, directory.done("inspect m.safetensors"));
+    assert_eq!(directory.done("fit t.csv -o m.safetensors -q --json"), directory.done("inspect m.safetensors --json"));
 }
 
 #[test]
 fn compare_answers_yes_with_0_and_no_with_1() {
-    let folder = Folder::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
-    folder.write("y.csv", "x,y\n0,1\n0,-1\n0.5,0\n-0.5,0\n");
-    folder.done("fit x.csv -o x.safetensors -q");
-    folder.done("fit y.csv -o y.safetensors -q");
-    assert_snapshot!(folder.run("compare x.safetensors x.safetensors -k 1 --within 0"), @"
+    let directory = Directory::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
+    directory.write("y.csv", "x,y\n0,1\n0,-1\n0.5,0\n-0.5,0\n");
+    directory.done("fit x.csv -o x.safetensors -q");
+    directory.done("fit y.csv -o y.safetensors -q");
+    assert_snapshot!(directory.run("compare x.safetensors x.safetensors -k 1 --within 0"), @"
     exit: 0
     ----- stdout -----
     components         1
@@ -204,7 +204,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     total variance     0.833333 and 0.833333
     within             yes (0e0)
     ");
-    let said = folder.run("compare x.safetensors y.safetensors -k 1 --within 0.5").to_string();
+    let said = directory.run("compare x.safetensors y.safetensors -k 1 --within 0.5").to_string();
     // Which hardware is at work shows in the rounding.
     let rounding = |line: &&str| !line.starts_with("deviations");
     assert_snapshot!(said.lines().filter(rounding).collect::<Vec<_>>().join("\n"), @"
@@ -220,12 +220,12 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     ");
     // Both plane: the same, and it is said that this means little.
     assert!(
-        folder.run("compare x.safetensors y.safetensors").err.contains("this many components span the whole space")
+        directory.run("compare x.safetensors y.safetensors").err.contains("this many components span the whole space")
     );
-    assert_eq!(folder.run("compare x.safetensors y.safetensors --within 1e-12").code, Some(0));
+    assert_eq!(directory.run("compare x.safetensors y.safetensors --within 1e-12").code, Some(0));
     // Without a limit there is no question.
-    assert_eq!(folder.run("compare x.safetensors y.safetensors -k 1").code, Some(0));
-    let said = folder.run("compare x.safetensors y.safetensors -k 1 --within 0.5 --json");
+    assert_eq!(directory.run("compare x.safetensors y.safetensors -k 1").code, Some(0));
+    let said = directory.run("compare x.safetensors y.safetensors -k 1 --within 0.5 --json");
     let found: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((said.code, &found["within"]), (Some(1), &Value::Bool(false)));
     near(&numbers(&found["principal_angles"]), &[std::f64::consts::FRAC_PI_2], 1e-12);
@@ -233,38 +233,38 @@ fn compare_answers_yes_with_0_and_no_with_1() {
 
 #[test]
 fn models_that_spread_otherwise_along_the_same_directions_are_not_the_same() {
-    let folder = Folder::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
-    folder.write("wide.csv", "x,y\n2,0\n-2,0\n0,0.5\n0,-0.5\n");
-    folder.done("fit x.csv -o x -q");
-    folder.done("fit wide.csv -o wide -q");
-    let found = folder.run("compare x wide -k 1 --within 0.4 --json");
+    let directory = Directory::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
+    directory.write("wide.csv", "x,y\n2,0\n-2,0\n0,0.5\n0,-0.5\n");
+    directory.done("fit x.csv -o x -q");
+    directory.done("fit wide.csv -o wide -q");
+    let found = directory.run("compare x wide -k 1 --within 0.4 --json");
     assert_eq!(found.code, Some(1), "{found}");
     let json: Value = serde_json::from_str(&found.out).unwrap();
     near(&[json["deviation_difference"].as_f64().unwrap()], &[0.5], 1e-12);
-    assert_eq!(folder.run("compare x wide -k 1 --within 0.6").code, Some(0));
+    assert_eq!(directory.run("compare x wide -k 1 --within 0.6").code, Some(0));
 }
 
 #[test]
 fn loadings_are_the_directions_and_the_mean() {
-    let folder = Folder::with("t.csv", "x,y\n1,10\n-1,10\n3,10.5\n-3,9.5\n");
-    folder.done("fit t.csv -o m -q");
-    let described = folder.json("inspect m --json --loadings -k 1");
+    let directory = Directory::with("t.csv", "x,y\n1,10\n-1,10\n3,10.5\n-3,9.5\n");
+    directory.done("fit t.csv -o m -q");
+    let described = directory.json("inspect m --json --loadings -k 1");
     near(&numbers(&described["mean"]), &[0.0, 10.0], 1e-12);
     // By hand: the scatter is [[20, 3], [3, 0.5]].
     let value = 10.25 + (9.75_f64.powi(2) + 9.0).sqrt();
     let length = (9.0 + (value - 20.0).powi(2)).sqrt();
     near(&numbers(&described["components"][0]), &[3.0 / length, (value - 20.0) / length], 1e-12);
-    let text = folder.done("inspect m --loadings -k 1");
+    let text = directory.done("inspect m --loadings -k 1");
     assert!(text.ends_with("column     mean     PC1\n     x        0  0.9889\n     y  10.0000  0.1487\n"), "{text}");
 }
 
 #[test]
 fn a_model_is_within_nothing_of_itself() {
-    let folder = Folder::with("t.csv", csv(&table(60, 8, 5)));
-    folder.done("fit t.csv -o a -k 3 -q");
-    folder.done("fit t.csv -o b -k 3 -q");
-    assert_eq!(folder.json("compare a b --within 0 --json")["within"], true);
-    folder.write("u.csv", csv(&table(61, 8, 5)));
-    folder.done("fit u.csv -o c -k 3 -q");
-    assert_eq!(folder.run("compare a c --within 0").code, Some(1));
+    let directory = Directory::with("t.csv", csv(&table(60, 8, 5)));
+    directory.done("fit t.csv -o a -k 3 -q");
+    directory.done("fit t.csv -o b -k 3 -q");
+    assert_eq!(directory.json("compare a b --within 0 --json")["within"], true);
+    directory.write("u.csv", csv(&table(61, 8, 5)));
+    directory.done("fit u.csv -o c -k 3 -q");
+    assert_eq!(directory.run("compare a c --within 0").code, Some(1));
 }

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::files::{csv, lines, npy};
 use crate::oracle::{Rows, covariance, eigenvalues, ones, table, variances};
-use crate::support::{Folder, near, numbers};
+use crate::support::{Directory, near, numbers};
 
-fn fit(folder: &Folder, arguments: &str) -> Value {
-    folder.json(&format!("fit {arguments} -o m.safetensors --json -q"))
+fn fit(directory: &Directory, arguments: &str) -> Value {
+    directory.json(&format!("fit {arguments} -o m.safetensors --json -q"))
 }
 
 fn explained(model: &Value) -> Vec<f64> {
@@ -18,18 +18,18 @@ fn explained(model: &Value) -> Vec<f64> {
 #[test]
 fn a_standardized_model_is_that_of_the_correlations() {
     let rows = table(60, 4, 31);
-    let folder = Folder::with("t.csv", csv(&rows));
+    let directory = Directory::with("t.csv", csv(&rows));
     let c = covariance(&rows, &ones(&rows));
     let correlation = |i: usize, j: usize| c[i][j] / (c[i][i] * c[j][j]).sqrt();
     let matrix: Rows = (0..4).map(|i| (0..4).map(|j| correlation(i, j)).collect()).collect();
     let shares: Vec<f64> = eigenvalues(matrix).iter().map(|value| value / 4.0).collect();
-    let found = fit(&folder, "t.csv --standardize");
+    let found = fit(&directory, "t.csv --standardize");
     near(&numbers(&found["explained_variance_ratio"]), &shares, 1e-13);
     assert_eq!(found["standardized"], true);
     // The view is a matter of looking: the file says it, and later rows keep it.
-    folder.done("update m.safetensors t.csv -q");
-    near(&numbers(&folder.json("inspect m.safetensors --json")["explained_variance_ratio"]), &shares, 1e-13);
-    assert_snapshot!(folder.run("inspect m.safetensors"), @"
+    directory.done("update m.safetensors t.csv -q");
+    near(&numbers(&directory.json("inspect m.safetensors --json")["explained_variance_ratio"]), &shares, 1e-13);
+    assert_snapshot!(directory.run("inspect m.safetensors"), @"
     exit: 0
     ----- stdout -----
     model        m.safetensors
@@ -51,11 +51,11 @@ fn a_standardized_model_is_that_of_the_correlations() {
 #[test]
 fn without_centering_the_directions_are_those_about_the_origin() {
     let rows = table(60, 3, 32);
-    let folder = Folder::with("t.csv", csv(&rows));
+    let directory = Directory::with("t.csv", csv(&rows));
     let moment = |i: usize, j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>();
     let matrix: Rows = (0..3).map(|i| (0..3).map(|j| moment(i, j)).collect()).collect();
     let singular: Vec<f64> = eigenvalues(matrix).iter().map(|value| value.sqrt()).collect();
-    let found = fit(&folder, "t.csv --uncentered");
+    let found = fit(&directory, "t.csv --uncentered");
     near(&numbers(&found["singular_values"]), &singular, 1e-12);
     assert_eq!(found["centered"], false);
 }
@@ -66,16 +66,16 @@ fn a_weight_is_a_row_repeated() {
     let weights: Vec<f64> = (0..30).map(|i| f64::from(i % 4)).collect();
     let weighted: Rows = rows.iter().zip(&weights).map(|(row, w)| [&row[..], &[*w]].concat()).collect();
     let repeated: Rows = rows.iter().zip(&weights).flat_map(|(row, w)| vec![row.clone(); *w as usize]).collect();
-    let folder = Folder::with("t.csv", lines(Some("a,b,c,w"), &weighted, ","));
-    folder.write("plain.csv", csv(&rows));
-    folder.write("repeated.csv", csv(&repeated));
-    folder.write("w.csv", lines(None, &weights.iter().map(|w| vec![*w]).collect(), ","));
-    folder.write("w.npy", [crate::files::npy_header("<f8", false, "(30,)"), bytes(&weights)].concat());
+    let directory = Directory::with("t.csv", lines(Some("a,b,c,w"), &weighted, ","));
+    directory.write("plain.csv", csv(&rows));
+    directory.write("repeated.csv", csv(&repeated));
+    directory.write("w.csv", lines(None, &weights.iter().map(|w| vec![*w]).collect(), ","));
+    directory.write("w.npy", [crate::files::npy_header("<f8", false, "(30,)"), bytes(&weights)].concat());
     let (values, _) = variances(&rows, &weights);
     for arguments in
         ["repeated.csv", "t.csv --weight-column w", "plain.csv --weights w.csv", "plain.csv --weights w.npy"]
     {
-        let found = fit(&folder, arguments);
+        let found = fit(&directory, arguments);
         near(&explained(&found), &values, 1e-13);
         assert_eq!(found["weight"], weights.iter().sum::<f64>(), "{arguments}");
     }
@@ -88,12 +88,12 @@ fn bytes(values: &[f64]) -> Vec<u8> {
 #[test]
 fn forgetting_weighs_old_rows_less() {
     let rows = table(80, 3, 34);
-    let folder = Folder::with("t.csv", csv(&rows));
+    let directory = Directory::with("t.csv", csv(&rows));
     let weights: Vec<f64> = (0..80).map(|i| 0.5_f64.powf(f64::from(79 - i) / 10.0)).collect();
     let (values, _) = variances(&rows, &weights);
     for arguments in ["--half-life 10".to_owned(), format!("--forgetting {}", 0.5_f64.powf(0.1))] {
         for engine in ["scatter", "factor --block-rows 7"] {
-            let found = fit(&folder, &format!("t.csv {arguments} --engine {engine}"));
+            let found = fit(&directory, &format!("t.csv {arguments} --engine {engine}"));
             near(&explained(&found), &values, 1e-12);
             near(&[found["weight"].as_f64().unwrap()], &[weights.iter().sum()], 1e-12);
             assert_eq!(found["count"], 80);
@@ -109,13 +109,13 @@ fn rows_with_holes_are_skipped_or_filled_when_told() {
         .enumerate()
         .map(|(i, line)| if i == 8 || i == 20 { format!("{}\n", blank(line)) } else { format!("{line}\n") })
         .collect();
-    let folder = Folder::with("t.csv", text);
+    let directory = Directory::with("t.csv", text);
     let whole: Rows =
         rows.iter().enumerate().filter(|(i, _)| *i != 7 && *i != 19).map(|(_, row)| row.clone()).collect();
-    let skipped = fit(&folder, "t.csv --missing skip");
+    let skipped = fit(&directory, "t.csv --missing skip");
     assert_eq!((&skipped["count"], &skipped["imputed"]), (&38.into(), &0.into()));
     near(&explained(&skipped), &variances(&whole, &ones(&whole)).0, 1e-13);
-    let filled = fit(&folder, "t.csv --missing impute");
+    let filled = fit(&directory, "t.csv --missing impute");
     assert_eq!((&filled["count"], &filled["imputed"]), (&40.into(), &2.into()));
     near(&explained(&filled), &variances(&rows, &ones(&rows)).0, 0.02);
 }
@@ -129,7 +129,7 @@ fn blank(line: &str) -> String {
 #[test]
 fn every_rule_of_truncation_keeps_what_it_promises() {
     let rows = table(1100, 60, 36);
-    let folder = Folder::with("t.csv", csv(&rows));
+    let directory = Directory::with("t.csv", csv(&rows));
     let (values, _) = variances(&rows, &ones(&rows));
     let total: f64 = values.iter().sum();
     let small = "t.csv --engine factor --block-rows 20";
@@ -137,7 +137,7 @@ fn every_rule_of_truncation_keeps_what_it_promises() {
     for (rule, ranks) in
         [("none", 60..=60), ("rank:5", 5..=25), ("fd:6", 6..=26), ("tolerance:0.2", 2..=59), ("energy:0.9", 2..=59)]
     {
-        let found = fit(&folder, &format!("{small} --truncation {rule}"));
+        let found = fit(&directory, &format!("{small} --truncation {rule}"));
         let kept = found["rank"].as_u64().unwrap();
         assert!(ranks.contains(&kept), "{rule} keeps {kept}");
         // No rule may lose track of the whole, and none may be off by more than it says.
@@ -156,9 +156,9 @@ fn every_rule_of_truncation_keeps_what_it_promises() {
 
 #[test]
 fn more_rank_is_kept_than_shown_unless_told_otherwise() {
-    let folder = Folder::with("t.npy", npy(&table(1100, 80, 37), "<f8", false));
+    let directory = Directory::with("t.npy", npy(&table(1100, 80, 37), "<f8", false));
     let ranks = |arguments: &str| {
-        let found = fit(&folder, &format!("t.npy --engine factor --block-rows 10 {arguments}"));
+        let found = fit(&directory, &format!("t.npy --engine factor --block-rows 10 {arguments}"));
         (found["n_components"].as_u64().unwrap(), found["rank"].as_u64().unwrap())
     };
     // Kept from block to block, and a last block of ten rows.
@@ -172,8 +172,8 @@ fn more_rank_is_kept_than_shown_unless_told_otherwise() {
 
 #[test]
 fn the_plan_is_said_before_the_work() {
-    let folder = Folder::with("t.npy", npy(&table(300, 12, 37), "<f8", false));
-    assert_snapshot!(folder.run("fit t.npy -k 3 --max-rank 4 --engine factor -o m.safetensors"), @"
+    let directory = Directory::with("t.npy", npy(&table(300, 12, 37), "<f8", false));
+    assert_snapshot!(directory.run("fit t.npy -k 3 --max-rank 4 --engine factor -o m.safetensors"), @"
     exit: 0
     ----- stdout -----
     model        m.safetensors
@@ -196,22 +196,22 @@ fn the_plan_is_said_before_the_work() {
 #[test]
 fn a_share_of_variance_shows_as_many_components_as_it_takes() {
     let rows = table(100, 6, 38);
-    let folder = Folder::with("t.csv", csv(&rows));
+    let directory = Directory::with("t.csv", csv(&rows));
     let (_, shares) = variances(&rows, &ones(&rows));
     for share in [0.5, 0.8, 0.95, 0.999] {
         let needed = (1..=6).find(|&k| shares[..k].iter().sum::<f64>() >= share).unwrap();
-        assert_eq!(fit(&folder, &format!("t.csv -k {share}"))["n_components"], needed, "{share}");
+        assert_eq!(fit(&directory, &format!("t.csv -k {share}"))["n_components"], needed, "{share}");
     }
 }
 
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
-    let folder = Folder::with("t.npy", npy(&table(3000, 40, 39), "<f8", false));
+    let directory = Directory::with("t.npy", npy(&table(3000, 40, 39), "<f8", false));
     let mut models = Vec::new();
     for threads in ["--threads 1", "--threads 2", "--threads 5", ""] {
         for engine in ["--engine scatter", "--engine factor --max-rank 12"] {
-            folder.done(&format!("fit t.npy -o m.safetensors -q {engine} {threads}"));
-            models.push(folder.read("m.safetensors"));
+            directory.done(&format!("fit t.npy -o m.safetensors -q {engine} {threads}"));
+            models.push(directory.read("m.safetensors"));
         }
     }
     for pair in models.chunks_exact(2) {
@@ -221,8 +221,8 @@ fn the_number_of_threads_does_not_change_a_bit() {
 
 #[test]
 fn quiet_commands_say_nothing_on_standard_error() {
-    let folder = Folder::with("t.csv", csv(&table(30, 3, 40)));
-    folder.done("fit t.csv -o other.safetensors -q --standardize");
+    let directory = Directory::with("t.csv", csv(&table(30, 3, 40)));
+    directory.done("fit t.csv -o other.safetensors -q --standardize");
     for line in [
         "fit t.csv -o m.safetensors",
         "update m.safetensors t.csv",
@@ -234,7 +234,7 @@ fn quiet_commands_say_nothing_on_standard_error() {
         "compare m.safetensors other.safetensors",
         "man pages",
     ] {
-        let said = folder.run(&format!("{line} --quiet"));
+        let said = directory.run(&format!("{line} --quiet"));
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}\n{said}");
     }
 }

@@ -4,27 +4,27 @@ use insta::assert_snapshot;
 
 use crate::files::{csv, npy};
 use crate::oracle::table;
-use crate::support::Folder;
+use crate::support::Directory;
 
 /// The warning of a command that succeeds.
-fn warning(folder: &Folder, line: &str) -> String {
-    let said = folder.run(line);
+fn warning(directory: &Directory, line: &str) -> String {
+    let said = directory.run(line);
     assert_eq!(said.code, Some(0), "{said}");
     said.err.lines().find(|line| line.starts_with("warning: ")).unwrap_or("none").to_owned()
 }
 
 #[test]
 fn fewer_components_than_requested_are_a_warning() {
-    let folder = Folder::with("t.csv", csv(&table(20, 4, 71)));
-    let warning = |line: &str| warning(&folder, line);
+    let directory = Directory::with("t.csv", csv(&table(20, 4, 71)));
+    let warning = |line: &str| warning(&directory, line);
     assert_snapshot!(warning("fit t.csv -k 50 -o m"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("update m t.csv"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("merge m m -k 7 -o n"), @"warning: 7 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("fit t.csv -k 4 -o m"), @"none");
-    folder.write("few.csv", csv(&table(3, 4, 7)));
+    directory.write("few.csv", csv(&table(3, 4, 7)));
     assert_snapshot!(warning("fit few.csv -k 4 -o m"), @"warning: 4 components were requested, but the model has 2: 3 rows span no more directions");
     let line: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i), 2.0 * f64::from(i), 1.0]).collect();
-    folder.write("line.csv", csv(&line));
+    directory.write("line.csv", csv(&line));
     assert_snapshot!(warning("fit line.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 1: the data has only 1 direction above rounding");
 }
 
@@ -33,9 +33,9 @@ fn a_useless_bound_comes_with_a_remedy() {
     // All directions are equal, so what is dropped is as large as what is kept.
     let cell = |i: usize, j: usize| if (i * 7) % 60 == j { 1.0 } else { 0.0 };
     let rows: Vec<Vec<f64>> = (0..300).map(|i| (0..60).map(|j| cell(i, j)).collect()).collect();
-    let folder = Folder::with("t.npy", npy(&rows, "<f8", false));
-    folder.done("fit t.npy --engine factor --max-rank 2 -k 2 --block-rows 20 -o m -q");
-    let said = folder.done("inspect m");
+    let directory = Directory::with("t.npy", npy(&rows, "<f8", false));
+    directory.done("fit t.npy --engine factor --max-rank 2 -k 2 --block-rows 20 -o m -q");
+    let said = directory.done("inspect m");
     assert!(said.contains("certificate  no useful bound: "), "{said}");
     assert!(
         said.contains("remedy       fit again with --engine scatter, which is exact and needs 1 MiB for 60 features\n"),
@@ -45,8 +45,8 @@ fn a_useless_bound_comes_with_a_remedy() {
 
 #[test]
 fn a_share_of_the_variance_that_the_kept_directions_do_not_hold() {
-    let folder = Folder::with("t.csv", csv(&table(60, 8, 5)));
-    let warning = |line: &str| warning(&folder, line);
+    let directory = Directory::with("t.csv", csv(&table(60, 8, 5)));
+    let warning = |line: &str| warning(&directory, line);
     assert_eq!(warning("fit t.csv -k 0.95 -o all"), "none");
     let said = warning("merge all all --max-rank 1 -o m");
     let start = "warning: 95.00 % of the variance was requested, but the 1 kept direction explains only ";
@@ -57,6 +57,6 @@ fn a_share_of_the_variance_that_the_kept_directions_do_not_hold() {
     }
     assert_eq!(warning("inspect m -k 0.1"), "none");
     // Of a standardized model, the share of the standardized variance counts.
-    folder.done("fit t.csv -k 0.95 --standardize -o s -q");
+    directory.done("fit t.csv -k 0.95 --standardize -o s -q");
     assert!(warning("merge s s --max-rank 1 -o n").contains("explains only "));
 }

@@ -7,47 +7,47 @@ use insta::assert_snapshot;
 use super::{interrupt, write_array};
 use crate::files::{csv, npy};
 use crate::oracle::table;
-use crate::support::Folder;
+use crate::support::Directory;
 
 const FIT: &str = "-o m.safetensors -q --checkpoint f.ckpt --every 1";
 
 /// A fit that was killed after its first checkpoint.
-fn interrupted(arguments: &str) -> Folder {
-    let folder = Folder::new();
+fn interrupted(arguments: &str) -> Directory {
+    let directory = Directory::new();
     let rows = table(150_000, 4, 91);
-    folder.write("t.csv", csv(&rows));
-    folder.write("u.csv", csv(&table(20, 4, 92)));
-    folder.write("w.csv", "1\n".repeat(150_000));
-    interrupt(&folder, &format!("fit {arguments} {FIT}"), &[1]);
+    directory.write("t.csv", csv(&rows));
+    directory.write("u.csv", csv(&table(20, 4, 92)));
+    directory.write("w.csv", "1\n".repeat(150_000));
+    interrupt(&directory, &format!("fit {arguments} {FIT}"), &[1]);
     // A write that was under way when the fit was killed.
-    for entry in fs::read_dir(folder.path(".")).unwrap() {
+    for entry in fs::read_dir(directory.path(".")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ending| ending == "tmp") {
             fs::remove_file(path).unwrap();
         }
     }
-    folder
+    directory
 }
 
-/// What is said, without the folder, whose name differs from run to run.
-fn said(folder: &Folder, line: &str) -> String {
-    let here = fs::canonicalize(folder.path(".")).unwrap();
-    let given = folder.path("");
-    let said = folder.refused(line).to_string();
+/// What is said, without the directory, whose name differs from run to run.
+fn said(directory: &Directory, line: &str) -> String {
+    let here = fs::canonicalize(directory.path(".")).unwrap();
+    let given = directory.path("");
+    let said = directory.refused(line).to_string();
     said.replace(&format!("{}/", here.display()), "").replace(&given.display().to_string(), "")
 }
 
 #[test]
 fn a_byte_changed_in_the_input() {
-    let folder = interrupted("t.csv");
-    let modified = fs::metadata(folder.path("t.csv")).unwrap().modified().unwrap();
-    let mut bytes = folder.read("t.csv");
+    let directory = interrupted("t.csv");
+    let modified = fs::metadata(directory.path("t.csv")).unwrap().modified().unwrap();
+    let mut bytes = directory.read("t.csv");
     let last = bytes.len() - 3;
     bytes[last] = if bytes[last] == b'1' { b'2' } else { b'1' };
-    folder.write("t.csv", bytes);
+    directory.write("t.csv", bytes);
     // Even if nobody is meant to notice.
-    fs::File::options().write(true).open(folder.path("t.csv")).unwrap().set_modified(modified).unwrap();
-    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    fs::File::options().write(true).open(directory.path("t.csv")).unwrap().set_modified(modified).unwrap();
+    assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
@@ -58,9 +58,9 @@ fn a_byte_changed_in_the_input() {
 
 #[test]
 fn a_row_appended_to_the_input() {
-    let folder = interrupted("t.csv");
-    folder.write("t.csv", [folder.read("t.csv"), b"1,2,3,4\n".to_vec()].concat());
-    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    let directory = interrupted("t.csv");
+    directory.write("t.csv", [directory.read("t.csv"), b"1,2,3,4\n".to_vec()].concat());
+    assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
@@ -71,15 +71,15 @@ fn a_row_appended_to_the_input() {
 
 #[test]
 fn another_list_of_files() {
-    let folder = interrupted("t.csv u.csv");
-    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    let directory = interrupted("t.csv u.csv");
+    assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
 
     hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
-    assert_snapshot!(said(&folder, &format!("fit u.csv t.csv {FIT}")), @"
+    assert_snapshot!(said(&directory, &format!("fit u.csv t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the input was `t.csv` and is now `u.csv`
@@ -87,21 +87,21 @@ fn another_list_of_files() {
     hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
     // Named otherwise and yet the same.
-    folder.done(&format!("fit ./t.csv ./u.csv {FIT}"));
+    directory.done(&format!("fit ./t.csv ./u.csv {FIT}"));
 }
 
 #[test]
 fn weights_changed() {
-    let folder = interrupted("t.csv --weights w.csv");
-    folder.write("w.csv", format!("{}2\n", "1\n".repeat(149_999)));
-    assert_snapshot!(said(&folder, &format!("fit t.csv --weights w.csv {FIT}")), @"
+    let directory = interrupted("t.csv --weights w.csv");
+    directory.write("w.csv", format!("{}2\n", "1\n".repeat(149_999)));
+    assert_snapshot!(said(&directory, &format!("fit t.csv --weights w.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: `w.csv` has changed since it was written
 
     hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
-    assert_snapshot!(said(&folder, &format!("fit t.csv {FIT}")), @"
+    assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
@@ -112,22 +112,22 @@ fn weights_changed() {
 
 #[test]
 fn other_columns_and_other_options() {
-    let folder = interrupted("t.csv");
-    assert_snapshot!(said(&folder, &format!("fit t.csv --columns b,a,c,d {FIT}")), @"
+    let directory = interrupted("t.csv");
+    assert_snapshot!(said(&directory, &format!("fit t.csv --columns b,a,c,d {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
     hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
-    assert_snapshot!(said(&folder, &format!("fit t.csv --columns a,b {FIT}")), @"
+    assert_snapshot!(said(&directory, &format!("fit t.csv --columns a,b {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
     hint: name the input of the interrupted fit, or remove the checkpoint to start over
     ");
-    assert_snapshot!(said(&folder, &format!("fit t.csv -k 2 {FIT}")), @"
+    assert_snapshot!(said(&directory, &format!("fit t.csv -k 2 {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
@@ -135,7 +135,7 @@ fn other_columns_and_other_options() {
 
     hint: pass the options of the interrupted fit, or start again without the checkpoint
     ");
-    assert_snapshot!(said(&folder, &format!("fit t.csv --half-life 9 {FIT}")), @"
+    assert_snapshot!(said(&directory, &format!("fit t.csv --half-life 9 {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
@@ -144,15 +144,15 @@ fn other_columns_and_other_options() {
     hint: pass the options of the interrupted fit, or start again without the checkpoint
     ");
     // What only looks at the model, and how often it is put aside, may change.
-    folder.done("fit t.csv --standardize --checkpoint f.ckpt --every 7 --threads 1 -o m.safetensors -q");
-    assert!(!folder.exists("f.ckpt"));
+    directory.done("fit t.csv --standardize --checkpoint f.ckpt --every 7 --threads 1 -o m.safetensors -q");
+    assert!(!directory.exists("f.ckpt"));
 }
 
 #[test]
 fn bytes_that_are_no_checkpoint() {
-    let folder = Folder::with("t.csv", csv(&table(20, 3, 93)));
-    folder.write("f.ckpt", "something else");
-    assert_snapshot!(folder.refused(&format!("fit t.csv {FIT}")), @"
+    let directory = Directory::with("t.csv", csv(&table(20, 3, 93)));
+    directory.write("f.ckpt", "something else");
+    assert_snapshot!(directory.refused(&format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
@@ -160,7 +160,7 @@ fn bytes_that_are_no_checkpoint() {
 
     hint: remove it to start over; only the version that wrote a checkpoint can resume from it
     ");
-    assert_snapshot!(folder.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
+    assert_snapshot!(directory.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
     exit: 2
     ----- stderr -----
     error: cannot write `t.csv`: the same command reads it
@@ -171,22 +171,22 @@ fn bytes_that_are_no_checkpoint() {
 
 #[test]
 fn a_checkpoint_that_is_cut_short_or_has_a_bit_turned() {
-    let folder = interrupted("t.csv");
-    let whole = folder.read("f.ckpt");
+    let directory = interrupted("t.csv");
+    let whole = directory.read("f.ckpt");
     for length in [0, 10, 40, 60, whole.len() / 2, whole.len() - 1] {
-        folder.write("f.ckpt", &whole[..length]);
-        folder.refused(&format!("fit t.csv {FIT}"));
+        directory.write("f.ckpt", &whole[..length]);
+        directory.refused(&format!("fit t.csv {FIT}"));
     }
     for place in (0..whole.len()).step_by(whole.len() / 25) {
         let mut broken = whole.clone();
         broken[place] ^= 4;
-        folder.write("f.ckpt", broken);
-        folder.refused(&format!("fit t.csv {FIT}"));
+        directory.write("f.ckpt", broken);
+        directory.refused(&format!("fit t.csv {FIT}"));
     }
     let mut broken = whole.clone();
     *broken.last_mut().unwrap() ^= 1;
-    folder.write("f.ckpt", broken);
-    assert_snapshot!(folder.refused(&format!("fit t.csv {FIT}")), @"
+    directory.write("f.ckpt", broken);
+    assert_snapshot!(directory.refused(&format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
@@ -194,22 +194,22 @@ fn a_checkpoint_that_is_cut_short_or_has_a_bit_turned() {
 
     hint: remove it to start over; only the version that wrote a checkpoint can resume from it
     ");
-    folder.write("f.ckpt", whole);
-    folder.done(&format!("fit t.csv {FIT}"));
+    directory.write("f.ckpt", whole);
+    directory.done(&format!("fit t.csv {FIT}"));
 }
 
 #[test]
 fn standard_input_cannot_be_taken_up_again() {
     let rows = npy(&table(20, 3, 94), "<f8", false);
-    let folder = Folder::with("t.npy", &rows);
-    assert_snapshot!(folder.refused_with(&format!("fit - {FIT}"), &rows), @"
+    let directory = Directory::with("t.npy", &rows);
+    assert_snapshot!(directory.refused_with(&format!("fit - {FIT}"), &rows), @"
     exit: 2
     ----- stderr -----
     error: cannot use --checkpoint with standard input: it cannot be read again after an interruption
 
     hint: save the rows to a file first, or leave out --checkpoint
     ");
-    assert_snapshot!(folder.refused_with(&format!("fit t.npy --weights - {FIT}"), "1\n".repeat(20).as_bytes()), @"
+    assert_snapshot!(directory.refused_with(&format!("fit t.npy --weights - {FIT}"), "1\n".repeat(20).as_bytes()), @"
     exit: 2
     ----- stderr -----
     error: cannot use --checkpoint with standard input: it cannot be read again after an interruption
@@ -221,11 +221,11 @@ fn standard_input_cannot_be_taken_up_again() {
 /// Other files with the same rows: the width alone tells nothing.
 #[test]
 fn a_checkpoint_of_another_array() {
-    let folder = Folder::new();
-    write_array(&folder.path("a.npy"), 6000, 900, false);
-    write_array(&folder.path("b.npy"), 6000, 900, false);
-    interrupt(&folder, &format!("fit a.npy {FIT}"), &[1]);
-    assert_snapshot!(said(&folder, &format!("fit b.npy {FIT}")), @"
+    let directory = Directory::new();
+    write_array(&directory.path("a.npy"), 6000, 900, false);
+    write_array(&directory.path("b.npy"), 6000, 900, false);
+    interrupt(&directory, &format!("fit a.npy {FIT}"), &[1]);
+    assert_snapshot!(said(&directory, &format!("fit b.npy {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the input was `a.npy` and is now `b.npy`

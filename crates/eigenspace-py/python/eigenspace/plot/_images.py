@@ -178,20 +178,20 @@ def _gray(
 ) -> None:
     """Draw an image from black for the lowest value to white for the highest."""
     low, high = float(row.min()) if low is None else low, float(row.max()) if high is None else high
-    picture = row.reshape(form)
+    image = row.reshape(form)
     if len(form) == 3:
-        picture = np.clip((picture - low) / ((high - low) or 1.0), 0.0, 1.0)
-    ax.imshow(picture, cmap="gray", vmin=low, vmax=high, interpolation="nearest")
+        image = np.clip((image - low) / ((high - low) or 1.0), 0.0, 1.0)
+    ax.imshow(image, cmap="gray", vmin=low, vmax=high, interpolation="nearest")
     _bare(ax)
 
 
 def _signed(ax: Axes, row: NDArray[Any], form: tuple[int, ...], size: float | None = None) -> None:
     """Draw a signed image: blue, white at zero, red; color images are mid-gray at zero."""
     size = (float(np.abs(row).max()) if size is None else size) or 1.0
-    picture = row.reshape(form)
+    image = row.reshape(form)
     if len(form) == 3:
-        picture = np.clip(0.5 + picture / (2 * size), 0.0, 1.0)
-    ax.imshow(picture, cmap=SIGNED, vmin=-size, vmax=size, interpolation="nearest")
+        image = np.clip(0.5 + image / (2 * size), 0.0, 1.0)
+    ax.imshow(image, cmap=SIGNED, vmin=-size, vmax=size, interpolation="nearest")
     _bare(ax)
 
 

@@ -231,7 +231,7 @@ mod tests {
         let any_size = Shape { resize: Some((5, 5)), ..shape };
         for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Pnm] {
             let mut whole = std::io::Cursor::new(Vec::new());
-            image.write_to(&mut whole, format).expect("a image");
+            image.write_to(&mut whole, format).expect("an image");
             let whole = whole.into_inner();
             assert_eq!(shape.decode(&whole).expect("whole").0, header.size);
             for place in 0..whole.len() {

@@ -46,53 +46,31 @@ impl Format {
 
 /// How to read a source. A format ignores the options that do not concern it.
 ///
-/// ```
-/// use eigenspace::io::source::ReadOptions;
+/// ```no_run
+/// use eigenspace::io::source::{self, ReadOptions};
 ///
 /// let options = ReadOptions::new().columns(["height", "weight"]).label("name");
-/// assert_eq!(options.label.as_deref(), Some("name"));
+/// let rows = source::open(&["people.csv"], &options)?;
+/// # Ok::<(), eigenspace::io::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub struct ReadOptions {
-    /// The format, instead of the one inferred from the name.
-    pub format: Option<Format>,
-    /// Columns to read, in this order: names, numbers from 0, or ranges such as `2-5`. `None` reads all columns except
-    /// the label and the weight.
-    pub columns: Option<Vec<String>>,
-    /// Column names of a model. If the source has all of these names, exactly these columns are read, in this order. If
-    /// `columns` is set, those columns are read in this order, if their names are among these. Otherwise this is ignored.
-    pub model_columns: Option<Vec<String>>,
-    /// Prefixes of numbered names, for example `PC`. If the source has the column `PC1`, only `PC1`, `PC2` and so on are
-    /// read. Otherwise this is ignored. `columns` takes precedence.
-    pub numbered: Vec<String>,
-    /// Columns to leave out.
-    pub exclude: Vec<String>,
-    /// The column of labels.
-    pub label: Option<String>,
-    /// The column of weights.
-    pub weight: Option<String>,
-    /// Whether text begins with a line of names; `None` decides by whether the first line consists of numbers.
-    pub header: Option<bool>,
-    /// The delimiter of cells in text. `None` is a comma, a tab for [`Format::Tsv`], or a semicolon if the comma is the
-    /// decimal mark.
-    pub delimiter: Option<u8>,
-    /// The decimal mark of numbers in text; `None` is the point.
-    pub decimal: Option<u8>,
-    /// Words for a missing value in text, in addition to `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`, `NaN`, `null`, `None` and
-    /// `?`, in upper or lower case.
-    pub missing_words: Vec<String>,
-    /// Read a column that looks like the index of a data frame as a feature, instead of leaving it out with a
-    /// [`Notice`](super::Notice).
-    pub keep_index: bool,
-    /// The array to read from an `.npz` file.
-    pub key: Option<String>,
-    /// Read a one-dimensional array as one column, instead of rejecting it.
-    pub vector: bool,
-    /// Width and height to which images are resized; with `None`, all images must have the same size.
-    pub resize: Option<(usize, usize)>,
-    /// Keep the three colors of images instead of converting them to gray.
-    pub color: bool,
+    pub(crate) format: Option<Format>,
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) model_columns: Option<Vec<String>>,
+    pub(crate) numbered: Vec<String>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) label: Option<String>,
+    pub(crate) weight: Option<String>,
+    pub(crate) header: Option<bool>,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) decimal: Option<u8>,
+    pub(crate) missing_words: Vec<String>,
+    pub(crate) keep_index: bool,
+    pub(crate) key: Option<String>,
+    pub(crate) vector: bool,
+    pub(crate) resize: Option<(usize, usize)>,
+    pub(crate) color: bool,
 }
 
 impl ReadOptions {
@@ -101,97 +79,104 @@ impl ReadOptions {
         Self::default()
     }
 
-    /// Sets [`format`](Self#structfield.format).
+    /// The format, instead of the one inferred from the name.
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// Sets [`columns`](Self#structfield.columns).
+    /// Columns to read, in this order: names, numbers from 0, or ranges such as `2-5`. By default, all columns
+    /// except the label and the weight are read.
     pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.columns = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets [`model_columns`](Self#structfield.model_columns).
+    /// Column names of a model. A source that has all of these names is read in this order, without its other columns. If
+    /// [`columns`](Self::columns) is set too, those columns are read, in this order, provided that they are all among
+    /// these names. Otherwise this setting is ignored.
     pub fn model_columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.model_columns = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets [`numbered`](Self#structfield.numbered).
+    /// Prefixes of numbered names, for example `PC`. If the source has the column `PC1`, only `PC1`, `PC2` and so on are
+    /// read. Otherwise this setting is ignored. [`columns`](Self::columns) takes precedence.
     pub fn numbered<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.numbered = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets [`exclude`](Self#structfield.exclude).
+    /// Columns to leave out.
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.exclude = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets [`label`](Self#structfield.label).
+    /// The column of labels.
     pub fn label(mut self, column: impl Into<String>) -> Self {
         self.label = Some(column.into());
         self
     }
 
-    /// Sets [`weight`](Self#structfield.weight).
+    /// The column of weights.
     pub fn weight(mut self, column: impl Into<String>) -> Self {
         self.weight = Some(column.into());
         self
     }
 
-    /// Sets [`header`](Self#structfield.header).
+    /// Whether text begins with a line of names. By default, it does unless the first line consists of numbers.
     pub fn header(mut self, header: bool) -> Self {
         self.header = Some(header);
         self
     }
 
-    /// Sets [`delimiter`](Self#structfield.delimiter).
+    /// The delimiter of cells in text. The default is a comma, or a tab for [`Format::Tsv`], or a semicolon if the comma
+    /// is the decimal mark.
     pub fn delimiter(mut self, byte: u8) -> Self {
         self.delimiter = Some(byte);
         self
     }
 
-    /// Sets [`decimal`](Self#structfield.decimal).
+    /// The decimal mark of numbers in text; a point by default.
     pub fn decimal(mut self, byte: u8) -> Self {
         self.decimal = Some(byte);
         self
     }
 
-    /// Sets [`missing_words`](Self#structfield.missing_words).
+    /// Words for a missing value in text, in addition to `NA`, `N/A`, `#N/A`, `#NA`, `<NA>`, `NaN`, `null`, `None` and
+    /// `?`, in upper or lower case.
     pub fn missing_words<N: Into<String>>(mut self, words: impl IntoIterator<Item = N>) -> Self {
         self.missing_words = words.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets [`keep_index`](Self#structfield.keep_index).
+    /// Whether to read a column that looks like the index of a data frame as a feature, instead of leaving it out with a
+    /// [`Notice`](super::Notice).
     pub fn keep_index(mut self, yes: bool) -> Self {
         self.keep_index = yes;
         self
     }
 
-    /// Sets [`key`](Self#structfield.key).
+    /// The array to read from an `.npz` file.
     pub fn key(mut self, name: impl Into<String>) -> Self {
         self.key = Some(name.into());
         self
     }
 
-    /// Sets [`vector`](Self#structfield.vector).
+    /// Whether to read a one-dimensional array as one column, instead of rejecting it.
     pub fn vector(mut self, yes: bool) -> Self {
         self.vector = yes;
         self
     }
 
-    /// Sets [`resize`](Self#structfield.resize).
+    /// Width and height to which images are resized. Without it, all images must have the same size.
     pub fn resize(mut self, size: (usize, usize)) -> Self {
         self.resize = Some(size);
         self
     }
 
-    /// Sets [`color`](Self#structfield.color).
+    /// Whether to keep the three colors of images instead of converting them to gray.
     pub fn color(mut self, yes: bool) -> Self {
         self.color = yes;
         self

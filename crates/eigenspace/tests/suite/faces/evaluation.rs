@@ -69,7 +69,7 @@ fn trials_on_coordinates_decide_as_trials_on_pixels_do() {
             let recognizer = Recognizer::train(album.some(&split.train).all(), options.clone()).unwrap();
             let wanted = decisions(&recognizer, &album.some(&split.test).rows);
             let found: Vec<String> = trial.outcomes.iter().map(|outcome| outcome.ranking[0].clone()).collect();
-            assert_eq!(found, wanted, "{} {}", options.classifier, options.metric);
+            assert_eq!(found, wanted, "{} {}", options.get_classifier(), options.get_metric());
             mistakes += found.iter().zip(&split.test).filter(|(person, i)| **person != album.people[**i]).count();
         }
     }

@@ -31,8 +31,8 @@ fn format_error(bytes: &[u8]) -> FormatError {
 
 #[test]
 fn a_recognizer_round_trips() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.safetensors");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.safetensors");
     sample().save(&path).unwrap();
     let again = Recognizer::load(&path).unwrap();
     assert_eq!(again, sample());
@@ -42,7 +42,7 @@ fn a_recognizer_round_trips() {
     let (one, two) = (again.forget("p1").unwrap(), sample().forget("p1").unwrap());
     assert_eq!(one.to_bytes(), two.to_bytes());
     let renamed: Vec<String> = more.people.iter().map(|person| format!("new {person}")).collect();
-    let faces = eigenspace::faces::Faces::new(more.all().rows, &renamed, more.all().images);
+    let faces = eigenspace::faces::Faces::new(&more.rows, &renamed, &more.images);
     assert_eq!(one.enroll(faces).unwrap(), two.enroll(faces).unwrap());
 }
 
@@ -113,7 +113,7 @@ fn forged(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 #[test]
 fn a_forged_header_is_refused_where_it_contradicts_the_rest() {
     let bytes = sample().to_bytes();
-    assert_eq!(Recognizer::from_bytes(&forged(&bytes, "\"seed\":9", "\"seed\":10")).unwrap().options().seed, 10);
+    assert_eq!(Recognizer::from_bytes(&forged(&bytes, "\"seed\":9", "\"seed\":10")).unwrap().options().get_seed(), 10);
     for (from, to) in [
         ("\"version\":1", "\"version\":2"),
         ("\"version\":1", "\"version\":\"x\""),

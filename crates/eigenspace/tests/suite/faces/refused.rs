@@ -24,8 +24,8 @@ fn trained() -> Recognizer {
 
 #[test]
 fn no_images() {
-    let none = Faces::new(Array2::zeros((0, 12)).view(), &[], &[]).rows.to_owned();
-    let faces = Faces::new(none.view(), &[], &[]);
+    let none = Array2::<f64>::zeros((0, 12));
+    let faces = Faces::new(&none, &[], &[]);
     assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoImages));
     assert!(matches!(error(trained().enroll(faces)), Error::NoImages));
 }
@@ -33,12 +33,12 @@ fn no_images() {
 #[test]
 fn names_that_are_missing() {
     let album = album();
-    let faces = Faces::new(album.all().rows, &album.people[..5], album.all().images);
+    let faces = Faces::new(&album.rows, &album.people[..5], &album.images);
     let found = error(Recognizer::train(faces, FaceOptions::default()));
     assert_eq!(found.to_string(), "found 5 names of people for 6 images, expected one for each image");
     let mut people = album.people.clone();
     people[3].clear();
-    let faces = Faces::new(album.all().rows, &people, album.all().images);
+    let faces = Faces::new(&album.rows, &people, &album.images);
     assert!(matches!(error(Recognizer::train(faces, FaceOptions::default())), Error::NoName { image: 3 }));
 }
 
@@ -59,7 +59,7 @@ fn images_of_another_size() {
 }
 
 #[test]
-fn a_image_that_is_enrolled_already_whoever_it_is_said_to_show() {
+fn an_image_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let album = album();
     let recognizer = trained();
     let again = album.some(&[2]);
@@ -148,7 +148,7 @@ fn names_of_several_lines() {
     for bad in ["a\nb", "\u{1b}[31mred", "tab\t"] {
         let mut people = album.people.clone();
         people[2] = bad.into();
-        let faces = Faces::new(album.all().rows, &people, album.all().images);
+        let faces = Faces::new(&album.rows, &people, &album.images);
         let found = error(Recognizer::train(faces, FaceOptions::default()));
         assert!(matches!(found, Error::ControlName { name } if name == bad));
     }

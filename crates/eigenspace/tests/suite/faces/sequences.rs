@@ -1,6 +1,7 @@
 //! After any sequence of enrolling and forgetting, a recognizer equals one that was trained on the remaining images.
 
 use eigenspace::faces::{self, Faces, Recognizer};
+use eigenspace::{Block, SparseRows};
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -146,7 +147,7 @@ fn the_order_of_arrival_does_not_matter() {
 }
 
 #[test]
-fn a_image_comes_back_out_of_its_coordinates() {
+fn an_image_comes_back_out_of_its_coordinates() {
     let album = Album::new(8, 3, 4, 60);
     let recognizer = Recognizer::train(album.some(&[0, 4, 8]).all(), open("knn", "cosine", 2)).unwrap();
     let recognizer = recognizer.enroll(album.some(&[1, 5]).all()).unwrap().forget("p2").unwrap();
@@ -237,10 +238,23 @@ fn standardized_images_do_not_care_for_light() {
 }
 
 #[test]
-fn faces_are_given_as_plain_arrays() {
+fn faces_are_given_as_rows_of_any_kind() {
     let rows = ndarray::array![[1.0, 2.0, 4.0], [2.0, 1.0, 0.0]];
     let names = ["x", "y"].map(String::from);
-    let faces = Faces::new(rows.view(), &names, &names);
-    let recognizer = Recognizer::train(faces, open("knn", "euclidean", 5)).unwrap();
+    let train = |faces: Faces<'_>| Recognizer::train(faces, open("knn", "euclidean", 5)).unwrap();
+    let recognizer = train(Faces::new(&rows, &names, &names));
     assert_eq!((recognizer.model().rank(), recognizer.people()), (1, vec!["x", "y"]));
+    let bytes = rows.mapv(|pixel| pixel as u8);
+    let sparse = SparseRows::new(3, &[0, 3, 5], &[0, 1, 2, 0, 1], &[1.0, 2.0, 4.0, 2.0, 1.0]).unwrap();
+    let same = [
+        Faces::new(rows.view(), &names, &names),
+        Faces::new(&bytes, &names, &names),
+        Faces::new(sparse, &names, &names),
+        Faces::new(Block::from(&rows).weighted(&[1.0, 9.0]), &names, &names),
+    ];
+    for faces in same {
+        assert_eq!(train(faces), recognizer);
+        // An image is known by the values of its pixels, whatever their type.
+        assert!(matches!(recognizer.enroll(faces), Err(faces::Error::AlreadyEnrolled { .. })));
+    }
 }

@@ -10,7 +10,7 @@ use eigenspace::io::Error;
 use eigenspace::io::source::ReadOptions;
 
 use super::parquet_and_arrow::{table, written};
-use super::{anew, folder, read_after, refusal};
+use super::{anew, directory, read_after, refusal};
 use crate::support::Random;
 
 /// A small table with a column of each kind that has its own decoder.
@@ -43,11 +43,11 @@ fn survives(path: &Path, what: &str) -> bool {
 
 #[test]
 fn tables_cut_at_any_length_are_refused() {
-    let folder = folder();
-    for path in written(folder.path(), &small(), 8) {
+    let directory = directory();
+    for path in written(directory.path(), &small(), 8) {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().to_string();
-        let cut = folder.path().join(format!("cut-{name}"));
+        let cut = directory.path().join(format!("cut-{name}"));
         let mut read = 0;
         for length in 0..bytes.len() {
             anew(&cut, &bytes[..length]);
@@ -60,12 +60,12 @@ fn tables_cut_at_any_length_are_refused() {
 
 #[test]
 fn tables_with_a_changed_byte_are_read_or_refused() {
-    let folder = folder();
+    let directory = directory();
     let mut random = Random::new(7);
-    for path in written(folder.path(), &small(), 8) {
+    for path in written(directory.path(), &small(), 8) {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().to_string();
-        let bad = folder.path().join(format!("bad-{name}"));
+        let bad = directory.path().join(format!("bad-{name}"));
         for place in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[place] ^= 1 << (random.uniform() * 8.0) as u32;
@@ -77,7 +77,7 @@ fn tables_with_a_changed_byte_are_read_or_refused() {
 
 #[test]
 fn bytes_that_never_were_a_table_are_refused() {
-    let folder = folder();
+    let directory = directory();
     let mut random = Random::new(8);
     for round in 0..200 {
         let noise: Vec<u8> = (0..round * 3).map(|_| (random.uniform() * 256.0) as u8).collect();
@@ -87,24 +87,24 @@ fn bytes_that_never_were_a_table_are_refused() {
             ("c.arrow", b"", b""),
             ("d.arrow", b"\xff\xff\xff\xff\x10\x00\x00\x00", b""),
         ] {
-            let path = folder.path().join(name);
+            let path = directory.path().join(name);
             anew(&path, &[start, &noise, end].concat());
             assert!(!survives(&path, name));
         }
     }
-    let old = folder.path().join("old.feather");
+    let old = directory.path().join("old.feather");
     std::fs::write(&old, b"FEA1\0\0\0\0FEA1").unwrap();
     assert_eq!(refusal(&old, &options()), "not a valid Arrow IPC: it is Feather version 1, and only version 2 is read");
 }
 
 #[test]
 fn tables_with_many_changed_bytes_are_read_or_refused() {
-    let folder = folder();
+    let directory = directory();
     let mut random = Random::new(9);
-    for path in written(folder.path(), &small(), 8) {
+    for path in written(directory.path(), &small(), 8) {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().to_string();
-        let bad = folder.path().join(format!("bad-{name}"));
+        let bad = directory.path().join(format!("bad-{name}"));
         for round in 0..1000 {
             let mut changed = bytes.clone();
             for _ in 0..=round % 4 {

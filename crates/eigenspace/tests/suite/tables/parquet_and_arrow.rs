@@ -18,14 +18,14 @@ use eigenspace::io::source::ReadOptions;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
-use super::{bits, folder, is_narrow, list, names, read, read_after, refusal, rows_of};
+use super::{bits, directory, is_narrow, list, names, read, read_after, refusal, rows_of};
 
 const NAN: f64 = f64::NAN;
 
 /// Writes a table in each format, in batches (and row groups) of a few rows.
-pub(super) fn written(folder: &Path, table: &RecordBatch, rows: usize) -> Vec<PathBuf> {
+pub(super) fn written(directory: &Path, table: &RecordBatch, rows: usize) -> Vec<PathBuf> {
     let paths: Vec<PathBuf> =
-        ["t.parquet", "t.arrow", "t.arrows", "packed.feather"].iter().map(|name| folder.join(name)).collect();
+        ["t.parquet", "t.arrow", "t.arrows", "packed.feather"].iter().map(|name| directory.join(name)).collect();
     let create = |path: &Path| File::create(path).unwrap();
     let schema = table.schema();
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows)).build();
@@ -58,7 +58,7 @@ fn plain() -> ReadOptions {
 
 #[test]
 fn numbers_of_every_type_are_read_and_nulls_are_nan() {
-    let folder = folder();
+    let directory = directory();
     let half = |value: f32| <Float16Type as ArrowPrimitiveType>::Native::from_f32(value);
     let big = (1_i64 << 53) + 2;
     let table = table(vec![
@@ -71,7 +71,7 @@ fn numbers_of_every_type_are_read_and_nulls_are_nan() {
         ("money", Arc::new(Decimal128Array::from(vec![110, -7, 0]).with_precision_and_scale(20, 2).unwrap())),
         ("nothing", Arc::new(NullArray::new(3))),
     ]);
-    for path in written(folder.path(), &table, 2) {
+    for path in written(directory.path(), &table, 2) {
         let expected = rows_of(&[
             &[0.1, f64::from(0.1_f32), 0.5, -1.0, 0.0, 1.0, 1.1, NAN],
             &[NAN, f64::INFINITY, -2.0, big as f64, 255.0, NAN, -0.07, NAN],
@@ -88,7 +88,7 @@ fn numbers_of_every_type_are_read_and_nulls_are_nan() {
 
 #[test]
 fn columns_labels_and_weights_are_chosen_as_in_text() {
-    let folder = folder();
+    let directory = directory();
     let table = table(vec![
         ("id", Arc::new(StringArray::from(vec!["p", "q", "r"]))),
         ("a", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]))),
@@ -96,7 +96,7 @@ fn columns_labels_and_weights_are_chosen_as_in_text() {
         ("w", Arc::new(Float64Array::from(vec![Some(1.0), Some(0.5), None]))),
         ("c", Arc::new(Int64Array::from(vec![7, 8, 9]))),
     ]);
-    for path in written(folder.path(), &table, 2) {
+    for path in written(directory.path(), &table, 2) {
         let options = plain().label("id").weight("w");
         let all = read(&path, &options);
         assert_eq!(names(&path, &options), Some(list(&["a", "b", "c"])));
@@ -117,7 +117,7 @@ fn columns_labels_and_weights_are_chosen_as_in_text() {
 
 #[test]
 fn labels_may_be_texts_of_any_kind_integers_and_booleans() {
-    let folder = folder();
+    let directory = directory();
     let mut dictionary = StringDictionaryBuilder::<Int8Type>::new();
     let mut view = StringViewBuilder::new();
     let mut flag = BooleanBuilder::new();
@@ -137,7 +137,7 @@ fn labels_may_be_texts_of_any_kind_integers_and_booleans() {
         ("flag", Arc::new(flag.finish())),
     ]);
     let texts = ["cat", "", "a dog with a long name", "cat", ""];
-    for path in written(folder.path(), &table, 2) {
+    for path in written(directory.path(), &table, 2) {
         for (name, expected) in [
             ("dictionary", texts),
             ("view", texts),
@@ -176,10 +176,10 @@ fn lists(rows: &[Option<[f32; 2]>]) -> RecordBatch {
 
 #[test]
 fn lists_become_as_many_columns_as_they_are_long() {
-    let folder = folder();
+    let directory = directory();
     let rows: Vec<Option<[f32; 2]>> =
         (0..40).map(|row| (row >= 20 && row != 31).then_some([row as f32, -(row as f32)])).collect();
-    for path in written(folder.path(), &lists(&rows), 9) {
+    for path in written(directory.path(), &lists(&rows), 9) {
         let columns = ["fixed[0]", "fixed[1]", "plain", "small[0]", "small[1]", "large[0]", "large[1]"];
         assert_eq!(names(&path, &plain()), Some(list(&columns)));
         let expected: Vec<Vec<u64>> = (0_u8..40)
@@ -198,13 +198,13 @@ fn lists_become_as_many_columns_as_they_are_long() {
 
 #[test]
 fn lists_of_different_lengths_are_told_with_their_row() {
-    let folder = folder();
+    let directory = directory();
     let mut ragged = ListBuilder::new(Float32Builder::new());
     for row in 0..8 {
         ragged.append_value((0..if row == 5 { 4 } else { 3 }).map(|value| Some(value as f32)));
     }
     let table = table(vec![("x", Arc::new(Float64Array::from(vec![0.0; 8]))), ("ragged", Arc::new(ragged.finish()))]);
-    for path in written(folder.path(), &table, 3) {
+    for path in written(directory.path(), &table, 3) {
         let expected = "row 5 has 5 columns, expected 4\nall rows must have 4 columns, like the first";
         assert_eq!(refusal(&path, &plain()), expected, "{}", path.display());
     }
@@ -212,7 +212,7 @@ fn lists_of_different_lengths_are_told_with_their_row() {
 
 #[test]
 fn lists_without_any_number_are_refused() {
-    let folder = folder();
+    let directory = directory();
     let mut empty = ListBuilder::new(Float32Builder::new());
     let mut texts = ListBuilder::new(arrow_array::builder::StringBuilder::new());
     for _ in 0..3 {
@@ -220,7 +220,7 @@ fn lists_without_any_number_are_refused() {
         texts.append_value([Some("a")]);
     }
     let table = table(vec![("empty", Arc::new(empty.finish()) as ArrayRef), ("texts", Arc::new(texts.finish()))]);
-    for path in written(folder.path(), &table, 2) {
+    for path in written(directory.path(), &table, 2) {
         let only = |name: &str| plain().columns(list(&[name]));
         let told = refusal(&path, &only("empty"));
         assert!(told.starts_with("the column `empty` holds no lists with anything in them"), "{told}");
@@ -231,23 +231,23 @@ fn lists_without_any_number_are_refused() {
 
 #[test]
 fn a_table_without_rows_has_columns_and_ends_at_once() {
-    let folder = folder();
+    let directory = directory();
     let table = table(vec![("x", Arc::new(Float64Array::from(Vec::<f64>::new())))]);
-    for path in written(folder.path(), &table, 2) {
+    for path in written(directory.path(), &table, 2) {
         assert!(read(&path, &plain()).rows.is_empty());
         assert_eq!(names(&path, &plain()), Some(list(&["x"])));
     }
-    for path in written(folder.path(), &lists(&[]), 2) {
+    for path in written(directory.path(), &lists(&[]), 2) {
         assert_eq!(refusal(&path, &plain()), "it has no rows");
     }
 }
 
 #[test]
 fn blocks_do_not_depend_on_the_batches_of_the_file() {
-    let folder = folder();
+    let directory = directory();
     let table = table(vec![("x", Arc::new(Float64Array::from_iter_values((0..100).map(f64::from))))]);
     for rows in [1, 7, 100] {
-        for path in written(folder.path(), &table, rows) {
+        for path in written(directory.path(), &table, rows) {
             let mut source = eigenspace::io::source::open(&[&path], &plain()).unwrap();
             let mut sizes = Vec::new();
             while let Some(block) = source.next_block(32).unwrap() {
@@ -260,9 +260,9 @@ fn blocks_do_not_depend_on_the_batches_of_the_file() {
 
 #[test]
 fn skipping_and_reading_may_alternate_and_the_block_size_may_change() {
-    let folder = folder();
+    let directory = directory();
     let table = table(vec![("x", Arc::new(Float64Array::from_iter_values((0..500).map(f64::from))))]);
-    for path in written(folder.path(), &table, 37) {
+    for path in written(directory.path(), &table, 37) {
         let mut source = eigenspace::io::source::open(&[&path], &plain()).unwrap();
         let mut next = 0;
         for (skip, rows) in [(0, 1), (3, 50), (100, 7), (0, 90), (36, 2), (74, 40)] {
@@ -281,15 +281,15 @@ fn skipping_and_reading_may_alternate_and_the_block_size_may_change() {
 
 #[test]
 fn files_of_different_formats_are_one_stream_if_their_columns_agree() {
-    let folder = folder();
+    let directory = directory();
     let table = table(vec![
         ("x", Arc::new(Float64Array::from(vec![1.0, 2.0]))),
         ("y", Arc::new(Float64Array::from(vec![3.0, 4.0]))),
     ]);
-    let mut paths = written(folder.path(), &table, 2);
+    let mut paths = written(directory.path(), &table, 2);
     let rows = eigenspace::io::source::open(&paths[..2], &plain()).unwrap().rows();
     assert_eq!(rows, Some(4), "Parquet and Arrow files know their rows");
-    paths.push(folder.path().join("t.csv"));
+    paths.push(directory.path().join("t.csv"));
     std::fs::write(&paths[4], "x,y\n1,3\n2,4\n").unwrap();
     let all = read_after(&paths, &plain(), 0, 1000).unwrap();
     let expected: Vec<&[f64]> = (0..10).map(|row| [&[1.0, 3.0][..], &[2.0, 4.0]][row % 2]).collect();

@@ -13,14 +13,14 @@ OURS, OTHERS = "#1b6ca8", "#b0b0b0"
 MODES = {"lean": "#7fb3d8"}
 
 
-def draw(results: dict[str, Any], folder: Path) -> None:
+def draw(results: dict[str, Any], directory: Path) -> None:
     """Draw the figures. The same results give the same bytes: no date, no random names."""
     plt.rcParams.update({"svg.hashsalt": "eigenspace", "font.size": 8, "svg.fonttype": "none"})
     for name, result in results.items():
         figure = _growth(result["rows"]) if name == "W8" else _bars(result["rows"])
         threads = max(row["threads"] for row in result["rows"])
         figure.suptitle(f"{name}: {result['title']}; {threads} threads", fontsize=9)
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
+        figure.savefig(directory / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
 
 

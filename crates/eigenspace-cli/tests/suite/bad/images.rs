@@ -3,19 +3,19 @@
 use insta::assert_snapshot;
 
 use crate::files::pgm;
-use crate::support::Folder;
+use crate::support::Directory;
 
 #[test]
-fn a_picture_that_was_converted_as_text() {
-    let picture = pgm(4, 3, |at| if at % 5 == 0 { b'\n' } else { 7 });
+fn an_image_that_was_converted_as_text() {
+    let image = pgm(4, 3, |at| if at % 5 == 0 { b'\n' } else { 7 });
     let header = b"P5\n4 3\n255\n".len();
-    let mut converted = picture[..header].to_vec();
-    for &byte in &picture[header..] {
+    let mut converted = image[..header].to_vec();
+    for &byte in &image[header..] {
         converted.extend(if byte == b'\n' { &b"\r\n"[..] } else { &[7][..] });
     }
-    let folder = Folder::with("faces/1.pgm", &picture);
-    folder.write("faces/2.pgm", converted);
-    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
+    let directory = Directory::with("faces/1.pgm", &image);
+    directory.write("faces/2.pgm", converted);
+    assert_snapshot!(directory.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
@@ -23,8 +23,8 @@ fn a_picture_that_was_converted_as_text() {
 
     hint: use the original file: the newlines of this one were probably converted, or something was appended
     ");
-    folder.write("faces/2.pgm", &picture[..picture.len() - 3]);
-    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
+    directory.write("faces/2.pgm", &image[..image.len() - 3]);
+    assert_snapshot!(directory.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
@@ -35,10 +35,10 @@ fn a_picture_that_was_converted_as_text() {
 }
 
 #[test]
-fn pictures_of_two_sizes() {
-    let folder = Folder::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
-    folder.write("faces/2.pgm", pgm(3, 4, |at| at as u8));
-    assert_snapshot!(folder.refused("fit faces -o m.safetensors -q"), @"
+fn images_of_two_sizes() {
+    let directory = Directory::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
+    directory.write("faces/2.pgm", pgm(3, 4, |at| at as u8));
+    assert_snapshot!(directory.refused("fit faces -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
@@ -46,9 +46,9 @@ fn pictures_of_two_sizes() {
 
     hint: resize all images to one size with --resize 4x3
     ");
-    folder.done("fit faces --resize 2x2 -o m.safetensors -q");
-    folder.write("other/1.pgm", pgm(1, 4, |at| at as u8));
-    assert_snapshot!(folder.refused("project m.safetensors other"), @"
+    directory.done("fit faces --resize 2x2 -o m.safetensors -q");
+    directory.write("other/1.pgm", pgm(1, 4, |at| at as u8));
+    assert_snapshot!(directory.refused("project m.safetensors other"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `other`
@@ -58,7 +58,7 @@ fn pictures_of_two_sizes() {
     ");
 }
 
-/// A gray picture of 16 bits per value.
+/// A gray image of 16 bits per value.
 fn deep(width: usize, height: usize, pixel: impl Fn(usize) -> u16) -> Vec<u8> {
     let mut bytes = format!("P5\n{width} {height}\n65535\n").into_bytes();
     bytes.extend((0..width * height).flat_map(|at| pixel(at).to_be_bytes()));
@@ -66,16 +66,16 @@ fn deep(width: usize, height: usize, pixel: impl Fn(usize) -> u16) -> Vec<u8> {
 }
 
 #[test]
-fn pictures_of_another_depth_than_the_model() {
-    let folder = Folder::new();
+fn images_of_another_depth_than_the_model() {
+    let directory = Directory::new();
     for i in 0..4_u16 {
-        folder.write(&format!("byte/{i}.pgm"), pgm(3, 2, |at| (at as u16 * 7 * (i + 1) % 251) as u8));
-        folder.write(&format!("deep/{i}.pgm"), deep(3, 2, |at| at as u16 * 1999 * (i + 1)));
+        directory.write(&format!("byte/{i}.pgm"), pgm(3, 2, |at| (at as u16 * 7 * (i + 1) % 251) as u8));
+        directory.write(&format!("deep/{i}.pgm"), deep(3, 2, |at| at as u16 * 1999 * (i + 1)));
     }
-    folder.done("fit byte -o byte.m -q");
-    folder.done("fit deep -o deep.m -q");
-    folder.done("update byte.m byte -o more.m -q");
-    assert_snapshot!(folder.refused("project byte.m deep"), @"
+    directory.done("fit byte -o byte.m -q");
+    directory.done("fit deep -o deep.m -q");
+    directory.done("update byte.m byte -o more.m -q");
+    assert_snapshot!(directory.refused("project byte.m deep"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `deep`
@@ -84,10 +84,10 @@ fn pictures_of_another_depth_than_the_model() {
     hint: convert the images to 8 bits per value, or fit a new model on images of 16 bits
     ");
     for line in ["update byte.m deep", "project deep.m byte", "update deep.m byte", "fit byte deep -o m"] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.contains("bits per value, expected "), "{line}\n{said}");
     }
-    assert_snapshot!(folder.refused("merge byte.m deep.m -o m"), @"
+    assert_snapshot!(directory.refused("merge byte.m deep.m -o m"), @"
     exit: 2
     ----- stderr -----
     error: cannot combine `byte.m` with `deep.m`: the first was fitted on images of 8 bits per value, the second on images of 16
@@ -95,18 +95,18 @@ fn pictures_of_another_depth_than_the_model() {
     hint: convert all images to the same number of bits per value, and fit both models again
     ");
     for line in ["merge deep.m byte.m -o m", "split byte.m deep.m -o m", "compare byte.m deep.m"] {
-        let said = folder.refused(line);
+        let said = directory.refused(line);
         assert!(said.err.starts_with("error: cannot combine `"), "{line}\n{said}");
     }
 }
 
 #[test]
-fn pictures_in_color_for_a_model_of_gray_ones() {
-    let folder = Folder::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
-    folder.write("faces/2.pgm", pgm(4, 3, |at| (at * at) as u8));
-    folder.done("fit faces -o gray.m -q");
-    folder.done("fit faces --color -o color.m -q");
-    assert_snapshot!(folder.refused("project gray.m faces --color"), @"
+fn images_in_color_for_a_model_of_gray_ones() {
+    let directory = Directory::with("faces/1.pgm", pgm(4, 3, |at| at as u8));
+    directory.write("faces/2.pgm", pgm(4, 3, |at| (at * at) as u8));
+    directory.done("fit faces -o gray.m -q");
+    directory.done("fit faces --color -o color.m -q");
+    assert_snapshot!(directory.refused("project gray.m faces --color"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces`
@@ -114,7 +114,7 @@ fn pictures_in_color_for_a_model_of_gray_ones() {
 
     hint: leave out --color
     ");
-    assert_snapshot!(folder.refused("project color.m faces"), @"
+    assert_snapshot!(directory.refused("project color.m faces"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces`

@@ -20,9 +20,9 @@ fn gray((width, height): (usize, usize)) -> ImageSize {
 }
 
 /// Writes a drawing as `name.svg` and `name.png`.
-pub(super) fn write(folder: &Path, name: &str, drawing: &Drawing) -> anyhow::Result<()> {
-    Format::Svg.write(drawing, &folder.join(format!("{name}.svg")))?;
-    Format::Png.write(drawing, &folder.join(format!("{name}.png")))
+pub(super) fn write(directory: &Path, name: &str, drawing: &Drawing) -> anyhow::Result<()> {
+    Format::Svg.write(drawing, &directory.join(format!("{name}.svg")))?;
+    Format::Png.write(drawing, &directory.join(format!("{name}.png")))
 }
 
 /// Each probe, its reconstruction, and the nearest enrolled images.
@@ -44,7 +44,7 @@ pub(crate) fn matches(
             Verdict::NotAFace => "not a face".into(),
         };
         tiles.push(Tile { pixels: row.to_vec(), caption });
-        let row = recognizer.options().pixels.apply(row.insert_axis(ndarray::Axis(0)).to_owned());
+        let row = recognizer.options().get_pixels().apply(row.insert_axis(ndarray::Axis(0)).to_owned());
         let kept = model.reconstruct(model.project(row.view())?.view())?;
         tiles.push(Tile { pixels: kept.iter().copied().collect(), caption: format!("k = {}", model.n_components()) });
         for near in found.matches.iter().take(columns - 2) {
@@ -121,11 +121,11 @@ pub(super) fn ranks(results: &[Found]) -> Drawing {
 
 /// The shortest name that distinguishes the settings.
 fn name_of(found: &Found, all: &[Found]) -> String {
-    let mut name = found.options.classifier.to_string();
-    if all.iter().any(|other| other.options.metric != found.options.metric) {
-        name += &format!(" {}", found.options.metric);
+    let mut name = found.options.get_classifier().to_string();
+    if all.iter().any(|other| other.options.get_metric() != found.options.get_metric()) {
+        name += &format!(" {}", found.options.get_metric());
     }
-    if all.iter().any(|other| other.options.components != found.options.components) {
+    if all.iter().any(|other| other.options.get_components() != found.options.get_components()) {
         name += &format!(" {}", super::evaluate::components(&found.options));
     }
     name
