@@ -26,6 +26,7 @@ SKLEARN = "scikit-learn IncrementalPCA"
 ONEDAL = "oneDAL IncrementalPCA"
 OURS = "eigenspace IncrementalPCA"
 RUST_PEERS = ROOT / "target" / "rust-peers" / "release" / "rust-peers"
+READ_ROWS = ROOT / "target" / "release" / "examples" / "read_rows"
 
 
 def ours(k: int, mode: str) -> Any:

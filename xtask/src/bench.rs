@@ -24,6 +24,9 @@ pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
     }
     let wheel = python::wheel(runner, &python, "wheels-release", &["--release"])?;
     python::install(runner, &python, &wheel)?;
+    let reader =
+        ["build", "--release", "--quiet", "-p", "eigenspace", "--features", "parquet", "--example", "read_rows"];
+    runner.run(rust::cargo("reader", &reader))?;
     let entry = match peers(runner, &python) {
         Ok(()) => entry,
         // The other libraries can still be measured; the results list those that are missing.
