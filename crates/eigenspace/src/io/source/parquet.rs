@@ -1,14 +1,17 @@
 //! Parquet files. Only the chosen columns are decoded, and skipped row groups are not read.
 
 use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::file::reader::{ChunkReader, Length};
 
 use crate::io::error::Error;
 use crate::io::error::at;
@@ -18,13 +21,15 @@ use crate::io::source::{ReadOptions, RowSource, SourceError};
 
 /// Largest number of rows decoded at a time.
 const MAX_BATCH_ROWS: usize = 1 << 16;
+/// Number of times that a reader may find the end of the file.
+const MAX_ENDS: u32 = 64;
 
 /// Opens a file.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let path = Arc::new(path.to_owned());
     let failed = |source| Error::Io { action: "read", path: path.to_path_buf(), source };
-    let file = File::open(path.as_ref()).map_err(failed)?;
-    let bytes = file.metadata().map_err(failed)?.len();
+    let file = Chunks(File::open(path.as_ref()).map_err(failed)?);
+    let bytes = file.0.metadata().map_err(failed)?.len();
     let metadata = guarded(FORMAT, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
     let metadata = metadata.map_err(at(path.as_ref()))?;
     let layout = Layout::new(metadata.schema().fields(), options).map_err(at(path.as_ref()))?;
@@ -35,6 +40,46 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
 }
 
 const FORMAT: &str = "Parquet";
+
+/// A file whose parts are read by parquet. parquet 59.3 skips fields of a page header without noticing the end of the
+/// file, so that a few bytes keep it busy for minutes: here, the end is an error when it was found too often.
+struct Chunks(File);
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        Length::len(&self.0)
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = Chunk;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Chunk> {
+        Ok(Chunk { bytes: self.0.get_read(start)?, ends: 0 })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// The rest of a file.
+struct Chunk {
+    bytes: BufReader<File>,
+    /// How often its end was found.
+    ends: u32,
+}
+
+impl Read for Chunk {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.ends += u32::from(read == 0 && !buffer.is_empty());
+        if self.ends > MAX_ENDS {
+            return Err(io::Error::new(ErrorKind::UnexpectedEof, "a page header goes on behind the end of the file"));
+        }
+        Ok(read)
+    }
+}
 
 fn malformed(problem: impl ToString) -> SourceError {
     SourceError::Malformed { format: FORMAT, problem: problem.to_string() }
@@ -63,7 +108,7 @@ fn rows(metadata: &ArrowReaderMetadata, bytes: u64) -> Result<u64, SourceError> 
 /// The row groups of a file, from a position on.
 struct Groups {
     path: Arc<PathBuf>,
-    file: File,
+    file: Chunks,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     /// Number of rows read or skipped.
@@ -84,7 +129,7 @@ impl Groups {
         });
         let passed = passed.count();
         let failed = |source| Error::Io { action: "read", path: self.path.to_path_buf(), source };
-        let file = self.file.try_clone().map_err(failed)?;
+        let file = Chunks(self.file.0.try_clone().map_err(failed)?);
         guarded(FORMAT, || {
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                 .with_projection(self.mask.clone())
