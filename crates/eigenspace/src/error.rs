@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// Removing the part would leave a negative scatter, so its rows were never in the whole.
     #[error(
-        "cannot split off the part: it was never in the whole, because removing it would leave a scatter of {scatter:.3e} along some direction (the limit for rounding and dropped directions is {allowed:.3e})"
+        "cannot split off the part: it was never in the whole. Without it, the scatter (sum of squares) along some direction would be {scatter:.3e}, below the limit for rounding and dropped directions, {allowed:.3e}"
     )]
     NotAPart {
         /// The most negative scatter found.
@@ -239,7 +239,7 @@ pub enum Error {
         weights: usize,
     },
     /// A weight that is negative or not finite.
-    #[error("row {row}: the weight is {value:e}, expected a number from 0 to 1e140")]
+    #[error("row {row}: the weight is {value:?}, expected a number from 0 to 1e140")]
     InvalidWeight {
         /// Row within the block, from 0.
         row: usize,
@@ -319,14 +319,14 @@ impl Error {
             Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
             Self::NotAPart { .. } => "split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them".into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
-                "use ddof = 0, or use reliability weights if the weights say how reliable rows are, or if they sum to one; \
-                 a frequency weight is the number of times that a row counts"
+                "use reliability weights if the weights sum to one or say how reliable each row is; \
+                 otherwise use ddof = 0; a frequency weight is the number of times that a row counts"
                     .into()
             }
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
                 "use more rows, forget more slowly, or report fewer components".into()
             }
-            Self::NeverObserved { .. } => "leave out the column, or add rows that have it before you read the model".into(),
+            Self::NeverObserved { .. } => "leave out the column, or add rows that have a value there before you read the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
             Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
             Self::InvalidConfidence { .. } => "use for example 0.99, for a limit that one in a hundred normal rows exceeds".into(),

@@ -187,15 +187,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return
         view.warned = True
         rows = view.raw.count
-        if rows <= asked:
+        if rows == 1:
+            why = "a single row has no variance; pass more rows"
+        elif rows <= asked:
             why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
         elif view.raw.certificate().is_exact:
             why = f"the {rows} rows vary in no more directions, apart from rounding"
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
         rest = view.shown - view.real
-        others = f" The last {rest} of components_ {'have' if rest > 1 else 'has'} a variance of 0." if rest else ""
-        warn(f"requested {asked} components, found only {view.real}: {why}.{others}")
+        last = f"{rest} rows of components_ have" if rest > 1 else "row of components_ has"
+        others = f" The last {last} a variance of 0." if rest else ""
+        warn(f"requested {asked} component{'s' if asked > 1 else ''}, found only {view.real}: {why}.{others}")
 
     def _components(self, features: int) -> int | float | None:
         """Return the setting of n_components after checking it."""

@@ -136,7 +136,7 @@ impl Error {
             Self::File(error) => return error.hint(),
             Self::NoImages => "pass at least one image".into(),
             Self::NameCount { .. } | Self::NoName { .. } => {
-                "pass a name of the person and a name of the image for every row".into()
+                "pass the name of the person and the name of the image for every row".into()
             }
             Self::AlreadyEnrolled { .. } => {
                 "leave it out: every image can be enrolled only once; or forget the other one first".into()
@@ -178,7 +178,7 @@ fn known(what: &str) -> Option<&'static str> {
         "threshold" => "use a number of 0 or more, `learned` or `none`",
         "share of faces to accept" => "use a share above 0 and at most 1, for example 0.95",
         "protocol" => {
-            "use first-5, random-5, random-9, leave-one-out or incremental; the number is that of training images"
+            "use first-5, random-5, random-9, leave-one-out or incremental; the number is the number of training images of each person"
         }
         _ => return None,
     })

@@ -62,7 +62,7 @@ impl FromStr for Method {
             "gram" => Ok(Self::Gram),
             "iterative" => Ok(Self::Iterative),
             _ => {
-                let words = "`auto`, `svd`, `covariance`, `gram`, `iterative`";
+                let words = "`auto`, `svd`, `covariance`, `gram` or `iterative`";
                 Err(Error::unknown_word("method of batch PCA", text, words))
             }
         }

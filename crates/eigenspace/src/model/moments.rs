@@ -92,7 +92,7 @@ impl FromStr for WeightKind {
         match text {
             "frequency" => Ok(Self::Frequency),
             "reliability" => Ok(Self::Reliability),
-            _ => Err(Error::unknown_word("kind of weights", text, "`frequency`, `reliability`")),
+            _ => Err(Error::unknown_word("kind of weights", text, "`frequency` or `reliability`")),
         }
     }
 }

@@ -37,7 +37,7 @@ impl FromStr for Truncation {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let words = "`none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`";
+        let words = "`none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`";
         let unknown = || Error::unknown_word("truncation rule", text, words);
         let whole = |number: &str| number.parse().map_err(|_| unknown());
         let real = |number: &str| number.parse().map_err(|_| unknown());
@@ -136,7 +136,7 @@ impl FromStr for Rank {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let unknown = |_| Error::unknown_word("rank", text, "`all`, `100`");
+        let unknown = |_| Error::unknown_word("rank", text, "`all` or a number such as `100`");
         if text == "all" { Ok(Self::All) } else { text.parse().map(Self::AtMost).map_err(unknown) }
     }
 }
@@ -197,8 +197,9 @@ impl FromStr for Components {
             share if share.contains(['.', 'e']) => share.parse().ok().map(Self::Share),
             number => number.parse().ok().map(Self::Number),
         };
-        found
-            .ok_or_else(|| Error::unknown_word("number of components", text, "a number, a share such as `0.95`, `all`"))
+        found.ok_or_else(|| {
+            Error::unknown_word("number of components", text, "a number, a share such as `0.95` or `all`")
+        })
     }
 }
 

@@ -25,7 +25,7 @@ impl FromStr for Missing {
             "refuse" => Ok(Self::Refuse),
             "skip" => Ok(Self::Skip),
             "impute" => Ok(Self::Impute),
-            _ => Err(Error::unknown_word("policy for missing cells", text, "`refuse`, `skip`, `impute`")),
+            _ => Err(Error::unknown_word("policy for missing cells", text, "`refuse`, `skip` or `impute`")),
         }
     }
 }

@@ -31,8 +31,8 @@ impl FromStr for Forgetting {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let words = "`never`, `0.99` (for each row), `block:0.9`, `half-life:500`";
-        let unknown = || Error::unknown_word("way to forget", text, words);
+        let words = "`never`, `0.99` (for each row), `block:0.9` or `half-life:500`";
+        let unknown = || Error::unknown_word("forgetting rule", text, words);
         let number = |number: &str| number.parse().map_err(|_| unknown());
         match text.split_once(':') {
             None if text == "never" => Ok(Self::Never),

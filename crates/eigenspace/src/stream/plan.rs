@@ -50,7 +50,7 @@ impl FromStr for Engine {
             "auto" => Ok(Self::Auto),
             "factor" => Ok(Self::Factor),
             "scatter" => Ok(Self::Scatter),
-            _ => Err(Error::unknown_word("engine", text, "`auto`, `factor`, `scatter`")),
+            _ => Err(Error::unknown_word("engine", text, "`auto`, `factor` or `scatter`")),
         }
     }
 }

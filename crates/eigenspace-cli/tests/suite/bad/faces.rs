@@ -70,7 +70,7 @@ fn damaged_images() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `new/ada/9.pgm`
-      cause: not a valid image: it does not begin as PNG, JPEG, PGM, PPM or PBM do
+      cause: not a valid image: it does not start like a PNG, JPEG, PGM, PPM or PBM file
 
     hint: check that the file is complete and has the format that its name suggests
     ");
@@ -239,7 +239,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: invalid protocol `sixth`
 
-    hint: use first-5, random-5, random-9, leave-one-out or incremental; the number is that of training images
+    hint: use first-5, random-5, random-9, leave-one-out or incremental; the number is the number of training images of each person
     ");
     assert_snapshot!(directory.refused("faces evaluate known --protocol first-2 --denoising=-1"), @"
     exit: 2

@@ -110,7 +110,7 @@ fn images_in_color_for_a_model_of_gray_ones() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces`
-      cause: the image is read in color, expected gray
+      cause: the image was read in color, expected gray
 
     hint: leave out --color
     ");
@@ -118,7 +118,7 @@ fn images_in_color_for_a_model_of_gray_ones() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces`
-      cause: the image is read as gray, expected color
+      cause: the image was read as gray, expected color
 
     hint: read the images in color with --color
     ");

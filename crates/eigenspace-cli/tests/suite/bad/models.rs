@@ -39,7 +39,7 @@ fn bytes_that_are_no_model() {
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
-      cause: the safetensors header is broken: the file does not begin as a safetensors file does
+      cause: the safetensors header is broken: the file does not start like a safetensors file
 
     hint: check that this is a file that eigenspace wrote
     ");
@@ -131,7 +131,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     exit: 2
     ----- stderr -----
     error: cannot read `a.csv` as a model
-      cause: the safetensors header is broken: the file does not begin as a safetensors file does
+      cause: the safetensors header is broken: the file does not start like a safetensors file
 
     hint: check that this is a file that eigenspace wrote
     ");
@@ -139,7 +139,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     exit: 2
     ----- stderr -----
     error: cannot read `b.csv` as a model
-      cause: the safetensors header is broken: the file does not begin as a safetensors file does
+      cause: the safetensors header is broken: the file does not start like a safetensors file
 
     hint: check that this is a file that eigenspace wrote
     ");
@@ -193,12 +193,12 @@ fn a_part_that_was_never_in_the_whole() {
     let directory = models();
     let said = directory.refused("split a.safetensors b.safetensors -o m.safetensors").to_string();
     // The two amounts of scatter depend on rounding, so they are left out.
-    let lines: Vec<&str> = said.lines().map(|line| line.split(" of -").next().unwrap()).collect();
+    let lines: Vec<&str> = said.lines().map(|line| line.split(" be -").next().unwrap()).collect();
     assert_snapshot!(lines.join("\n"), @"
     exit: 2
     ----- stderr -----
     error: cannot split `b.safetensors` from `a.safetensors`
-      cause: cannot split off the part: it was never in the whole, because removing it would leave a scatter
+      cause: cannot split off the part: it was never in the whole. Without it, the scatter (sum of squares) along some direction would be
 
     hint: split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them
     ");

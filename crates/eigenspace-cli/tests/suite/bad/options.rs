@@ -61,7 +61,7 @@ fn rules_of_truncation() {
     assert_snapshot!(directory.refused("fit t.csv --truncation half -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: invalid truncation rule `half`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6`, `fd:100`
+    error: invalid truncation rule `half`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`
 
     hint: check the spelling
     ");

@@ -27,7 +27,7 @@ impl Header {
         let mut start = [0; 8];
         reader.read_exact(&mut start).map_err(|_| "it ends within its header".to_owned())?;
         if start[..6] != *b"\x93NUMPY" {
-            return Err("it does not begin as one".into());
+            return Err("it does not start with the signature of NumPy".into());
         }
         let mut length = [0; 4];
         let bytes = match start[6] {

@@ -139,7 +139,7 @@ fn known(format: Option<ImageFormat>) -> Result<ImageFormat, SourceError> {
         Some(known @ (ImageFormat::Pnm | ImageFormat::Png | ImageFormat::Jpeg)) => Ok(known),
         Some(other) => Err(SourceError::ImageFormat { format: format!("{other:?}") }),
         None => {
-            let problem = format!("it does not begin as {IMAGE_FORMATS} do");
+            let problem = format!("it does not start like a {IMAGE_FORMATS} file");
             Err(SourceError::Malformed { format: "image", problem })
         }
     }
