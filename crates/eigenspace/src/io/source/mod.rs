@@ -61,6 +61,8 @@ mod sequence;
 mod table;
 #[cfg(feature = "csv")]
 mod text;
+#[cfg(feature = "parquet")]
+mod thrift;
 mod weighted;
 #[cfg(feature = "npy")]
 mod window;

@@ -1,7 +1,7 @@
 //! Parquet files. Only the chosen columns are decoded, and skipped row groups are not read.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,19 +17,23 @@ use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::layout::Layout;
 use crate::io::source::table::{Batches, Table, guarded};
-use crate::io::source::{ReadOptions, RowSource, SourceError};
+use crate::io::source::{ReadOptions, RowSource, SourceError, thrift};
 
 /// Largest number of rows decoded at a time.
 const MAX_BATCH_ROWS: usize = 1 << 16;
 /// Number of times that a reader may find the end of the file.
 const MAX_ENDS: u32 = 64;
+/// Bytes at the end of a file that give the length of the footer.
+const FOOTER_END: u64 = 8;
 
 /// Opens a file.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     let path = Arc::new(path.to_owned());
     let failed = |source| Error::Io { action: "read", path: path.to_path_buf(), source };
-    let file = Chunks(File::open(path.as_ref()).map_err(failed)?);
-    let bytes = file.0.metadata().map_err(failed)?.len();
+    let mut file = File::open(path.as_ref()).map_err(failed)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    check_footer(&mut file, bytes).map_err(|problem| at(path.as_ref())(malformed(problem)))?;
+    let file = Chunks(file);
     let metadata = guarded(FORMAT, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
     let metadata = metadata.map_err(at(path.as_ref()))?;
     let layout = Layout::new(metadata.schema().fields(), options).map_err(at(path.as_ref()))?;
@@ -41,8 +45,8 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
 
 const FORMAT: &str = "Parquet";
 
-/// A file whose parts are read by parquet. parquet 59.3 skips fields of a page header without noticing the end of the
-/// file, so that a few bytes keep it busy for minutes: here, the end is an error when it was found too often.
+/// A file whose parts are read by parquet. parquet 59.3 skips some fields of a page header without noticing the end of
+/// the file, so that a few bytes keep it busy for minutes: here, the end is an error when it was found too often.
 struct Chunks(File);
 
 impl Length for Chunks {
@@ -78,6 +82,25 @@ impl Read for Chunk {
             return Err(io::Error::new(ErrorKind::UnexpectedEof, "a page header goes on behind the end of the file"));
         }
         Ok(read)
+    }
+}
+
+/// Checks the footer, if the end of the file says where it is; otherwise parquet reports what is wrong.
+fn check_footer(file: &mut File, bytes: u64) -> io::Result<()> {
+    let mut end = [0; FOOTER_END as usize];
+    if bytes < FOOTER_END {
+        return Ok(());
+    }
+    file.seek(SeekFrom::End(-(FOOTER_END as i64)))?;
+    file.read_exact(&mut end)?;
+    let [a, b, c, d, magic @ ..] = end;
+    let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+    match (bytes - FOOTER_END).checked_sub(length) {
+        Some(start) if magic == *b"PAR1" => {
+            file.seek(SeekFrom::Start(start))?;
+            thrift::check(BufReader::new(file), length)
+        }
+        _ => Ok(()),
     }
 }
 
