@@ -99,6 +99,9 @@ impl Shape {
         }
         let (header, decoder) = start(ImageReader::with_format(Cursor::new(bytes), format), format)?;
         let (expected, found) = (self.header, header);
+        if format == ImageFormat::Jpeg && found.size.0 * found.size.1 > jpeg::most_pixels(bytes.len()) {
+            return Err(malformed(format, "it ends too early"));
+        }
         if expected.size != found.size && self.resize.is_none() {
             return Err(SourceError::ImageSize { expected: expected.size, found: found.size });
         }

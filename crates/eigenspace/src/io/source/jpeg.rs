@@ -1,4 +1,4 @@
-//! Checks whether a JPEG file is complete.
+//! Checks whether a JPEG file is complete, and has enough bytes for its pixels.
 //!
 //! The decoder silently fills missing pixels with gray, which suits a viewer, but not a model. A file is a list of segments
 //! and ends with the marker `FF D9`:
@@ -34,6 +34,12 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
         }
     }
     false
+}
+
+/// The largest number of pixels that a file of this many bytes can have: a block of 8 x 8 pixels takes at least one bit.
+/// The decoder would need gigabytes of memory before it notices that the others are missing.
+pub(super) fn most_pixels(bytes: usize) -> usize {
+    bytes.saturating_mul(8 * 64)
 }
 
 /// Skips to after the next marker and returns the marker.
