@@ -73,6 +73,8 @@ pub(crate) enum Failure {
     NoPerson { path: PathBuf },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
+    #[error("cannot write a model to `{}`: the file exists and is not a model", path.display())]
+    NotAModel { path: PathBuf },
     #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
     CheckpointInUse { path: PathBuf },
     #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), directory.display())]
@@ -162,6 +164,7 @@ impl Failure {
             Self::IsRecognizer { .. } => {
                 "add images with `eigenspace faces enroll`, or write the model to another file with -o"
             }
+            Self::NotAModel { .. } => "name another file with -o, or delete this one first; nothing was changed",
             Self::CheckpointInUse { .. } => {
                 "wait until the other fit has ended, or name another file with --checkpoint"
             }

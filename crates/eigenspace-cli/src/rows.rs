@@ -1,5 +1,7 @@
 //! Opens the rows of a command, checks them against a model, and reads them ahead with a progress bar.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use eigenspace::Metadata;
@@ -138,12 +140,31 @@ pub(crate) fn try_output(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for a model, which must not replace a recognizer: its people would be lost.
+/// The same for a model or a recognizer, which must not replace a file of another kind, such as a table.
+pub(crate) fn try_model_or_recognizer(path: &Path) -> anyhow::Result<()> {
+    if path.is_file() && !may_be_model(path) {
+        return Err(Failure::NotAModel { path: path.to_owned() }.into());
+    }
+    try_output(path)
+}
+
+/// Whether a file is empty, cannot be read, or begins like a model: with the length of a header in braces.
+fn may_be_model(path: &Path) -> bool {
+    const LENGTH: usize = 8;
+    let mut start = [0; LENGTH + 1];
+    let mut file = match File::open(path) {
+        Ok(file) if file.metadata().is_ok_and(|metadata| metadata.len() > 0) => file,
+        _ => return true,
+    };
+    file.read_exact(&mut start).is_ok() && start[LENGTH] == b'{'
+}
+
+/// The same for a model, which must not replace a recognizer either: its people would be lost.
 pub(crate) fn try_model(path: &Path) -> anyhow::Result<()> {
     if path.is_file() && Opened::load(path).is_ok_and(|there| there.is_recognizer()) {
         return Err(Failure::IsRecognizer { path: path.to_owned() }.into());
     }
-    try_output(path)
+    try_model_or_recognizer(path)
 }
 
 /// Fails if the output would overwrite an image or another file that the command reads.

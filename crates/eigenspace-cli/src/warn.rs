@@ -9,6 +9,8 @@ use crate::table::{count, percent};
 pub(crate) const LARGE_ERROR: f64 = 0.1;
 /// Up to this many features the scatter engine is worth its memory: 8 D² bytes, half a gigabyte at this limit.
 const SCATTER_FEATURES: usize = 8192;
+/// Below this, squares of the numbers have lost digits, or are zero.
+const SMALL_SCATTER: f64 = 1e-280;
 
 /// Warns that a model reports fewer components than requested, and why.
 pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
@@ -49,6 +51,9 @@ fn of_unmet_share(model: &EigenspaceModel, requested: f64) {
 /// How to get a useful certificate.
 pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     let (features, rank) = (model.features(), model.rank());
+    if model.feature_scatter().sum() < SMALL_SCATTER {
+        return "multiply all columns by the same large factor: the squares of such small numbers vanish".to_owned();
+    }
     if features <= SCATTER_FEATURES {
         let mebibytes = (8 * features * features).div_ceil(1 << 20);
         return format!(

@@ -50,7 +50,7 @@ impl Train {
         let max_rank = args::rank(self.max_rank.as_deref())?.unwrap_or(Rank::All);
         let options = options.pixels(self.pixels.parse()?).max_rank(max_rank);
         rows::spare_images(&self.data, &self.output)?;
-        rows::try_output(&self.output)?;
+        rows::try_model_or_recognizer(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
         let mut options = options.size(read.size).resized(self.resize.is_some());
         if let Some(depth) = read.depth {

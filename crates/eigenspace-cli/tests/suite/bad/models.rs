@@ -198,7 +198,7 @@ fn a_part_that_was_never_in_the_whole() {
     exit: 2
     ----- stderr -----
     error: cannot split `b.safetensors` from `a.safetensors`
-      cause: cannot split off the part: it was never in the whole. Without it, the scatter (sum of squares) along some direction would be
+      cause: cannot split off the part: it was never in the whole. Without it, the scatter (sum of squares) along some direction would
 
     hint: split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them
     ");

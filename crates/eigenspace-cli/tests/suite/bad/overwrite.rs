@@ -128,3 +128,28 @@ fn a_command_that_is_told_to_end_leaves_nothing_behind() {
     drop(input);
     crate::support::same_files(&before, &directory.listing());
 }
+
+#[test]
+fn a_model_does_not_replace_a_file_of_another_kind() {
+    let directory = fitted();
+    directory.write("precious.csv", TABLE);
+    directory.write("notes.txt", "do not lose this");
+    directory.write("x", "1");
+    for line in [
+        "fit t.csv -o precious.csv",
+        "fit t.csv -o notes.txt",
+        "fit t.csv -o x",
+        "update m t.csv -o notes.txt",
+        "merge m m -o precious.csv",
+        "split m m -o notes.txt",
+    ] {
+        let said = directory.refused(line);
+        assert!(said.err.contains("the file exists and is not a model"), "{line}\n{said}");
+    }
+    assert_eq!(std::fs::read_to_string(directory.path("precious.csv")).unwrap(), TABLE);
+    assert_eq!(std::fs::read_to_string(directory.path("notes.txt")).unwrap(), "do not lose this");
+    // A model and an empty file are replaced.
+    directory.write("empty", "");
+    directory.done("fit t.csv -o empty --quiet");
+    directory.done("fit t.csv -o m --quiet");
+}

@@ -73,7 +73,10 @@ fn nothing_changed(directory: &Directory) {
 /// Rows whose model and coordinates do not fit beside the 130 KB that are there.
 fn full_disk() -> Directory {
     let directory = Directory::with("t.npy", npy(&table(300, 150, 83), "<f8", false));
-    directory.write("old/m.safetensors", [7; 130_000]);
+    // It begins like a model; other files are not replaced.
+    let mut old = [7; 130_000];
+    old[8] = b'{';
+    directory.write("old/m.safetensors", old);
     directory
 }
 
