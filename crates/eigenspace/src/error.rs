@@ -114,7 +114,9 @@ pub enum Error {
         features: usize,
     },
     /// Metadata with more labels than the model can have components.
-    #[error("there are {labels} component labels for {features} features")]
+    #[error(
+        "there are {labels} component labels, but a model of {features} features has at most {features} components"
+    )]
     LabelCount {
         /// Labels given.
         labels: usize,
@@ -223,7 +225,7 @@ pub enum Error {
         features: usize,
     },
     /// A missing cell in sparse rows.
-    #[error("row {row}, column {column}: sparse rows cannot have missing cells, a cell that is not stored is zero")]
+    #[error("row {row}, column {column}: sparse rows cannot have missing cells; a cell that is not stored is zero")]
     SparseMissing {
         /// Row, from 0.
         row: usize,
