@@ -1,8 +1,8 @@
 """W10: reading the same table from .npy, .csv and .parquet, without computing anything.
 
-Every tool returns the rows as numbers in memory. eigenspace reads block by block, as `eigenspace fit`
-does (`examples/read_rows.rs`, which times itself). The files are in the cache of the system for all
-tools, so this measures decoding, not the disk.
+Every tool returns the rows as numbers in memory. eigenspace reads block by block, as
+`eigenspace fit` does (`examples/read_rows.rs`, which times itself). The files are in the cache of
+the system for all tools, so this measures decoding, not the disk.
 """
 
 import json
@@ -64,7 +64,7 @@ def csv(quick: bool) -> Case:
 def parquet(quick: bool) -> Case:
     import pandas
     import polars
-    import pyarrow.parquet
+    from pyarrow.parquet import read_table
 
     table = pandas.DataFrame(_table(200_000, quick)).add_prefix("x")
     path = data.DIRECTORY / f"files-{len(table)}.parquet"
@@ -72,7 +72,7 @@ def parquet(quick: bool) -> Case:
         table.to_parquet(path, index=False)
     tools = [
         _ours(path),
-        _peer("pyarrow read_table", lambda: pyarrow.parquet.read_table(path).to_pandas().to_numpy()),
+        _peer("pyarrow read_table", lambda: read_table(path).to_pandas().to_numpy()),
         _peer("polars.read_parquet", lambda: polars.read_parquet(path).to_numpy()),
     ]
     return Case(".parquet", "pyarrow read_table", tools, "file")
