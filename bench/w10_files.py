@@ -37,6 +37,19 @@ def _table(rows: int, quick: bool) -> np.ndarray:
     return np.random.default_rng(10).normal(size=(rows // 100 if quick else rows, 100))
 
 
+def _written(rows: int, quick: bool, ending: str) -> Path:
+    """Write the table with the names x0, x1, ... to a file, and return its path."""
+    import pandas
+
+    table = pandas.DataFrame(_table(rows, quick)).add_prefix("x")
+    path = data.DIRECTORY / f"files-{len(table)}.{ending}"
+    if not path.exists():
+        data.DIRECTORY.mkdir(parents=True, exist_ok=True)
+        write = table.to_csv if ending == "csv" else table.to_parquet
+        write(path, index=False)
+    return path
+
+
 def npy(quick: bool) -> Case:
     path = data.saved("files", _table(200_000, quick))
     peer = _peer("numpy.load(mmap_mode)", lambda: np.array(np.load(path, mmap_mode="r")))
@@ -48,10 +61,7 @@ def csv(quick: bool) -> Case:
     import polars
     import pyarrow.csv
 
-    table = pandas.DataFrame(_table(50_000, quick)).add_prefix("x")
-    path = data.DIRECTORY / f"files-{len(table)}.csv"
-    if not path.exists():
-        table.to_csv(path, index=False)
+    path = _written(50_000, quick, "csv")
     tools = [
         _ours(path),
         _peer("pandas.read_csv", lambda: pandas.read_csv(path).to_numpy()),
@@ -62,14 +72,10 @@ def csv(quick: bool) -> Case:
 
 
 def parquet(quick: bool) -> Case:
-    import pandas
     import polars
     from pyarrow.parquet import read_table
 
-    table = pandas.DataFrame(_table(200_000, quick)).add_prefix("x")
-    path = data.DIRECTORY / f"files-{len(table)}.parquet"
-    if not path.exists():
-        table.to_parquet(path, index=False)
+    path = _written(200_000, quick, "parquet")
     tools = [
         _ours(path),
         _peer("pyarrow read_table", lambda: read_table(path).to_pandas().to_numpy()),

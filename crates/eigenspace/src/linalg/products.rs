@@ -128,19 +128,25 @@ impl WithSimd for InnerProducts<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> [f64; 4] {
-        let (x, x_rest) = S::as_simd_f64s(self.x);
-        let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] = self.others.map(|other| S::as_simd_f64s(other));
-        let mut sums = [simd.splat_f64s(0.0); 4];
-        for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
-            sums[0] = simd.mul_add_f64s(*x, *a, sums[0]);
-            sums[1] = simd.mul_add_f64s(*x, *b, sums[1]);
-            sums[2] = simd.mul_add_f64s(*x, *c, sums[2]);
-            sums[3] = simd.mul_add_f64s(*x, *d, sums[3]);
-        }
-        let rest = [a_rest, b_rest, c_rest, d_rest];
-        let last = |other: &[f64]| x_rest.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
-        std::array::from_fn(|i| simd.reduce_sum_f64s(sums[i]) + last(rest[i]))
+        four_products(simd, self.x, self.others)
     }
+}
+
+/// [`inner_products`] inside of vectorized code.
+#[inline(always)]
+pub(super) fn four_products<S: Simd>(simd: S, x: &[f64], others: [&[f64]; 4]) -> [f64; 4] {
+    let (x, x_rest) = S::as_simd_f64s(x);
+    let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] = others.map(|other| S::as_simd_f64s(other));
+    let mut sums = [simd.splat_f64s(0.0); 4];
+    for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
+        sums[0] = simd.mul_add_f64s(*x, *a, sums[0]);
+        sums[1] = simd.mul_add_f64s(*x, *b, sums[1]);
+        sums[2] = simd.mul_add_f64s(*x, *c, sums[2]);
+        sums[3] = simd.mul_add_f64s(*x, *d, sums[3]);
+    }
+    let rest = [a_rest, b_rest, c_rest, d_rest];
+    let last = |other: &[f64]| x_rest.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
+    std::array::from_fn(|i| simd.reduce_sum_f64s(sums[i]) + last(rest[i]))
 }
 
 /// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.

@@ -8,7 +8,7 @@
 //! product of matrices. Half of the work is then the product G v. It reads G from end to end, and each of its entries
 //! is computed by one thread, so the bytes of a result do not depend on the number of threads.
 //!
-//! We keep our own because that of faer 0.24.4 updates the whole matrix after each column, which takes up to three times
+//! We keep our own because that of faer 0.24.4 updates the whole matrix after each column, which takes about twice
 //! as long.
 
 use faer::linalg::householder;
@@ -18,7 +18,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::products::{inner_products, squared_length};
+use super::products::{four_products, inner_products, squared_length};
 use super::real::Real;
 use super::slices::{columns_of, vectorized};
 
@@ -76,7 +76,7 @@ impl Panel {
 
     /// Reduces column j of a matrix that lacks the updates of this panel, and returns τ.
     fn reduce(&mut self, j: usize, g: ArrayView2<'_, f64>, reflectors: &mut Mat<f64>) -> f64 {
-        let mut column = contiguous(g, j)[j..].to_vec();
+        let mut column = row_of(g, j)[j..].to_vec();
         for four in self.pairs_of_pairs(j) {
             let [v, w, next_v, next_w] = four;
             subtract(&mut column, [w[0], v[0], next_w[0], next_v[0]], four);
@@ -110,7 +110,7 @@ impl Panel {
 
     /// v, w, and the next v and w, from entry `first` on.
     fn pairs_of_pairs(&self, first: usize) -> impl Iterator<Item = [&[f64]; 4]> {
-        let row = move |rows, i| &contiguous(rows, i)[first..];
+        let row = move |rows, i| &row_of(rows, i)[first..];
         let (v, w) = (self.v.view(), self.w.view());
         (0..self.reduced).step_by(2).map(move |i| [row(v, i), row(w, i), row(v, i + 1), row(w, i + 1)])
     }
@@ -136,7 +136,7 @@ impl Panel {
     }
 }
 
-fn contiguous(rows: ArrayView2<'_, f64>, i: usize) -> &[f64] {
+fn row_of(rows: ArrayView2<'_, f64>, i: usize) -> &[f64] {
     rows.index_axis_move(Axis(0), i).to_slice().expect("rows are contiguous")
 }
 
@@ -204,22 +204,10 @@ impl WithSimd for TimesVector<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let skipped = self.g.nrows() - self.v.len();
-        let (v, v_rest) = S::as_simd_f64s(self.v);
         for (four, product) in self.product.chunks_mut(4).enumerate() {
-            let row = |i: usize| contiguous(self.g, skipped + self.first + 4 * four + i.min(product.len() - 1));
-            let rows = [row(0), row(1), row(2), row(3)].map(|row| S::as_simd_f64s(&row[skipped..]));
-            let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] = rows;
-            let mut sums = [simd.splat_f64s(0.0); 4];
-            for ((((x, a), b), c), d) in v.iter().zip(a).zip(b).zip(c).zip(d) {
-                sums[0] = simd.mul_add_f64s(*x, *a, sums[0]);
-                sums[1] = simd.mul_add_f64s(*x, *b, sums[1]);
-                sums[2] = simd.mul_add_f64s(*x, *c, sums[2]);
-                sums[3] = simd.mul_add_f64s(*x, *d, sums[3]);
-            }
-            let rest = [a_rest, b_rest, c_rest, d_rest];
-            for ((product, sum), rest) in product.iter_mut().zip(sums).zip(rest) {
-                *product = simd.reduce_sum_f64s(sum) + v_rest.iter().zip(rest).map(|(x, y)| x * y).sum::<f64>();
-            }
+            let row = |i: usize| &row_of(self.g, skipped + self.first + 4 * four + i.min(product.len() - 1))[skipped..];
+            let products = four_products(simd, self.v, [row(0), row(1), row(2), row(3)]);
+            product.copy_from_slice(&products[..product.len()]);
         }
     }
 }

@@ -54,7 +54,7 @@ fn next_marker(rest: &mut &[u8]) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_whole;
+    use super::{is_whole, most_pixels};
 
     /// A segment that contains an end marker, a scan with a stuffed byte and a restart, and the end marker.
     const FILE: &[u8] = b"\xFF\xD8\xFF\xE1\0\x04\xFF\xD9\xFF\xFF\xDA\0\x03x12\xFF\0\xFF\xD034\xFF\xD9";
@@ -70,5 +70,13 @@ mod tests {
     #[test]
     fn what_follows_the_end_does_not_matter() {
         assert!(is_whole(&[FILE, b"appended by a camera"].concat()));
+    }
+
+    #[test]
+    fn an_image_of_one_gray_has_enough_bytes() {
+        let mut bytes = Vec::new();
+        let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 1);
+        image::GrayImage::new(1024, 1024).write_with_encoder(encoder).expect("an image is encoded");
+        assert!(is_whole(&bytes) && most_pixels(bytes.len()) >= 1024 * 1024, "{} bytes", bytes.len());
     }
 }
