@@ -124,8 +124,8 @@ impl std::str::FromStr for Names {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Input {
-    /// Columns of a table to use, in this order: names, numbers from 0, or ranges such as 2-5. Put a name that contains
-    /// a comma in double quotes.
+    /// Columns of a table to use: names, numbers from 0, or ranges such as 2-5. `fit` keeps this order; with a model,
+    /// named columns are put into the order of the model. Put a name that contains a comma in double quotes.
     #[arg(long, value_name = "COLUMN,…")]
     pub(crate) columns: Vec<Names>,
 
@@ -268,7 +268,8 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Number of directions kept from block to block, or `all`; by default 2 k + 32. Has no effect on the scatter engine.
+    /// Number of directions kept from block to block, or `all`. By default 2 k + 32 if -k is a number and there is no
+    /// --truncation, otherwise `all`. Has no effect on the scatter engine.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 
@@ -280,7 +281,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: EngineName,
 
-    /// Number of rows to collect before each update of the model.
+    /// Number of rows to collect before each update of the model. Changes the result if directions are dropped.
     #[arg(long, value_name = "N")]
     pub(crate) block_rows: Option<usize>,
 
@@ -333,7 +334,15 @@ impl From<MissingName> for Missing {
 impl Settings {
     /// Whether these settings ask for directions to be dropped.
     pub(crate) fn drops(&self) -> bool {
-        self.truncation != "none" || self.max_rank.as_deref().is_some_and(|rank| rank != "all")
+        self.truncates() || self.limits_rank()
+    }
+
+    pub(crate) fn truncates(&self) -> bool {
+        self.truncation != "none"
+    }
+
+    pub(crate) fn limits_rank(&self) -> bool {
+        self.max_rank.as_deref().is_some_and(|rank| rank != "all")
     }
 
     pub(crate) fn options(&self, components: Components) -> anyhow::Result<FitOptions> {

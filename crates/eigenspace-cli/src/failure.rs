@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::table;
+
 /// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -29,8 +31,10 @@ pub(crate) enum Failure {
     NotChosen { path: PathBuf, column: String, chosen: Vec<String> },
     #[error("cannot use the columns of `{}`: found `{found}` where the model has `{expected}`", path.display())]
     ColumnOrder { path: PathBuf, expected: String, found: String },
-    #[error("cannot tell scores from distances in `{}`: it has {columns} unnamed columns, two more than the {components} components of the model", path.display())]
+    #[error("cannot tell scores from distances in `{}`: none of its {columns} columns is named as a score (PC1, PC2, …), and the model reports {}", path.display(), table::counted(*components as u64, "component"))]
     MaybeDistances { path: PathBuf, columns: usize, components: usize },
+    #[error("cannot read {wanted} scores from `{}`: it has {columns} columns of scores", path.display())]
+    ScoreCount { path: PathBuf, wanted: usize, columns: usize },
     #[error("cannot read scores from `{}`: column {place} is `{found}`, expected `{expected}`", path.display())]
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
     #[error("cannot read scores from `{}`: its columns are those of the rows that the model was fitted on", path.display())]
@@ -105,7 +109,9 @@ impl Failure {
             Self::Rank { .. } => "use for example --max-rank 100 or --max-rank all",
             Self::Axes { .. } => "name two components, for example --axes 1,2; only a scatter plot can have three",
             Self::SameAxes { .. } => "name different components, for example --axes 1,2",
-            Self::OptionOfOtherPlots { .. } => "leave out the option, or choose another kind of plot",
+            Self::OptionOfOtherPlots { option, .. } => {
+                return Some(format!("leave out {option}, or choose another kind of plot"));
+            }
             Self::OptionOfOtherFormats { .. } => {
                 "leave out the option; if the format was inferred wrongly from the file name, set it with --format"
             }
@@ -122,10 +128,13 @@ impl Failure {
                 "convert all images to the same number of bits per value, and fit both models again"
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
+            Self::ScoreCount { .. } => {
+                "leave out -k to use all scores; to use only some of them, name them, for example --columns PC1,PC2"
+            }
             Self::ColumnOrder { .. } => "put the columns into the order of the model",
             Self::MaybeDistances { columns, .. } => {
                 return Some(format!(
-                    "write the scores to .csv or .parquet, where columns have names, or leave out --distances; \
+                    "let `eigenspace project` write the scores to .csv or .parquet, which keep the names, or leave out --distances; \
                      if all {columns} columns are scores, use -k {columns}"
                 ));
             }

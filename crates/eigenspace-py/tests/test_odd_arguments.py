@@ -158,7 +158,7 @@ SETTINGS = {
     "max_rank": (["a", 0, -1, 1.5, NAN, object(), [1]], "max_rank|rank"),
     "batch_size": (["a", 0, -1, 2.5, NAN, object(), [1]], "batch_size"),
     "truncation": (["a", 3, object(), "rank:0", "rank:-1", "energy:0"], "truncation|rank|share"),
-    "forgetting": (["a", 0, -1, 1.5, NAN, object(), "block:2", "half-life:-1", "half-life:0"], "forget"),
+    "forgetting": (["a", 0, -1, 1.5, NAN, object(), "block:2", "half-life:-1", "half-life:0"], "forget|half-life"),
     "missing": (["a", None, 3, object()], "missing"),
 }
 

@@ -35,7 +35,7 @@ pub enum Error {
         found: usize,
     },
     /// The part has more rows, or more weight, than the whole.
-    #[error("cannot split {part} rows (weight {part_weight}) off a model of {whole} rows (weight {whole_weight})")]
+    #[error("cannot split {} (weight {part_weight}) off a model of {} (weight {whole_weight})", rows(*part), rows(*whole))]
     SplitTooLarge {
         /// Rows in the whole.
         whole: u64,
@@ -248,11 +248,15 @@ pub enum Error {
         /// The weight.
         value: f64,
     },
-    /// A forgetting factor outside (0, 1], or a half-life that is not positive.
-    #[error(
-        "invalid forgetting factor or half-life {value}: expected a factor above 0 and at most 1, or a half-life above 0"
-    )]
+    /// A forgetting factor outside (0, 1].
+    #[error("invalid forgetting factor {value}: expected a number above 0 and at most 1")]
     InvalidForgetting {
+        /// What was given.
+        value: f64,
+    },
+    /// A half-life that is not positive, or not finite.
+    #[error("invalid half-life {value}: expected a number of rows above 0")]
+    InvalidHalfLife {
         /// What was given.
         value: f64,
     },
@@ -337,7 +341,8 @@ impl Error {
             Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::InvalidForgetting { .. } => "use for example 0.99 per row, which remembers about 100 rows; 1 forgets nothing".into(),
+            Self::InvalidForgetting { .. } => "use for example 0.99, which remembers about 100 rows if applied with each row; 1 forgets nothing".into(),
+            Self::InvalidHalfLife { .. } => "use for example 100, which halves the weight of a row after 100 later rows".into(),
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
             Self::NameCount { features, .. } => format!("pass {features} names, or none"),
             Self::LabelCount { .. } => "pass at most one label for each component".into(),
@@ -362,4 +367,9 @@ impl Error {
         };
         Some(text)
     }
+}
+
+/// A number of rows, for a message.
+fn rows(count: u64) -> String {
+    if count == 1 { "1 row".into() } else { format!("{count} rows") }
 }

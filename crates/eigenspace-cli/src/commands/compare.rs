@@ -29,8 +29,8 @@ pub(crate) struct Compare {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<usize>,
 
-    /// Exit with code 1 if the sine of the largest angle, or the difference of the standard deviations relative to the
-    /// largest one, exceeds this.
+    /// Exit with code 1 if the sine of the largest angle between the subspaces, or the largest difference between the
+    /// standard deviations of the components, relative to the largest of them, exceeds this.
     #[arg(long, value_name = "SINE", value_parser = distance)]
     within: Option<f64>,
 
@@ -93,7 +93,7 @@ impl Compare {
                 ("components", k.to_string()),
                 ("subspace distance", format!("{:.3e} (sine of the largest angle)", largest.sin())),
                 ("largest angle", format!("{:.3e} rad ({:.3} degrees)", largest, largest.to_degrees())),
-                ("deviations", format!("differ by at most {spread:.3e} of the largest")),
+                ("deviations", format!("standard deviations differ by at most {spread:.3e} of the largest")),
                 ("means", format!("{} apart", number(mean))),
                 ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
                 ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),

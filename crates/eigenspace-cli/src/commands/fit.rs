@@ -42,7 +42,8 @@ pub(crate) struct Fit {
     #[arg(long)]
     uncentered: bool,
 
-    /// Meaning of the weights: how often a row occurs, or how reliable it is (also for weights that sum to one).
+    /// Meaning of the weights: `frequency` (how often a row occurs) or `reliability` (how reliable it is; also for
+    /// weights that sum to one).
     #[arg(long, value_name = "KIND", default_value = "frequency")]
     weight_kind: WeightKind,
 
@@ -98,9 +99,12 @@ impl Fit {
         let mut stream = stream.with_metadata(metadata)?;
         output::message(&format!("{plan}"));
         if plan.engine == Engine::Scatter && self.settings.drops() {
-            output::message(
-                "--max-rank and --truncation have no effect: the scatter engine drops nothing; use --engine factor",
-            );
+            let options = match (self.settings.limits_rank(), self.settings.truncates()) {
+                (true, true) => "--max-rank and --truncation have",
+                (true, false) => "--max-rank has",
+                _ => "--truncation has",
+            };
+            output::message(&format!("{options} no effect: the scatter engine drops nothing; use --engine factor",));
         }
         let mut read = first;
         rows::for_each("fit", rows, first, |block| {

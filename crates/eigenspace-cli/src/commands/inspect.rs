@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args;
 use crate::opened::Opened;
-use crate::table::{count, facts, number, percent, table};
+use crate::table::{count, counted, facts, number, percent, table};
 use crate::{output, shell, warn};
 
 /// Number of components listed by default.
@@ -85,14 +85,14 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         ("model", opened.path.display().to_string()),
         ("rows", format!("{}{weight}", count(model.count()))),
         ("features", features(opened)),
-        ("components", format!("{shown} reported, {} directions kept", model.rank())),
+        ("components", format!("{shown} reported, {} kept", counted(model.rank() as u64, "direction"))),
         ("explained", format!("{} of the variance", percent(explained))),
         ("certificate", exact),
     ];
     if !certificate.is_exact() && shown > 0 {
         let angle = certificate.angle_bound(shown);
         let bound = if angle < 1.0 { format!("at most {:.2e} rad", angle.asin()) } else { "not bounded".into() };
-        lines.push(("angle", format!("{bound}, between the {shown} components and the exact ones")));
+        lines.push(("angle", format!("{bound} between the {shown} components and the exact ones")));
     }
     if !certificate.is_proven() {
         lines.push((

@@ -33,7 +33,7 @@ pub(crate) struct Reconstruct {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Number of components that the scores have; by default that of the model.
+    /// Number of scores of each row; by default, the number of columns of scores in the file.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
@@ -62,6 +62,10 @@ impl Reconstruct {
         let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;
         let components = opened.model().n_components();
         let named = check(source.columns(), components, &self.scores[0])?;
+        let columns = source.columns().count;
+        if self.components.is_some() && columns != components {
+            return Err(Failure::ScoreCount { path: self.scores[0].clone(), wanted: components, columns }.into());
+        }
         let columns = opened.metadata().feature_names();
         if named.is_none() && columns.is_some() && columns == source.columns().names.as_deref() {
             return Err(Failure::RowsForScores { path: self.scores[0].clone() }.into());

@@ -85,14 +85,23 @@ fn distances_are_not_taken_for_scores() {
         let said = directory.refused(&format!("reconstruct {model} w.npy"));
         assert_eq!(
             said.err,
-            "error: cannot tell scores from distances in `w.npy`: it has 3 unnamed columns, two more than the \
-             1 components of the model\n\nhint: write the scores to .csv or .parquet, where columns have names, \
-             or leave out --distances; if all 3 columns are scores, use -k 3\n"
+            "error: cannot tell scores from distances in `w.npy`: none of its 3 columns is named as a score \
+             (PC1, PC2, …), and the model reports 1 component\n\nhint: let `eigenspace project` write the scores to \
+             .csv or .parquet, which keep the names, or leave out --distances; if all 3 columns are scores, use -k 3\n"
         );
     }
     directory.done("project k1 t.csv -k 3 -o all.npy --quiet");
     directory.done("project k1 t.csv -k 3 -o all.csv --quiet");
     assert_eq!(directory.done("reconstruct k1 all.npy -k 3"), directory.done("reconstruct k1 all.csv"));
+    let said = directory.refused("reconstruct k1 all.csv -k 2");
+    assert_eq!(
+        said.err,
+        "error: cannot read 2 scores from `all.csv`: it has 3 columns of scores\n\nhint: leave out -k to use all \
+         scores; to use only some of them, name them, for example --columns PC1,PC2\n"
+    );
+    directory.done("project k1 t.csv -k 2 -o two.csv --quiet");
+    let two = directory.done("reconstruct k1 two.csv");
+    assert_eq!(directory.done("reconstruct k1 all.csv --columns PC1,PC2"), two);
     directory.done("project k1 t.csv --distances -o w.csv --quiet");
     directory.done("project k1 t.csv --distances -o w.parquet --quiet");
     directory.done("project k1 t.csv -o z.csv --quiet");

@@ -158,7 +158,7 @@ pub enum FormatError {
         what: &'static str,
     },
     /// A model that is not a recognizer.
-    #[error("expected a recognizer, found a model without people")]
+    #[error("the model has no people, so it is not a recognizer")]
     NoRecognizer,
     /// Not a checkpoint, or a broken one.
     #[error("it is not a checkpoint of this version of eigenspace")]
@@ -240,6 +240,8 @@ fn file_or_standard(path: &Path, action: &str) -> String {
 fn wrong_length(expected: u64, found: u64) -> String {
     match found {
         0 => "it is empty".into(),
+        // Too short for the length of the header, which is in the first 8 bytes.
+        found if expected == 8 => format!("it has {found} bytes, expected at least 8"),
         found => format!("it has {found} bytes, expected {expected}"),
     }
 }

@@ -88,6 +88,12 @@ pub enum SourceError {
         /// The probable delimiter, if the chosen one does not occur in the first line of text.
         delimiter: Option<char>,
     },
+    /// Weights in more than one column.
+    #[error("the weights have {found} columns, expected 1")]
+    WeightColumns {
+        /// Columns of the file.
+        found: usize,
+    },
     /// The number of columns differs from the files before, or from the model.
     #[error("it has {}, expected {expected}", counted(*found))]
     ColumnCount {
@@ -187,7 +193,7 @@ pub enum SourceError {
         column: String,
     },
     /// A value that is infinite, or too large.
-    #[error("{place}, column {column}: the value is {value:?}, expected a finite number below 1e140", column = printable(column))]
+    #[error("{place}, column {column}: the value is {value:?}, expected a number between -1e140 and 1e140", column = printable(column))]
     Value {
         /// The row.
         place: Place,
@@ -272,6 +278,7 @@ impl SourceError {
             Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
             Self::Width { expected, .. } => format!("all rows must have {}, like the first", counted(*expected)),
             Self::ColumnCount { expected, .. } => format!("pass rows with {}", counted(*expected)),
+            Self::WeightColumns { .. } => "pass a file with one column, the weights".into(),
             Self::DecimalMark { .. } => "choose another delimiter, for example a semicolon".into(),
             Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),

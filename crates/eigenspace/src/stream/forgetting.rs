@@ -50,7 +50,7 @@ impl Forgetting {
             Self::PerRow(value) | Self::PerBlock(value) if !(value > 0.0 && value <= 1.0) => {
                 Err(Error::InvalidForgetting { value })
             }
-            Self::HalfLife(value) if !(value > 0.0 && value.is_finite()) => Err(Error::InvalidForgetting { value }),
+            Self::HalfLife(value) if !(value > 0.0 && value.is_finite()) => Err(Error::InvalidHalfLife { value }),
             _ => Ok(self),
         }
     }

@@ -76,6 +76,7 @@ impl std::fmt::Display for Plan {
         }
         write!(f, "factor engine, exact for {} rows, then blocks of {}", self.exact_rows, self.block_rows)?;
         match self.max_rank {
+            Some(1) => write!(f, " reduced to 1 direction"),
             Some(rank) => write!(f, " reduced to {rank} directions"),
             None => Ok(()),
         }

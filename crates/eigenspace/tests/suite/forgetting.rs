@@ -104,9 +104,9 @@ fn a_stream_that_forgets_follows_a_change_and_its_bound_fades() {
 
 #[test]
 fn factors_that_mean_nothing_are_refused() {
-    for forgetting in
-        [Forgetting::PerRow(0.0), Forgetting::PerRow(1.1), Forgetting::PerBlock(f64::NAN), Forgetting::HalfLife(0.0)]
-    {
+    let half_life = FitOptions::new().forgetting(Forgetting::HalfLife(0.0)).stream(3);
+    assert!(matches!(half_life, Err(Error::InvalidHalfLife { value: 0.0 })));
+    for forgetting in [Forgetting::PerRow(0.0), Forgetting::PerRow(1.1), Forgetting::PerBlock(f64::NAN)] {
         assert!(matches!(FitOptions::new().forgetting(forgetting).stream(3), Err(Error::InvalidForgetting { .. })));
     }
     let model = EigenspaceModel::fit(Array2::<f64>::eye(3).view()).unwrap();

@@ -37,11 +37,12 @@ const LISTED: usize = 5;
   leave-one-out  test each image with a recognizer trained on all others
   incremental    enroll people one by one, with 5 images each (incremental-N: N images)
 
-The model is fitted on the training images only. Deviations have the divisor (repeats - 1).
+The model is fitted on the training images only. Standard deviations over the repeats have the
+divisor (repeats - 1).
 
-first-N and random-N also measure strangers. A quarter of the people at a time is left out of both the model and
-the recognizer. The learned thresholds are then applied to images of these strangers and to new images of the
-enrolled people. Intervals are 95 % confidence intervals over people.")]
+first-N and random-N also measure strangers. A quarter of the people at a time is left out of both
+the model and the recognizer. The learned thresholds are then applied to images of these strangers
+and to new images of the enrolled people. Intervals are 95 % confidence intervals over people.")]
 pub(crate) struct Evaluate {
     /// Directories with a subdirectory of images for each person.
     #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]

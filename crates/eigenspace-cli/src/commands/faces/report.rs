@@ -6,7 +6,7 @@ use eigenspace::faces::{Recognizer, Threshold, Thresholds};
 use serde_json::{Value, json};
 
 use crate::output;
-use crate::table::{count, facts, number, percent, table};
+use crate::table::{count, counted, facts, number, percent, table};
 
 /// Prints the summary of a new or changed recognizer.
 pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyhow::Result<()> {
@@ -37,7 +37,10 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
         ("recognizer", path.display().to_string()),
         ("people", count(recognizer.people().len() as u64)),
         ("images", format!("{}{size}", count(model.count()))),
-        ("components", format!("{} reported, {} directions kept", model.n_components(), model.rank())),
+        (
+            "components",
+            format!("{} reported, {} kept", model.n_components(), counted(model.rank() as u64, "direction")),
+        ),
         ("explained", format!("{} of the variance", percent(explained))),
         ("certificate", exact),
         (

@@ -9,7 +9,8 @@ use crate::args;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Recognizer")]
 pub(crate) struct Settings {
-    /// Number of components: a number, a share of variance such as 0.95, or `all`; 40 for a new recognizer.
+    /// Number of components: a number, a share of variance such as 0.95, or `all`. By default that of the recognizer; 40 when
+    /// training.
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
@@ -30,7 +31,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DISTANCE")]
     not_a_face: Option<String>,
 
-    /// Share of new images of known people that learned thresholds accept; 0.95 for a new recognizer.
+    /// Share of new images of known people that learned thresholds accept. By default that of the recognizer; 0.95 when
+    /// training.
     #[arg(long, value_name = "SHARE")]
     accept: Option<f64>,
 

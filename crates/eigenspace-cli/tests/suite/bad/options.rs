@@ -112,11 +112,18 @@ fn forgetting() {
     assert_snapshot!(directory.refused("fit t.csv --forgetting 1.5 -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: invalid forgetting factor or half-life 1.5: expected a factor above 0 and at most 1, or a half-life above 0
+    error: invalid forgetting factor 1.5: expected a number above 0 and at most 1
 
-    hint: use for example 0.99 per row, which remembers about 100 rows; 1 forgets nothing
+    hint: use for example 0.99, which remembers about 100 rows if applied with each row; 1 forgets nothing
     ");
-    for option in ["--half-life=0", "--half-life=-1", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
+    assert_snapshot!(directory.refused("fit t.csv --half-life=-1 -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: invalid half-life -1: expected a number of rows above 0
+
+    hint: use for example 100, which halves the weight of a row after 100 later rows
+    ");
+    for option in ["--half-life=0", "--half-life=nan", "--forgetting=0", "--forgetting=nan"] {
         directory.refused(&format!("fit t.csv {option} -o m.safetensors"));
     }
 }
@@ -199,7 +206,7 @@ fn a_negative_number_reaches_its_option() {
     for (line, about) in [
         ("fit t.csv -o n -k -1", "invalid number of components `-1`"),
         ("fit t.csv -o n --max-rank -3", "invalid rank `-3`"),
-        ("fit t.csv -o n --forgetting -0.5", "invalid forgetting factor or half-life -0.5"),
+        ("fit t.csv -o n --forgetting -0.5", "invalid forgetting factor -0.5"),
         ("compare m m --within -1", "'-1' for '--within"),
         ("plot monitor m t.csv --confidence -1 -o s.svg", "invalid confidence -1"),
         ("inspect m --threads -2", "'-2' for '--threads"),

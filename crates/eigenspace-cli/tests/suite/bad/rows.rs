@@ -167,7 +167,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `infinite.csv`
-      cause: line 3, column `b`: the value is inf, expected a finite number below 1e140
+      cause: line 3, column `b`: the value is inf, expected a number between -1e140 and 1e140
 
     hint: leave out the row or the column, or divide the column by a constant
     ");
@@ -219,8 +219,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
 fn the_index_of_a_data_frame_is_left_out_with_a_notice() {
     let directory = fitted_and("frame.csv", ",x,y\n0,1.5,2\n1,3,4\n2,5,7\n");
     let said = directory.run("fit frame.csv -o m.safetensors");
-    let notice =
-        "the first column has no name; taking it for row names and leaving it out (use --keep-index to keep it)\n";
+    let notice = "the first column has no name and looks like the index of a data frame; leaving it out (use --keep-index to keep it)\n";
     assert!(said.err.starts_with(notice), "{}", said.err);
     assert!(said.out.contains("features     2: x, y\n"), "{}", said.out);
     let said = directory.run("fit frame.csv --keep-index -o m.safetensors");
@@ -351,9 +350,9 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `w.csv`
-      cause: it has 2 columns, expected 1
+      cause: the weights have 2 columns, expected 1
 
-    hint: pass rows with 1 column
+    hint: pass a file with one column, the weights
     ");
     directory.write("negative.csv", "a,w\n1,1\n2,-3\n");
     assert_snapshot!(directory.refused("fit negative.csv --weight-column w -o m.safetensors -q"), @"

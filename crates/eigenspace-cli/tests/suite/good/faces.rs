@@ -135,7 +135,7 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     exit: 2
     ----- stderr -----
     error: cannot read `model.safetensors` as a model
-      cause: expected a recognizer, found a model without people
+      cause: the model has no people, so it is not a recognizer
 
     hint: train one on images of people, with one directory for each person
     ");

@@ -198,7 +198,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     components         1
     subspace distance  0.000e0 (sine of the largest angle)
     largest angle      0.000e0 rad (0.000 degrees)
-    deviations         differ by at most 0.000e0 of the largest
+    deviations         standard deviations differ by at most 0.000e0 of the largest
     means              0 apart
     rows               4 and 4
     total variance     0.833333 and 0.833333

@@ -27,7 +27,7 @@ use crate::io::source::SourceError;
 use crate::io::source::table::guarded;
 
 /// The name of the format in error messages.
-pub(super) const FORMAT: &str = "Arrow IPC";
+pub(super) const FORMAT: &str = "Arrow IPC file";
 
 /// Upper bound on the compression ratio of LZ4 and Zstandard.
 const MAX_COMPRESSION_RATIO: i64 = 1 << 16;

@@ -39,7 +39,7 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::IndexColumn { column } if column.is_empty() => {
-                write!(f, "the first column has no name; taking it for row names and leaving it out")
+                write!(f, "the first column has no name and looks like the index of a data frame; leaving it out")
             }
             Self::IndexColumn { column } => {
                 write!(f, "the column `{column}` looks like the index of a data frame; leaving it out")

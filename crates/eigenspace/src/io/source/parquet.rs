@@ -43,7 +43,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     Ok(Box::new(Table::open(path, groups, layout, Some(rows))?))
 }
 
-const FORMAT: &str = "Parquet";
+const FORMAT: &str = "Parquet file";
 
 /// A file whose parts are read by parquet. parquet 59.3 skips some fields of a page header without noticing the end of
 /// the file, so that a few bytes keep it busy for minutes: here, the end is an error when it was found too often.

@@ -20,7 +20,7 @@ impl Weighted {
     pub fn new(rows: Box<dyn RowSource>, weights: Box<dyn RowSource>) -> Result<Self, Error> {
         let found = weights.columns().count;
         if found != 1 {
-            return Err(at("weights")(SourceError::ColumnCount { expected: 1, found }));
+            return Err(at("weights")(SourceError::WeightColumns { found }));
         }
         Ok(Self { rows, weights, waiting: Vec::new(), done: 0 })
     }

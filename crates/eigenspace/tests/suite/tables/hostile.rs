@@ -94,7 +94,10 @@ fn bytes_that_never_were_a_table_are_refused() {
     }
     let old = directory.path().join("old.feather");
     std::fs::write(&old, b"FEA1\0\0\0\0FEA1").unwrap();
-    assert_eq!(refusal(&old, &options()), "not a valid Arrow IPC: it is Feather version 1, and only version 2 is read");
+    assert_eq!(
+        refusal(&old, &options()),
+        "not a valid Arrow IPC file: it is Feather version 1, and only version 2 is read"
+    );
 }
 
 #[test]
