@@ -10,16 +10,20 @@
 //! enough work for each core; the rows of a tile stay in the cache.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 use pulp::{Arch, Simd, WithSimd};
 
 use super::slices::vectorized;
 
 /// Columns of a panel, a multiple of every vector width.
 const PAIR_PANEL: usize = 512;
-/// Rows of a tile: as many sums as fit in the registers.
-const LEFT: usize = 2;
-const RIGHT: usize = 4;
+/// Numbers from the panel of one row to that of the next: one cache line more than the panel, since addresses a power of
+/// two apart compete for the same lines of the cache.
+const STRIDE: usize = PAIR_PANEL + LINE;
+/// Numbers in a cache line.
+const LINE: usize = 8;
+/// Rows on the left that are multiplied before the next ones: their panels stay in the cache of a core.
+const LEFT_ROWS: usize = 192;
 /// Below this number of products, one thread is faster.
 const PARALLEL_PRODUCTS: usize = 1 << 18;
 
@@ -63,37 +67,20 @@ impl Shifted<'_> {
 /// The products of rows on the left with rows on the right, one row of the result for each row on the right. Row i on the
 /// left is multiplied only by the first `limits[i]` rows on the right; limits are non-decreasing, and entries beyond them
 /// are undefined.
-pub(crate) fn pair_products(left: Shifted<'_>, right: Shifted<'_>, limits: &[usize]) -> Array2<f64> {
+pub(crate) fn pair_products<'a>(left: Shifted<'a>, right: Shifted<'a>, limits: &[usize]) -> Array2<f64> {
     let (lefts, rights, width) = (left.rows.nrows(), right.rows.nrows(), left.rows.ncols());
     let mut out = Array2::zeros((rights, lefts));
     if out.is_empty() {
         return out;
     }
-    let multiply = |first: usize, mut out: ndarray::ArrayViewMut2<'_, f64>| {
-        let mut packed = vec![0.0; lefts * PAIR_PANEL];
-        let mut few = vec![0.0; RIGHT * PAIR_PANEL];
-        for start in (0..width).step_by(PAIR_PANEL) {
-            let columns = start..width.min(start + PAIR_PANEL);
-            let needed = limits.partition_point(|limit| *limit <= first);
-            for (i, to) in packed.chunks_exact_mut(PAIR_PANEL).enumerate().skip(needed) {
-                left.pack(i, columns.clone(), to);
-            }
-            for (tile, mut out) in out.axis_chunks_iter_mut(Axis(0), RIGHT).enumerate() {
-                let at = first + tile * RIGHT;
-                for (j, to) in few.chunks_exact_mut(PAIR_PANEL).enumerate().take(out.nrows()) {
-                    right.pack(at + j, columns.clone(), to);
-                }
-                let from = limits.partition_point(|limit| *limit <= at);
-                let sums = out.as_slice_mut().expect("whole rows of a new matrix are contiguous");
-                Arch::new().dispatch(Tiles { left: &packed, from, right: &few, sums, stride: lefts });
-            }
-        }
+    let multiply = |first: usize, out: ArrayViewMut2<'_, f64>| {
+        Arch::new().dispatch(Products { left, right, limits, first, out });
     };
     if lefts * rights * width < PARALLEL_PRODUCTS || rayon::current_num_threads() == 1 {
         multiply(0, out.view_mut());
     } else {
-        // The division has no effect on any sum.
-        let part = rights.div_ceil(2 * rayon::current_num_threads()).next_multiple_of(RIGHT);
+        // The division has no effect on any sum. Twelve rows are whole tiles of either size.
+        let part = rights.div_ceil(2 * rayon::current_num_threads()).next_multiple_of(12);
         out.axis_chunks_iter_mut(Axis(0), part)
             .into_par_iter()
             .enumerate()
@@ -102,46 +89,99 @@ pub(crate) fn pair_products(left: Shifted<'_>, right: Shifted<'_>, limits: &[usi
     out
 }
 
-/// Adds the products of a panel: of the rows on the left after `from` with a few rows on the right.
-struct Tiles<'a> {
-    left: &'a [f64],
-    from: usize,
-    right: &'a [f64],
-    sums: &'a mut [f64],
-    stride: usize,
+/// Room for the panels of some rows.
+fn panels(rows: usize) -> Vec<f64> {
+    vec![0.0; rows * STRIDE + LINE]
 }
 
-impl WithSimd for Tiles<'_> {
+/// The part that begins with a cache line: a vector that is in two lines takes twice the time to load.
+fn aligned(panels: &mut [f64]) -> &mut [f64] {
+    let offset = panels.as_ptr().align_offset(LINE * size_of::<f64>());
+    &mut panels[offset.min(LINE)..]
+}
+
+/// The panel of one of these rows.
+fn panel(panels: &[f64], row: usize) -> &[f64] {
+    &panels[row * STRIDE..][..PAIR_PANEL]
+}
+
+/// Adds the products of rows on the left with some rows on the right, of which the first has this number.
+struct Products<'a, 'b> {
+    left: Shifted<'a>,
+    right: Shifted<'a>,
+    limits: &'b [usize],
+    first: usize,
+    out: ArrayViewMut2<'b, f64>,
+}
+
+impl WithSimd for Products<'_, '_> {
     type Output = ();
 
+    /// As many sums as fit in the registers, besides the factors.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { left, from, right, sums, stride } = self;
-        let right: [&[f64]; RIGHT] = std::array::from_fn(|j| &right[j * PAIR_PANEL..(j + 1) * PAIR_PANEL]);
-        let row = |i: usize| &left[i * PAIR_PANEL..(i + 1) * PAIR_PANEL];
-        let mut add = |i: usize, products: [f64; RIGHT]| {
-            sums.chunks_exact_mut(stride).zip(products).for_each(|(sums, product)| sums[i] += product);
-        };
-        let mut i = from;
-        while i + LEFT <= stride {
-            let products = tile::<S, LEFT>(simd, std::array::from_fn(|k| row(i + k)), right);
-            products.into_iter().enumerate().for_each(|(k, products)| add(i + k, products));
-            i += LEFT;
-        }
-        for i in i..stride {
-            let [products] = tile::<S, 1>(simd, [row(i)], right);
-            add(i, products);
+        if S::REGISTER_COUNT >= 32 { self.in_tiles::<S, 4, 6>(simd) } else { self.in_tiles::<S, 2, 4>(simd) }
+    }
+}
+
+impl Products<'_, '_> {
+    #[inline(always)]
+    fn in_tiles<S: Simd, const LEFT: usize, const RIGHT: usize>(self, simd: S) {
+        let Self { left, right, limits, first, mut out } = self;
+        let (lefts, width) = left.rows.dim();
+        let (mut packed, mut few) = (panels(lefts.min(LEFT_ROWS)), panels(RIGHT));
+        let (packed, few) = (aligned(&mut packed), aligned(&mut few));
+        // Rows on the left before this one are multiplied by none of the rows on the right after `at`.
+        let needed = |at: usize| limits.partition_point(|limit| *limit <= at);
+        for start in (0..width).step_by(PAIR_PANEL) {
+            let columns = start..width.min(start + PAIR_PANEL);
+            for block in (needed(first)..lefts).step_by(LEFT_ROWS) {
+                let end = lefts.min(block + LEFT_ROWS);
+                for (i, to) in (block..end).zip(packed.chunks_exact_mut(STRIDE)) {
+                    left.pack(i, columns.clone(), &mut to[..PAIR_PANEL]);
+                }
+                for (number, mut out) in out.axis_chunks_iter_mut(Axis(0), RIGHT).enumerate() {
+                    let at = first + number * RIGHT;
+                    let from = needed(at).max(block);
+                    if from >= end {
+                        break;
+                    }
+                    for (j, to) in few.chunks_exact_mut(STRIDE).enumerate().take(out.nrows()) {
+                        right.pack(at + j, columns.clone(), &mut to[..PAIR_PANEL]);
+                    }
+                    let sums = out.as_slice_mut().expect("whole rows of a new matrix are contiguous");
+                    let others: [&[f64]; RIGHT] = std::array::from_fn(|j| panel(few, j));
+                    let mut add = |i: usize, products: [f64; RIGHT]| {
+                        sums.chunks_exact_mut(lefts).zip(products).for_each(|(sums, product)| sums[i] += product);
+                    };
+                    let mut i = from;
+                    while i + LEFT <= end {
+                        let rows = std::array::from_fn(|k| panel(packed, i + k - block));
+                        let products = tile::<S, LEFT, RIGHT>(simd, rows, others);
+                        products.into_iter().enumerate().for_each(|(k, products)| add(i + k, products));
+                        i += LEFT;
+                    }
+                    for i in i..end {
+                        let [products] = tile::<S, 1, RIGHT>(simd, [panel(packed, i - block)], others);
+                        add(i, products);
+                    }
+                }
+            }
         }
     }
 }
 
 /// The products of a panel of some rows with each other. Each has its own lanes, so it does not depend on the others.
 #[inline(always)]
-fn tile<S: Simd, const ROWS: usize>(simd: S, left: [&[f64]; ROWS], right: [&[f64]; RIGHT]) -> [[f64; RIGHT]; ROWS] {
+fn tile<S: Simd, const LEFT: usize, const RIGHT: usize>(
+    simd: S,
+    left: [&[f64]; LEFT],
+    right: [&[f64]; RIGHT],
+) -> [[f64; RIGHT]; LEFT] {
     let vectors = PAIR_PANEL / S::F64_LANES;
     let left = left.map(|row| &S::as_simd_f64s(row).0[..vectors]);
     let right = right.map(|row| &S::as_simd_f64s(row).0[..vectors]);
-    let mut sums = [[simd.splat_f64s(0.0); RIGHT]; ROWS];
+    let mut sums = [[simd.splat_f64s(0.0); RIGHT]; LEFT];
     for c in 0..vectors {
         let factors: [S::f64s; RIGHT] = std::array::from_fn(|j| right[j][c]);
         for (sums, row) in sums.iter_mut().zip(&left) {
@@ -151,7 +191,14 @@ fn tile<S: Simd, const ROWS: usize>(simd: S, left: [&[f64]; ROWS], right: [&[f64
             }
         }
     }
-    sums.map(|sums| sums.map(|sum| simd.reduce_sum_f64s(sum)))
+    // Loops, because closures for `map` would not be compiled with the instructions of the vectors.
+    let mut products = [[0.0; RIGHT]; LEFT];
+    for (products, sums) in products.iter_mut().zip(&sums) {
+        for (product, sum) in products.iter_mut().zip(sums) {
+            *product = simd.reduce_sum_f64s(*sum);
+        }
+    }
+    products
 }
 
 #[cfg(test)]

@@ -146,7 +146,12 @@ pub(super) fn four_products<S: Simd>(simd: S, x: &[f64], others: [&[f64]; 4]) ->
     }
     let rest = [a_rest, b_rest, c_rest, d_rest];
     let last = |other: &[f64]| x_rest.iter().zip(other).map(|(x, y)| x * y).sum::<f64>();
-    std::array::from_fn(|i| simd.reduce_sum_f64s(sums[i]) + last(rest[i]))
+    // A loop, because a closure would not be compiled with the instructions of the vectors.
+    let mut products = [0.0; 4];
+    for ((product, sum), rest) in products.iter_mut().zip(sums).zip(rest) {
+        *product = simd.reduce_sum_f64s(sum) + last(rest);
+    }
+    products
 }
 
 /// `A Bᵀ` for two matrices with few rows and the same large number of columns, in f64.
