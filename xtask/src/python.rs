@@ -42,7 +42,8 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     runner.run(module("types", &["mypy", "--config-file", &settings, &format!("{PACKAGE}/python")]))?;
     runner.run(module("stubs", &["mypy.stubtest", "eigenspace._core"]))?;
     let command = rust::build_command(runner)?;
-    let tests = pytest(&python, &[TESTS, PACKAGE]).variable("EIGENSPACE", command);
+    // Two processes, because most tests use one thread, and those that use all threads should not be many at a time.
+    let tests = pytest(&python, &["-n", "2", TESTS, PACKAGE]).variable("EIGENSPACE", command);
     runner.run(tests.variable("EIGENSPACE_ORL", faces))?;
 
     let oldest = environment(runner, "venv-oldest", &format!("{PACKAGE}/tests/requirements-oldest.txt"))?;

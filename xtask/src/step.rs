@@ -15,14 +15,18 @@ pub(crate) struct Runner {
     pub(crate) root: PathBuf,
     /// The arguments after the name of the task.
     pub(crate) arguments: Vec<OsString>,
-    passed: usize,
+    /// The names of the steps that passed, and their seconds.
+    passed: Vec<(&'static str, u64)>,
     started: Instant,
 }
+
+/// So many steps are named in the summary.
+const LONGEST: usize = 5;
 
 impl Runner {
     pub(crate) fn new(arguments: Vec<OsString>) -> Self {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: own.parent().unwrap_or(own).to_path_buf(), arguments, passed: 0, started: Instant::now() }
+        Self { root: own.parent().unwrap_or(own).to_path_buf(), arguments, passed: Vec::new(), started: Instant::now() }
     }
 
     pub(crate) fn target(&self) -> PathBuf {
@@ -32,6 +36,7 @@ impl Runner {
     pub(crate) fn run(&mut self, step: Step) -> Result<(), Error> {
         let line = step.line(&self.root);
         output::message(&format!("==> {}: {line}", step.name));
+        let started = Instant::now();
         let mut command = Command::new(&step.program);
         command.args(&step.arguments).envs(step.variables.clone());
         if step.silent {
@@ -41,14 +46,21 @@ impl Runner {
         if !status.success() && (status.code().is_none_or(|code| !step.accepted.contains(&code))) {
             return Err(Error::Failed { step: step.name, code: status.code(), rerun: line, advice: step.advice });
         }
-        self.passed += 1;
+        self.passed.push((step.name, started.elapsed().as_secs()));
         Ok(())
     }
 
+    /// The number of steps, their time, and the steps that took longest.
     pub(crate) fn summary(&self) -> String {
-        let (steps, seconds) = (self.passed, self.started.elapsed().as_secs());
+        let (steps, seconds) = (self.passed.len(), self.started.elapsed().as_secs());
         let word = if steps == 1 { "step" } else { "steps" };
-        format!("passed, {steps} {word} in {seconds} s")
+        let mut longest = self.passed.clone();
+        longest.retain(|(_, seconds)| *seconds > 0);
+        longest.sort_by_key(|(_, seconds)| std::cmp::Reverse(*seconds));
+        let longest: Vec<_> =
+            longest.iter().take(LONGEST).map(|(name, seconds)| format!("{name} {seconds} s")).collect();
+        let longest = if longest.is_empty() { String::new() } else { format!(" (longest: {})", longest.join(", ")) };
+        format!("passed, {steps} {word} in {seconds} s{longest}")
     }
 }
 
@@ -160,6 +172,13 @@ mod tests {
         let step = || Step::new("no", "sh").with(["-c", "exit 3"]);
         assert!(runner.run(step().accepting(&[2, 3])).is_ok());
         assert!(runner.run(step().accepting(&[2])).is_err());
+    }
+
+    #[test]
+    fn the_summary_names_the_longest_steps() {
+        let mut runner = Runner::new(Vec::new());
+        runner.passed = vec![("format", 0), ("tests", 61), ("clippy", 90)];
+        assert_eq!(runner.summary(), "passed, 3 steps in 0 s (longest: clippy 90 s, tests 61 s)");
     }
 
     #[test]
