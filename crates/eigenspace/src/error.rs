@@ -325,8 +325,8 @@ impl Error {
             Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
             Self::NotAPart { .. } => "split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them".into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
-                "use reliability weights if the weights sum to one or say how reliable each row is; \
-                 otherwise use ddof = 0; a frequency weight is the number of times that a row counts"
+                "choose reliability as the kind of the weights (weight_kind) if they sum to one or say how reliable each row \
+                 is; otherwise use ddof = 0; a frequency weight is the number of times that a row counts"
                     .into()
             }
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {

@@ -63,7 +63,7 @@ impl Merge {
         models[1..].iter().try_for_each(|other| first.same_columns(other))?;
         let shared =
             models[1..].iter().fold(first.metadata().clone(), |shared, other| shared.shared_with(other.metadata()));
-        if shared != *first.metadata() {
+        if models.iter().any(|model| shared != *model.metadata()) {
             output::message(
                 "the models differ in column names, image size or --standardize; the result keeps only what they share",
             );

@@ -273,6 +273,7 @@ impl SourceError {
             Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
+            Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
             Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),

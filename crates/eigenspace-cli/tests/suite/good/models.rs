@@ -114,6 +114,8 @@ fn merge_keeps_what_the_models_share_and_says_so() {
     ----- stderr -----
     the models differ in column names, image size or --standardize; the result keeps only what they share
     ");
+    let other_order = directory.run("merge nameless.safetensors left.safetensors -k 2 -o m.safetensors");
+    assert_eq!(other_order.err, said.err);
 }
 
 #[test]
