@@ -22,6 +22,10 @@ pub enum Error {
     #[error("not a valid model: {0}")]
     Format(#[from] FormatError),
 
+    /// The bytes are not a valid accumulator.
+    #[error("not a valid accumulator: {0}")]
+    Accumulator(#[source] FormatError),
+
     /// A checkpoint was made with other options.
     #[error("the checkpoint was made with other options")]
     OptionsDiffer,
@@ -176,7 +180,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Model(error) => error.hint(),
-            Self::Format(source) | Self::File { source, .. } => source.hint(),
+            Self::Format(source) | Self::Accumulator(source) | Self::File { source, .. } => source.hint(),
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
             Self::Changed { .. } => Some("try again with the file as it is now; nothing was written".into()),
