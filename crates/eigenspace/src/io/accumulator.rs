@@ -15,7 +15,7 @@ use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::{Value, json};
 
 use crate::io::error::{Error, FormatError};
-use crate::io::header::{read_center, read_components, sealed, unsealed, write_center, write_components};
+use crate::io::header::{Summed, read_center, read_components, sealed, unsealed, write_center, write_components};
 use crate::io::tensors::{
     self, Tensor, bound_of, bound_tensors, bytes_of_rows, check_moments, floats, floats_of, integer_of, integers_of,
     moments_of, moments_tensors, shape_of,
@@ -142,7 +142,11 @@ fn lower_triangle(matrix: &Array2<f64>) -> Cow<'static, [u8]> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Accumulator, FormatError> {
-    let (file, header) = tensors::open(bytes, KEY, |text, parts| unsealed(text, VERSION, parts.iter().copied()))?;
+    let read = |text: &str, parts: &[Summed<'_>]| unsealed(text, VERSION, parts.iter().copied());
+    let (file, header) = tensors::open(bytes, KEY, read).map_err(|error| match error {
+        FormatError::Metadata { key: KEY } => FormatError::NoAccumulator,
+        other => other,
+    })?;
     let options = options_of(&header)?;
     let mut accumulator = options.accumulator().map_err(|_| wrong("the settings and their valid ranges"))?;
     let metadata = header.get("metadata").cloned().unwrap_or_default();

@@ -164,6 +164,9 @@ pub enum FormatError {
     /// A model that is not a recognizer.
     #[error("expected a recognizer, found a model without people")]
     NoRecognizer,
+    /// A safetensors file that is not an accumulator.
+    #[error("expected an accumulator, found another safetensors file")]
+    NoAccumulator,
     /// Not a checkpoint, or a broken one.
     #[error("it is not a checkpoint of this version of eigenspace")]
     NoCheckpoint,
@@ -201,6 +204,7 @@ impl FormatError {
             Self::NoCheckpoint => {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
+            Self::NoAccumulator => "pass the bytes of an accumulator; models are merged with `merge` of models",
             Self::NoRecognizer => "train one on images of people, with one directory for each person",
             Self::Header(_) | Self::Metadata { .. } => "check that this is a file that eigenspace wrote",
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
