@@ -15,8 +15,8 @@ use std::path::Path;
 use eigenspace::faces::{Classifier, FaceOptions, Metric, Pixels, Protocol, Recognizer, Threshold};
 use eigenspace::io::source::{self, Format, ReadOptions};
 use eigenspace::{
-    Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Metadata, Method, Missing,
-    Truncation,
+    Accumulator, Components, EigenspaceModel, EigenspaceStream, Engine, Error, FitOptions, Forgetting, Metadata,
+    Method, Missing, SparseRows, Truncation,
 };
 use ndarray::Array2;
 
@@ -28,7 +28,8 @@ const BLOCKS: usize = 64;
 pub(crate) type Reader = (&'static str, fn(&[u8]));
 
 /// All readers, by the names of their targets and of the directories of their seeds.
-pub(crate) const ALL: [Reader; 10] = [
+pub(crate) const ALL: [Reader; 11] = [
+    ("accumulator", accumulator),
     ("arrow", arrow),
     ("checkpoint", checkpoint),
     ("csv", csv),
@@ -64,6 +65,7 @@ pub(crate) fn made(target: &str) -> Vec<Vec<u8>> {
             vec![whole.to_bytes(), described.to_bytes()]
         }
         "recognizer" => ["knn", "svm-rbf:2,0.5"].map(|word| trained(open_to(word)).to_bytes()).to_vec(),
+        "accumulator" => accumulators().iter().map(Accumulator::to_bytes).collect(),
         "checkpoint" => checkpoint_options().iter().map(|options| stopped(options).checkpoint("row 6")).collect(),
         _ => Vec::new(),
     }
@@ -187,6 +189,32 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
         let _ = stream.model();
         let _ = EigenspaceStream::restore(&stream.checkpoint(&note), &options).expect("it was restored before");
     }
+}
+
+/// An accumulator that can be read accepts more rows, can be merged, finished, written and read again.
+pub(crate) fn accumulator(bytes: &[u8]) {
+    let Ok(mut accumulator) = Accumulator::from_bytes(bytes) else { return };
+    let again = Accumulator::from_bytes(&accumulator.to_bytes()).expect("it was read before");
+    assert_eq!((again.count(), again.features()), (accumulator.count(), accumulator.features()));
+    let row = Array2::from_elem((1, accumulator.features().unwrap_or(1)), 1.0);
+    let _ = accumulator.finish();
+    let _ = accumulator.absorb(row.view());
+    let _ = accumulator.merge(&again);
+    let _ = accumulator.finish();
+}
+
+/// An accumulator without rows, with pending rows, with a scatter, and with a factor and sparse rows.
+fn accumulators() -> [Accumulator; 4] {
+    let small = FitOptions::new().components(2_usize).block_rows(4);
+    let absorbed = |options: &FitOptions| {
+        let mut accumulator = options.accumulator().expect("options");
+        accumulator.absorb(ramp().view()).expect("rows");
+        accumulator
+    };
+    let mut factor = absorbed(&small.clone().engine(Engine::Factor).max_rank(2));
+    factor.absorb(SparseRows::new(3, &[0, 2, 3], &[0, 2, 1], &[1.0, 2.0, 3.0]).expect("sparse rows")).expect("rows");
+    let empty = FitOptions::new().accumulator().expect("options");
+    [empty, absorbed(&FitOptions::new()), absorbed(&small.engine(Engine::Scatter)), factor]
 }
 
 /// The options of the seeds.

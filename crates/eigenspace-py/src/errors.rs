@@ -3,7 +3,7 @@
 //! | library | Python |
 //! |---|---|
 //! | `io::Error::Io` | `OSError`, so a missing file is a `FileNotFoundError` |
-//! | `io::Error::Format`, `io::Error::File` | `FormatError` |
+//! | `io::Error::Format`, `io::Error::Accumulator`, `io::Error::File` | `FormatError` |
 //! | `Error::NotAPart`, `Error::SplitTooLarge` | `NotAPartError` |
 //! | any other | `EigenspaceError`, a `ValueError` |
 //! | a panic, which is a bug in eigenspace | `InternalError`, a `RuntimeError` |
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::{PyErr, create_exception};
 
 create_exception!(eigenspace, EigenspaceError, PyValueError, "Invalid input or settings; `hint` says what to do.");
-create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a valid model.");
+create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not a valid model or accumulator.");
 create_exception!(eigenspace, NotAPartError, EigenspaceError, "Rows to remove or split off that are not in the model.");
 create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug in eigenspace; please report it.");
 
@@ -31,7 +31,7 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
             Some(code) => PyOSError::new_err((code, words, path.display().to_string())),
             None => PyOSError::new_err(words),
         },
-        Error::Format(_) | Error::File { .. } => FormatError::new_err(words),
+        Error::Format(_) | Error::Accumulator(_) | Error::File { .. } => FormatError::new_err(words),
         Error::Model(eigenspace::Error::NotAPart { .. } | eigenspace::Error::SplitTooLarge { .. }) => {
             NotAPartError::new_err(words)
         }

@@ -10,6 +10,7 @@
 //! (`python/eigenspace/`).
 #![forbid(unsafe_code)]
 
+mod accumulator;
 mod certificate;
 mod compute;
 mod errors;
@@ -19,12 +20,15 @@ mod metadata;
 mod model;
 mod options;
 mod rows;
+mod shared;
 mod stream;
 mod view;
 
 /// The native module of the Python package `eigenspace`.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::accumulator::Accumulator;
     #[pymodule_export]
     use crate::certificate::Certificate;
     #[pymodule_export]

@@ -5,7 +5,7 @@
 //! not fit into memory. Estimates are upper bounds: they include all products computed in a call and
 //! the copies made for results.
 
-use eigenspace::{EigenspaceModel, EigenspaceStream, Engine};
+use eigenspace::{Accumulator, EigenspaceModel, EigenspaceStream, Engine, Plan};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
@@ -102,9 +102,18 @@ pub(crate) fn split(whole: &EigenspaceModel, rank: usize) -> usize {
 
 /// A stream: its buffer with its spare capacity, the scatter matrix, the model that was last read, and the products of rows.
 pub(crate) fn stream(stream: &EigenspaceStream) -> usize {
-    let (plan, features) = (stream.plan(), stream.features());
+    state(stream.plan(), stream.features(), stream.count())
+}
+
+/// An accumulator, which holds what a stream holds.
+pub(crate) fn accumulator(accumulator: &Accumulator) -> usize {
+    let features = accumulator.features().unwrap_or(0);
+    accumulator.options().plan(features).map_or(0, |plan| state(plan, features, accumulator.count()))
+}
+
+fn state(plan: Plan, features: usize, count: u64) -> usize {
     let most = plan.max_rank.unwrap_or(features).saturating_add(plan.block_rows).max(plan.exact_rows);
-    let rows = usize::try_from(stream.count()).unwrap_or(usize::MAX).min(most);
+    let rows = usize::try_from(count).unwrap_or(usize::MAX).min(most);
     let scatter = if plan.engine == Engine::Scatter { matrix(features, features) } else { 0 };
     let products = matrix(rows.min(features), rows.min(features));
     matrix(rows.saturating_add(4), features)

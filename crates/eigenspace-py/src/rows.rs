@@ -146,19 +146,6 @@ fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
     Err(refusal(array.py(), "cannot read the array: its cells are not aligned", "pass a copy of the array"))
 }
 
-/// Adjusts the row number of an error in a piece of rows that starts at row `first`.
-pub(crate) fn counted_from(first: usize, mut error: Error) -> Error {
-    if let Error::NonFinite { row, .. }
-    | Error::TooLarge { row, .. }
-    | Error::InvalidWeight { row, .. }
-    | Error::SparseColumn { row, .. }
-    | Error::SparseMissing { row, .. } = &mut error
-    {
-        *row += first;
-    }
-    error
-}
-
 /// Converts a library error to a Python exception.
 pub(crate) fn checked<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
     result.map_err(|error| raise(py, &error.into()))

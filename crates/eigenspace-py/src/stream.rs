@@ -1,10 +1,8 @@
 //! The stream: it absorbs rows, and a model can be read from it at any time.
 
-use std::time::Duration;
-
 use eigenspace::{EigenspaceStream, Engine, Error};
 use numpy::{IntoPyArray, PyArray1};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::MutexGuard;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -13,16 +11,15 @@ use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
 use crate::model::{Model, to_python};
 use crate::options::Settings;
-use crate::rows::{Rows, View, checked, counted_from, weights};
+use crate::rows::{Rows, View, checked, weights};
+use crate::shared::Shared;
 
 /// The most dense rows that an update holds at a time if memory is short.
-const MOST_ROWS: usize = 512;
-/// How long to wait for another thread before checking for signals.
-const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const MOST_ROWS: usize = 512;
 
 /// A model that is still absorbing rows. Threads may share a stream: calls take turns.
 #[pyclass(frozen, module = "eigenspace._core")]
-pub(crate) struct Stream(Mutex<EigenspaceStream>);
+pub(crate) struct Stream(Shared<EigenspaceStream>);
 
 #[pymethods]
 impl Stream {
@@ -132,7 +129,7 @@ impl Stream {
         let mut absorb = |cells: usize, max_bytes: u64| {
             let work = || match stream.try_update(block, max_bytes) {
                 Err(Error::MemoryBudget { needed, .. }) => Ok(Some(needed)),
-                other => other.map(|()| None).map_err(|error| counted_from(first, error)),
+                other => other.map(|()| None).map_err(|error| error.counted_from(first)),
             };
             // A copy takes less time than waking up another thread.
             if copies { compute_here(py, cells, work) } else { compute(py, cells, work) }
@@ -192,7 +189,7 @@ fn cells_to_read(stream: &EigenspaceStream) -> usize {
 
 impl From<EigenspaceStream> for Stream {
     fn from(stream: EigenspaceStream) -> Self {
-        Self(Mutex::new(stream))
+        Self(stream.into())
     }
 }
 
@@ -209,17 +206,8 @@ impl Stream {
         compute(py, held(stream), || work(stream))
     }
 
-    /// Locks the stream. While waiting, it releases the interpreter lock, because the thread that holds
-    /// the stream may need it, and it handles signals.
+    /// Locks the stream.
     fn hold(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, EigenspaceStream>> {
-        loop {
-            if let Some(stream) = self.0.try_lock() {
-                return Ok(stream);
-            }
-            if let Some(stream) = py.detach(|| self.0.try_lock_for(SIGNAL_CHECK_INTERVAL)) {
-                return Ok(stream);
-            }
-            py.check_signals()?;
-        }
+        self.0.hold(py)
     }
 }

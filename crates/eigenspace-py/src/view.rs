@@ -8,7 +8,7 @@ use crate::compute::{compute, compute_here};
 use crate::errors::refusal;
 use crate::memory::{self, affordable};
 use crate::model::Model;
-use crate::rows::{Rows, View as RowView, checked, counted_from, matrix};
+use crate::rows::{Rows, View as RowView, checked, matrix};
 
 /// A view of a model, which computes everything that estimators report. Errors count rows from `first`.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -84,7 +84,7 @@ impl View {
     ) -> PyResult<Bound<'py, PyAny>> {
         let view = self.0.clone().whiten(whiten).missing(policy(py, missing)?);
         let rows = Rows::of(rows)?;
-        let moved = |error| counted_from(first, error);
+        let moved = |error: eigenspace::Error| error.counted_from(first);
         let rows = checked(py, rows.view())?;
         let n = rows.block(None).nrows();
         let cells = self.cells_of_rows(n);

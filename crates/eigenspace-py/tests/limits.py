@@ -11,7 +11,7 @@ import traceback
 
 import numpy as np
 
-from eigenspace import PCA, EigenspaceModel, IncrementalPCA, set_threads, threads
+from eigenspace import PCA, Accumulator, EigenspaceModel, IncrementalPCA, set_threads, threads
 
 FEATURES = 3000
 RNG = np.random.default_rng(0)
@@ -23,6 +23,9 @@ SCATTER = IncrementalPCA(10).partial_fit(X[:, :600])
 BATCH = PCA(10, method="gram").fit(X)
 DATA = WHOLE.to_bytes()
 PICKLE = pickle.dumps(SEEN)
+NARROW = Accumulator().absorb(np.concatenate([X[:, :1000]] * 3))
+WIDE = Accumulator(10).absorb(X)
+STATE = NARROW.to_bytes()
 PATH = os.environ.get("EIGENSPACE_LIMITS", "/tmp") + "/whole.safetensors"
 
 CASES = {
@@ -52,6 +55,13 @@ CASES = {
     "partial_fit": lambda: SEEN.partial_fit(X),
     "partial_fit into the scatter": lambda: SCATTER.partial_fit(X[:, :600]),
     "components_": lambda: SEEN.partial_fit(X[:1]).components_,
+    "absorb": lambda: Accumulator(10).absorb(X),
+    "absorb into the scatter": lambda: NARROW.absorb(X[:, :1000]),
+    "merge scatters": lambda: NARROW + NARROW,
+    "merge factors": lambda: WIDE + WIDE,
+    "finish": lambda: WIDE.finish(),
+    "an accumulator to bytes": lambda: NARROW.to_bytes(),
+    "an accumulator from bytes": lambda: Accumulator.from_bytes(STATE),
     "transform": lambda: WHOLE.transform(X),
     "inverse_transform": lambda: WHOLE.inverse_transform(np.ones((400, 299))),
     "squared_distance": lambda: WHOLE.squared_distance(X),

@@ -148,6 +148,26 @@ pub enum Error {
     /// One model is centered and the other is not.
     #[error("cannot combine the models: one is centered on the mean, the other on the origin")]
     CenteringDiffers,
+    /// Two accumulators have different options.
+    #[error("cannot merge the accumulators: they were made with different options")]
+    OptionsDiffer,
+    /// An option whose result depends on the order of all rows, which an accumulator does not know.
+    #[error("cannot accumulate rows with {what}: the result would depend on the order of all rows")]
+    OrderMatters {
+        /// The option.
+        what: &'static str,
+    },
+    /// An accumulator without rows has no model, because the number of features is unknown.
+    #[error("cannot finish the accumulator: it has absorbed no rows")]
+    NothingAbsorbed,
+    /// The rows of a partition cannot be absorbed.
+    #[error("partition `{name}`: {source}", name = printable(name))]
+    Partition {
+        /// The name of the partition.
+        name: String,
+        /// What is wrong with its rows, which are counted from 0 within the partition.
+        source: Box<Self>,
+    },
     /// An empty list of models.
     #[error("cannot merge an empty list of models")]
     NoModels,
@@ -316,6 +336,28 @@ impl Error {
         Self::UnknownWord { what, text: text.into(), expected }
     }
 
+    /// The same error for rows that start at row `first`.
+    #[doc(hidden)]
+    pub fn counted_from(mut self, first: usize) -> Self {
+        if let Self::NonFinite { row, .. }
+        | Self::TooLarge { row, .. }
+        | Self::InvalidWeight { row, .. }
+        | Self::SparseColumn { row, .. }
+        | Self::SparseMissing { row, .. } = &mut self
+        {
+            *row = row.saturating_add(first);
+        }
+        self
+    }
+
+    /// The same error with the name of the partition, if it has a name.
+    pub(crate) fn in_partition(self, name: Option<&str>) -> Self {
+        match (self, name) {
+            (error @ Self::MemoryBudget { .. }, _) | (error, None) => error,
+            (error, Some(name)) => Self::Partition { name: name.to_owned(), source: Box::new(error) },
+        }
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
@@ -351,6 +393,10 @@ impl Error {
             }
             Self::MetadataTooLarge { .. } => "use shorter names, or leave the names out".into(),
             Self::CenteringDiffers => "fit both with the same `centered` option".into(),
+            Self::OptionsDiffer => "make all accumulators with the same options".into(),
+            Self::OrderMatters { .. } => "leave the option out, or use a stream, which absorbs the rows in one order".into(),
+            Self::NothingAbsorbed => "absorb at least one row, or merge an accumulator that has rows".into(),
+            Self::Partition { source, .. } => return source.hint(),
             Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "use a share between 0 and 1, for example 0.95; for a number of components, use a whole number".into(),

@@ -15,6 +15,7 @@
 //! |---|---|
 //! | fit rows in memory | [`EigenspaceModel::fit`] |
 //! | fit a stream of rows | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
+//! | fit rows that are in many places | [`FitOptions::accumulator`], [`Accumulator::merge`] and [`Accumulator::finish`] |
 //! | choose what to keep | [`Components`], [`Truncation`], [`Engine`], [`Forgetting`], [`Missing`] |
 //! | use weights, or other units | [`Block::weighted`], [`standardize`](EigenspaceModel::standardize), [`scale_by`](EigenspaceModel::scale_by) |
 //! | merge, split, remove or replace rows | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
@@ -67,6 +68,7 @@ pub use rows::block::Block;
 pub use rows::element::Element;
 pub use rows::missing::Missing;
 pub use rows::sparse::SparseRows;
+pub use stream::accumulator::Accumulator;
 pub use stream::eigenspace_stream::EigenspaceStream;
 pub use stream::forgetting::Forgetting;
 pub use stream::options::FitOptions;

@@ -4,6 +4,7 @@
 :class:`IncrementalPCA`      incremental PCA with scikit-learn's interface, any block size
 :class:`PCA`                 batch PCA with scikit-learn's interface
 :class:`EigenspaceModel`     a fitted model: update, merge, split, save
+:class:`Accumulator`         the state of a fit of rows in many places: absorb, merge, finish
 :func:`subspace_distance`    sine of the largest angle between two subspaces
 :mod:`eigenspace.plot`       plots (needs matplotlib)
 ===========================  ==============================================================
@@ -14,6 +15,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from ._accumulator import Accumulator
 from ._core import (
     Certificate,
     EigenspaceError,
@@ -37,6 +39,7 @@ _ESTIMATORS = {"IncrementalPCA": "._incremental", "PCA": "._batch"}
 
 __all__ = [
     "PCA",
+    "Accumulator",
     "Certificate",
     "EigenspaceError",
     "EigenspaceModel",

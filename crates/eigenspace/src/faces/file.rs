@@ -29,7 +29,8 @@ use crate::faces::recognizer::{Enrolled, Recognizer};
 use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
-use crate::io::format::{self, Tensor, floats, floats_of, integers_of, shape_of};
+use crate::io::format;
+use crate::io::tensors::{Tensor, floats, floats_of, integers_of, shape_of};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// The version that is written.

@@ -22,6 +22,10 @@ pub enum Error {
     #[error("not a valid model: {0}")]
     Format(#[from] FormatError),
 
+    /// The bytes are not a valid accumulator.
+    #[error("not a valid accumulator: {0}")]
+    Accumulator(#[source] FormatError),
+
     /// A checkpoint was made with other options.
     #[error("the checkpoint was made with other options")]
     OptionsDiffer,
@@ -160,6 +164,9 @@ pub enum FormatError {
     /// A model that is not a recognizer.
     #[error("the model has no people, so it is not a recognizer")]
     NoRecognizer,
+    /// A safetensors file that is not an accumulator.
+    #[error("expected an accumulator, found another safetensors file")]
+    NoAccumulator,
     /// Not a checkpoint, or a broken one.
     #[error("it is not a checkpoint of this version of eigenspace")]
     NoCheckpoint,
@@ -176,7 +183,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Model(error) => error.hint(),
-            Self::Format(source) | Self::File { source, .. } => source.hint(),
+            Self::Format(source) | Self::Accumulator(source) | Self::File { source, .. } => source.hint(),
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
             Self::Changed { .. } => Some("try again with the file as it is now; nothing was written".into()),
@@ -197,6 +204,7 @@ impl FormatError {
             Self::NoCheckpoint => {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
+            Self::NoAccumulator => "pass the bytes of an accumulator; models are merged with `merge` of models",
             Self::NoRecognizer => "train one on images of people, with one directory for each person",
             Self::Header(_) | Self::Metadata { .. } => "check that this is a file that eigenspace wrote",
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use crate::io::atomic::AtomicFile;
 use crate::io::error::{Error, FormatError};
-use crate::io::format::{HEADER_LIMIT, announced_length, parse};
+use crate::io::format::parse;
+use crate::io::tensors::{HEADER_LIMIT, announced_length};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 impl EigenspaceModel {

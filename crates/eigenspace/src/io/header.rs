@@ -39,39 +39,22 @@ impl Header {
     /// The text of the header of a file with these tensors, which are sorted by name.
     pub(crate) fn write<'a>(&self, tensors: impl Iterator<Item = Summed<'a>>) -> String {
         let mut header = serde_json::json!({
-            "center": if self.about_origin { "origin" } else { "mean" },
+            "center": write_center(self.about_origin),
             "components": write_components(self.components),
             "metadata": self.metadata,
-            "sha256": NO_SUM,
-            "version": VERSION,
             "weights": self.weights.name(),
         });
         if let Some(faces) = &self.faces {
             header["faces"] = faces.clone();
         }
-        let sum = checksum(&header.to_string(), tensors);
-        header["sha256"] = sum.into();
-        header.to_string()
+        sealed(header, VERSION, tensors)
     }
 
     /// Reads the text of a header, and compares its checksum with these tensors, which are sorted by name.
     pub(crate) fn read<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> Result<Self, FormatError> {
-        let json: Value = serde_json::from_str(text).map_err(|_| FormatError::Metadata { key: KEY })?;
-        let found = json.get("version").and_then(Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
-        if found != VERSION {
-            return Err(FormatError::Version { found, supported: VERSION });
-        }
+        let json = unsealed(text, VERSION, tensors)?;
         let word = |key: &'static str| json.get(key).and_then(Value::as_str).ok_or(FormatError::Metadata { key });
-        let sum = word("sha256")?;
-        let spelled = sum.len() == NO_SUM.len() && text.contains(sum);
-        if !cfg!(fuzzing) && (!spelled || checksum(&text.replace(sum, NO_SUM), tensors) != sum) {
-            return Err(FormatError::Checksum);
-        }
-        let about_origin = match word("center")? {
-            "mean" => false,
-            "origin" => true,
-            _ => return Err(FormatError::Metadata { key: "center" }),
-        };
+        let about_origin = read_center(word("center")?)?;
         let metadata = json.get("metadata").cloned().unwrap_or_default();
         Ok(Self {
             about_origin,
@@ -81,6 +64,32 @@ impl Header {
             faces: json.get("faces").cloned(),
         })
     }
+}
+
+/// The text of a header of this version with the checksum of itself and of these tensors, which are sorted by name.
+pub(crate) fn sealed<'a>(mut header: Value, version: u64, tensors: impl Iterator<Item = Summed<'a>>) -> String {
+    (header["sha256"], header["version"]) = (NO_SUM.into(), version.into());
+    header["sha256"] = checksum(&header.to_string(), tensors).into();
+    header.to_string()
+}
+
+/// The header in this text, after its version and its checksum were compared.
+pub(crate) fn unsealed<'a>(
+    text: &str,
+    version: u64,
+    tensors: impl Iterator<Item = Summed<'a>>,
+) -> Result<Value, FormatError> {
+    let json: Value = serde_json::from_str(text).map_err(|_| FormatError::Metadata { key: KEY })?;
+    let found = json.get("version").and_then(Value::as_u64).ok_or(FormatError::Metadata { key: "version" })?;
+    if found != version {
+        return Err(FormatError::Version { found, supported: version });
+    }
+    let sum = json.get("sha256").and_then(Value::as_str).ok_or(FormatError::Metadata { key: "sha256" })?;
+    let spelled = sum.len() == NO_SUM.len() && text.contains(sum);
+    if !cfg!(fuzzing) && (!spelled || checksum(&text.replace(sum, NO_SUM), tensors) != sum) {
+        return Err(FormatError::Checksum);
+    }
+    Ok(json)
 }
 
 fn checksum<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> String {
@@ -93,7 +102,19 @@ fn checksum<'a>(text: &str, tensors: impl Iterator<Item = Summed<'a>>) -> String
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn write_components(components: Components) -> String {
+pub(crate) fn write_center(about_origin: bool) -> &'static str {
+    if about_origin { "origin" } else { "mean" }
+}
+
+pub(crate) fn read_center(text: &str) -> Result<bool, FormatError> {
+    match text {
+        "mean" => Ok(false),
+        "origin" => Ok(true),
+        _ => Err(FormatError::Metadata { key: "center" }),
+    }
+}
+
+pub(crate) fn write_components(components: Components) -> String {
     match components {
         Components::All => "all".into(),
         Components::Number(number) => format!("number {number}"),
@@ -101,7 +122,7 @@ fn write_components(components: Components) -> String {
     }
 }
 
-fn read_components(text: &str) -> Result<Components, FormatError> {
+pub(crate) fn read_components(text: &str) -> Result<Components, FormatError> {
     let components = match text.split_once(' ') {
         None if text == "all" => Some(Components::All),
         Some(("number", number)) => number.parse().ok().map(Components::Number),

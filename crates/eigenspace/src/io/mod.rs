@@ -3,6 +3,7 @@
 pub(crate) mod error;
 pub(crate) mod source_error;
 
+mod accumulator;
 pub(crate) mod atomic;
 pub(crate) mod checkpoint;
 pub(crate) mod edit;
@@ -12,5 +13,6 @@ pub(crate) mod format;
 mod header;
 pub mod sink;
 pub mod source;
+pub(crate) mod tensors;
 
 pub use error::{Error, FormatError};

@@ -310,3 +310,21 @@ pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayVi
         tiles.into_par_iter().for_each(add);
     }
 }
+
+/// `M + δ += N + ν` in the lower triangle of D x D scatters, where δ and ν hold the rounding errors of M and N.
+pub(crate) fn add_lower_triangle(
+    m: &mut Array2<f64>,
+    low: &mut Array2<f64>,
+    more: ArrayView2<'_, f64>,
+    more_low: ArrayView2<'_, f64>,
+) {
+    let least = if m.len() < PARALLEL_WORK { usize::MAX } else { 1 };
+    let own = m.axis_iter_mut(Axis(0)).into_par_iter().zip(low.axis_iter_mut(Axis(0)));
+    let rows = own.zip(more.axis_iter(Axis(0))).zip(more_low.axis_iter(Axis(0))).enumerate();
+    rows.with_min_len(least).for_each(|(i, (((mut m, mut low), more), more_low))| {
+        let parts = (m.as_slice_mut(), low.as_slice_mut(), more.to_slice(), more_low.to_slice());
+        let (Some(m), Some(low), Some(more), Some(more_low)) = parts else { unreachable!("scatters have whole rows") };
+        add_in_two_words(&mut m[..=i], &mut low[..=i], &more[..=i]);
+        low[..=i].iter_mut().zip(more_low).for_each(|(low, more)| *low += more);
+    });
+}

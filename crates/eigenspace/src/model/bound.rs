@@ -199,7 +199,7 @@ impl Bound {
 
     /// The squares of deviations below 1e-154 are rounded to a multiple of the smallest number, or to zero: a feature of
     /// such deviations seems to vary less than it does, or not at all.
-    fn underflowed(&mut self, squares: &Array1<f64>, step: &Array1<f64>, weight: f64) {
+    pub(crate) fn underflowed(&mut self, squares: &Array1<f64>, step: &Array1<f64>, weight: f64) {
         let vanished = weight * f64::MIN_POSITIVE;
         let features = squares.len() as f64;
         for (j, (square, step)) in squares.iter().zip(step).enumerate() {

@@ -4,7 +4,13 @@
 //! M ← M + Σ (x − t)(x − t)ᵀ        with t of `moments.rs`;     M = Vᵀ diag(s²) V
 //! ```
 //!
-//! Cost: D² operations per row, 9 D³ to read. Sums are stored in doubled f64 precision, whatever the element type.
+//! Two scatters are merged by adding them, without any decomposition:
+//!
+//! ```text
+//! M = M₁ + M₂ + c cᵀ        c = √(w₁ w₂ / (w₁ + w₂)) (μ₁ − μ₂)
+//! ```
+//!
+//! Cost: D² operations per row or merge, 9 D³ to read. Sums are stored in doubled f64 precision, whatever the element type.
 //!
 //! Squares halve the number of digits: if the spread along a direction is below √(D ε) of the largest, nothing is known
 //! about it. If features have different scales, this depends on their units, so the scatter is then decomposed in units in
@@ -69,6 +75,22 @@ impl Scatter {
         linalg::add_scatter(&mut self.matrix, &mut self.low, rows.view());
         self.bound = self.bound.absorbed(&self.moments, &absorbed);
         self.moments = absorbed.moments;
+        Ok(())
+    }
+
+    /// Adds the rows of another scatter: M ← M₁ + M₂ + c cᵀ.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        // The set of rows with the larger weight comes first, which is more precise.
+        let heavier = self.moments.weight.value() >= other.moments.weight.value();
+        let (one, two) = if heavier { (&*self, other) } else { (other, &*self) };
+        let (moments, c) = one.moments.merge(&two.moments)?;
+        let weights = (one.moments.weight.value(), two.moments.weight.value());
+        let mut bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        bound.underflowed(&c.mapv(|c| c * c), &c, 1.0);
+        // The sums are in doubled precision, so adding them rounds less than `SUM_ROUNDING` allows for.
+        linalg::add_lower_triangle(&mut self.matrix, &mut self.low, other.matrix.view(), other.low.view());
+        linalg::add_scatter(&mut self.matrix, &mut self.low, c.view().insert_axis(Axis(0)));
+        (self.moments, self.bound) = (moments, bound);
         Ok(())
     }
 

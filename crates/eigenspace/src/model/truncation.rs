@@ -33,6 +33,19 @@ pub enum Truncation {
     FrequentDirections(usize),
 }
 
+/// `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`.
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Rank(rank) => write!(f, "rank:{rank}"),
+            Self::Energy(share) => write!(f, "energy:{share:?}"),
+            Self::Tolerance(tolerance) => write!(f, "tolerance:{tolerance:?}"),
+            Self::FrequentDirections(rank) => write!(f, "fd:{rank}"),
+        }
+    }
+}
+
 impl FromStr for Truncation {
     type Err = Error;
 
@@ -129,6 +142,16 @@ pub enum Rank {
 impl From<usize> for Rank {
     fn from(rank: usize) -> Self {
         Self::AtMost(rank)
+    }
+}
+
+/// `all` or `100`.
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::AtMost(rank) => write!(f, "{rank}"),
+        }
     }
 }
 

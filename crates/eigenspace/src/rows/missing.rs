@@ -1,5 +1,6 @@
 //! Policies for missing cells: `refuse`, `skip` or `impute`.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -15,6 +16,17 @@ pub enum Missing {
     Skip,
     /// Fill the cell with the model's conditional estimate. A row without any value is left out.
     Impute,
+}
+
+/// `refuse`, `skip` or `impute`.
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refuse => "refuse",
+            Self::Skip => "skip",
+            Self::Impute => "impute",
+        })
+    }
 }
 
 impl FromStr for Missing {

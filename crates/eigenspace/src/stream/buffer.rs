@@ -10,8 +10,10 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::linalg;
 use crate::rows::block::Block;
+use crate::rows::sparse::SparseRows;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::sparse_buffer::SparseBuffer;
 
@@ -101,6 +103,22 @@ impl RowBuffer {
         let weight = |arrival: &Arrival| arrival.weight * forgetting.weight(now - arrival.time);
         let plain = forgetting == Forgetting::Never && self.arrivals.iter().all(|arrival| arrival.weight == 1.0);
         (!plain).then(|| self.arrivals.iter().map(weight).collect())
+    }
+
+    /// The weights of the pending rows before any forgetting; `None` if all of them are 1.
+    pub(crate) fn own_weights(&self) -> Option<Vec<f64>> {
+        let plain = self.arrivals.iter().all(|arrival| arrival.weight == 1.0);
+        (!plain).then(|| self.arrivals.iter().map(|arrival| arrival.weight).collect())
+    }
+
+    /// Runs `then` with the pending rows and their weights.
+    pub(crate) fn with_pending<R>(&self, then: impl FnOnce(Block<'_>) -> Result<R, Error>) -> Result<R, Error> {
+        let (weights, (offsets, columns, values)) = (self.own_weights(), self.sparse.parts());
+        let block = match self.is_sparse() {
+            true => Block::from(SparseRows::new(self.features(), &offsets, columns, values)?),
+            false => Block::from(self.raw()),
+        };
+        then(weights.as_deref().map_or(block, |weights| block.weighted(weights)))
     }
 
     /// The rows of the factor.

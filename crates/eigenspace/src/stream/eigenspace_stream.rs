@@ -15,7 +15,7 @@ use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
 use crate::model::scatter::Scatter;
-use crate::model::truncation::{Components, Truncation};
+use crate::model::truncation::{Components, Cut, Truncation};
 use crate::rows::block::{Block, CHECK_ROWS};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
@@ -129,7 +129,7 @@ impl EigenspaceStream {
         if self.only_copies(&block) { self.absorb(block) } else { linalg::inside(|| self.absorb(block)) }
     }
 
-    fn absorb(&mut self, block: Block<'_>) -> Result<(), Error> {
+    pub(crate) fn absorb(&mut self, block: Block<'_>) -> Result<(), Error> {
         let selected = block.admit(self.features(), self.options.missing)?;
         self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
         if selected.is_empty() {
@@ -221,7 +221,8 @@ impl EigenspaceStream {
             self.state.engine = EngineState::Scatter(Scatter::empty(self.options.nothing(self.features())));
         }
         self.state.moments_mut().imputed += imputed;
-        let (plan, FitOptions { components, truncation, standardize, .. }) = (self.plan, self.options.clone());
+        let cut = cut_of(self.plan, &self.options);
+        let rule = rule_of(self.plan, &self.options, &cut);
         let StreamState { engine, buffer, .. } = &mut self.state;
         match engine {
             EngineState::Scatter(scatter) => {
@@ -236,17 +237,7 @@ impl EigenspaceStream {
                 if fade < 1.0 {
                     factor.forget(buffer, fade);
                 }
-                let limit = plan.max_rank.unwrap_or(usize::MAX);
-                let cut = |squared: &[f64], total: f64| {
-                    let limit = match components {
-                        Components::Share(_) if plan.max_rank.is_none() => {
-                            plan::spare_rank(components.resolve(squared, total))
-                        }
-                        _ => limit,
-                    };
-                    truncation.cut(squared, total, limit)
-                };
-                factor.compress(buffer, weights.as_deref(), &Rule { limit, standardized: standardize, cut: &cut })
+                factor.compress(buffer, weights.as_deref(), &rule)
             }
         }
     }
@@ -263,4 +254,21 @@ impl EigenspaceStream {
         let (imputer, components) = (self.imputer()?, self.options.components);
         impute(self.state.buffer.raw_mut(), weights, imputer, components, self.options.about_origin)
     }
+}
+
+/// How many directions a compression keeps, from their squared singular values and the total scatter.
+pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -> Cut + use<> {
+    let FitOptions { components, truncation, .. } = *options;
+    move |squared: &[f64], total: f64| {
+        let limit = match components {
+            Components::Share(_) if plan.max_rank.is_none() => plan::spare_rank(components.resolve(squared, total)),
+            _ => plan.max_rank.unwrap_or(usize::MAX),
+        };
+        truncation.cut(squared, total, limit)
+    }
+}
+
+/// The rule of a compression, with the cut of [`cut_of`].
+pub(crate) fn rule_of<'a>(plan: Plan, options: &FitOptions, cut: &'a dyn Fn(&[f64], f64) -> Cut) -> Rule<'a> {
+    Rule { limit: plan.max_rank.unwrap_or(usize::MAX), standardized: options.standardize, cut }
 }

@@ -13,17 +13,17 @@
 //! and r eigenvectors of a matrix of size r + m.
 //!
 //! Dense rows, more rows than features, and sparse rows differ in how A is prepared and rotated; the rest is one
-//! function, [`Factor::compress`].
+//! function, [`Factor::reduce`]. It also merges two factors: A = [ F₁ ; F₂ ; c ], with c of `moments.rs`.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Slice, concatenate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{self, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::model::decompose::{self, rotation};
-use crate::model::moments::{Absorbed, Moments};
+use crate::model::moments::Moments;
 use crate::model::truncation::Cut;
 use crate::stream::buffer::RowBuffer;
 
@@ -52,7 +52,9 @@ pub(crate) struct Rule<'a> {
 
 /// A compression whose Gram matrix has been computed.
 struct Prepared {
-    absorbed: Absorbed,
+    /// The moments of all rows, and their bound before the compression.
+    moments: Moments,
+    bound: Bound,
     /// A Aᵀ, in standardized units if the rule requires it.
     gram: Array2<f64>,
     units: Option<Array1<f64>>,
@@ -67,6 +69,11 @@ impl Factor {
     /// The factor of rows with these moments and this bound.
     pub(crate) fn new(moments: Moments, bound: Bound) -> Self {
         Self { moments, bound, compressions: 0 }
+    }
+
+    /// The same after so many compressions.
+    pub(crate) fn restored(moments: Moments, bound: Bound, compressions: u64) -> Self {
+        Self { moments, bound, compressions }
     }
 
     pub(crate) fn compressions(&self) -> u64 {
@@ -98,8 +105,35 @@ impl Factor {
             true => self.prepare_sparse(buffer, sparse_weights, rule)?,
             false => self.prepare_dense(buffer, weights, rule)?,
         };
+        self.reduce(buffer, sparse_weights, prepared, rule);
+        Ok(())
+    }
+
+    /// Adds the rows inside another factor F₂, A = [ F ; F₂ ; c ], and returns a buffer with the factor of both.
+    pub(crate) fn merge(
+        &mut self,
+        own: ArrayView2<'_, f64>,
+        other: &Self,
+        others: ArrayView2<'_, f64>,
+        rule: &Rule<'_>,
+    ) -> Result<RowBuffer, Error> {
+        // The set of rows with the larger weight comes first, which is more precise.
+        let heavier = self.moments.weight.value() >= other.moments.weight.value();
+        let ((one, f1), (two, f2)) =
+            if heavier { ((&*self, own), (other, others)) } else { ((other, others), (&*self, own)) };
+        let (moments, c) = one.moments.merge(&two.moments)?;
+        let weights = (one.moments.weight.value(), two.moments.weight.value());
+        let bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        let mut buffer = RowBuffer::starting_with(concatenate![Axis(0), f1, f2, c.view().insert_axis(Axis(0))]);
+        let prepared = prepare_rows(&mut buffer, moments, bound, false, rule);
+        self.reduce(&mut buffer, &[], prepared, rule);
+        Ok(buffer)
+    }
+
+    /// Rotates the rows of the buffer and drops the last of them.
+    fn reduce(&mut self, buffer: &mut RowBuffer, sparse_weights: &[f64], prepared: Prepared, rule: &Rule<'_>) {
         let eigen = Eigen::of(prepared.gram.view(), rule.limit.saturating_add(1));
-        let (cut, eigenvalue_error) = rule.cut(&eigen, &prepared.absorbed.moments, prepared.units.as_ref());
+        let (cut, eigenvalue_error) = rule.cut(&eigen, &prepared.moments, prepared.units.as_ref());
         let mut u = eigen.vectors(0..cut.keep);
         for (mut row, value) in u.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
             row *= cut.shrinkage(*value);
@@ -108,10 +142,9 @@ impl Factor {
             None => linalg::rotate_in_place(u.view(), buffer.all_mut()),
             Some(center) => rotate_sparse(u.view(), buffer, center, sparse_weights),
         }
-        let significant = significant_row_count(buffer.first(cut.keep), &prepared.absorbed.moments);
+        let significant = significant_row_count(buffer.first(cut.keep), &prepared.moments);
         buffer.keep_factor(significant);
         self.record(buffer.factor(), prepared, cut.lost, eigenvalue_error);
-        Ok(())
     }
 
     /// Centers dense rows in place and computes the Gram matrix.
@@ -121,26 +154,14 @@ impl Factor {
         weights: Option<&[f64]>,
         rule: &Rule<'_>,
     ) -> Result<Prepared, Error> {
-        let kept = buffer.kept();
         let absorbed = self.moments.absorb(buffer.raw_mut(), weights)?;
-        let tall = buffer.len() > buffer.features();
-        if tall {
-            // Replaces the rows by a smaller triangle with the same AᵀA.
-            let triangle = linalg::no_more_rows_than_columns(buffer.all());
-            buffer.shorten(triangle.nrows());
-            buffer.all_mut().assign(&triangle);
-        }
-        let units = rule.units(&absorbed.moments);
-        let scaled = units.as_ref().map(|units| &buffer.all() / units);
-        let matrix = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
-        let trusted = !tall && units.is_none() && !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS);
-        let gram = linalg::gram_with_orthogonal_groups(matrix, if trusted { std::slice::from_ref(&kept) } else { &[] });
-        let rotations = gram.nrows() * if tall { 2 } else { 1 };
-        Ok(Prepared { absorbed, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) })
+        let bound = self.bound.absorbed(&self.moments, &absorbed);
+        let trusted = !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS);
+        Ok(prepare_rows(buffer, absorbed.moments, bound, trusted, rule))
     }
 
     /// Computes the Gram matrix of sparse rows, which are centered inside the products.
-    fn prepare_sparse(&mut self, buffer: &RowBuffer, weights: &[f64], rule: &Rule<'_>) -> Result<Prepared, Error> {
+    fn prepare_sparse(&self, buffer: &RowBuffer, weights: &[f64], rule: &Rule<'_>) -> Result<Prepared, Error> {
         let (absorbed, center) = buffer.sparse().absorb(&self.moments, weights)?;
         let (kept, f) = (buffer.kept(), buffer.factor());
         let units = rule.units(&absorbed.moments);
@@ -164,16 +185,16 @@ impl Factor {
         rounding.columns *= f64::sqrt(1.0 + worst);
         // The center is rounded to one f64.
         let off = center.mapv(|t| weight.sqrt() * UNIT * t.abs());
-        self.bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
-        Ok(Prepared { absorbed, gram, units, center: Some(center), cancellation, rounding })
+        let bound = self.bound.clone().shifted(&absorbed.c, &off, &absorbed.moments.scatter);
+        let bound = bound.absorbed(&self.moments, &absorbed);
+        Ok(Prepared { moments: absorbed.moments, bound, gram, units, center: Some(center), cancellation, rounding })
     }
 
     /// Adds what a compression dropped and rounded to the bound, and updates the moments.
     fn record(&mut self, f: ArrayView2<'_, f64>, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
-        let Prepared { absorbed, units, cancellation, rounding, .. } = prepared;
-        let (q, eigenvalue_error) = (&absorbed.moments.scatter, eigenvalue_error + cancellation);
+        let Prepared { moments, mut bound, units, cancellation, rounding, .. } = prepared;
+        let (q, eigenvalue_error) = (&moments.scatter, eigenvalue_error + cancellation);
         let largest = linalg::squared_lengths(f).iter().fold(0.0, |a: f64, b| a.max(*b));
-        let mut bound = self.bound.absorbed(&self.moments, &absorbed);
         self.bound = match units {
             None => bound.losing(lost).rounded(Rounding { whole: eigenvalue_error, ..rounding }, q, largest),
             Some(units) => {
@@ -181,9 +202,28 @@ impl Factor {
                 bound.rounded(Rounding { features: eigenvalue_error, ..rounding }, q, largest)
             }
         };
-        self.moments = absorbed.moments;
+        self.moments = moments;
         self.compressions += 1;
     }
+}
+
+/// Computes the Gram matrix of centered dense rows; those of the factor are orthogonal if they are `trusted`.
+fn prepare_rows(buffer: &mut RowBuffer, moments: Moments, bound: Bound, trusted: bool, rule: &Rule<'_>) -> Prepared {
+    let kept = buffer.kept();
+    let tall = buffer.len() > buffer.features();
+    if tall {
+        // Replaces the rows by a smaller triangle with the same AᵀA.
+        let triangle = linalg::no_more_rows_than_columns(buffer.all());
+        buffer.shorten(triangle.nrows());
+        buffer.all_mut().assign(&triangle);
+    }
+    let units = rule.units(&moments);
+    let scaled = units.as_ref().map(|units| &buffer.all() / units);
+    let matrix = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
+    let trusted = trusted && !tall && units.is_none();
+    let gram = linalg::gram_with_orthogonal_groups(matrix, if trusted { std::slice::from_ref(&kept) } else { &[] });
+    let rotations = gram.nrows() * if tall { 2 } else { 1 };
+    Prepared { moments, bound, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) }
 }
 
 /// F ← U₁ F + U₂ diag(√w) (X − 1tᵀ), in place: allocating memory would take longer than the product.

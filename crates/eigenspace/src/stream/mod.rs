@@ -1,5 +1,6 @@
 //! Streams: models that absorb rows as they arrive.
 
+pub(crate) mod accumulator;
 mod budget;
 pub(crate) mod buffer;
 pub(crate) mod cache;
@@ -9,6 +10,7 @@ pub(crate) mod factor;
 mod fit;
 pub(crate) mod forgetting;
 pub(crate) mod impute;
+mod join;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod preview;

@@ -8,6 +8,7 @@
 //! The cost of the factor engine per row is smallest near m = r. With fewer rows, the r kept directions are rotated too
 //! often; with more rows, the eigenproblem, which costs (r + m)³, becomes too large.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -42,6 +43,17 @@ pub enum Engine {
     Scatter,
 }
 
+/// `auto`, `factor` or `scatter`.
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Factor => "factor",
+            Self::Scatter => "scatter",
+        })
+    }
+}
+
 impl FromStr for Engine {
     type Err = Error;
 
@@ -69,8 +81,8 @@ pub struct Plan {
     pub max_rank: Option<usize>,
 }
 
-impl std::fmt::Display for Plan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.engine == Engine::Scatter {
             return write!(f, "scatter engine, nothing dropped, blocks of {} rows", self.block_rows);
         }

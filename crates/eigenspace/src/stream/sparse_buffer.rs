@@ -59,6 +59,12 @@ impl SparseBuffer {
         self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
     }
 
+    /// Where each row starts and the last one ends, and the columns and values of all cells.
+    pub(crate) fn parts(&self) -> (Vec<usize>, &[usize], &[f64]) {
+        let offsets = self.offsets.iter().copied().chain([self.columns.len()]).collect();
+        (offsets, &self.columns, &self.values)
+    }
+
     /// Whether restored rows are consistent.
     pub(crate) fn is_consistent(&self, features: usize) -> bool {
         self.columns.len() == self.values.len()

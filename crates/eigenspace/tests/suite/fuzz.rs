@@ -32,7 +32,8 @@ fn good_files_of_this_version_are_read_and_no_changed_byte_makes_their_readers_f
         }
     }
     use eigenspace::faces::Recognizer;
-    use eigenspace::{EigenspaceModel, EigenspaceStream};
+    use eigenspace::{Accumulator, EigenspaceModel, EigenspaceStream};
+    assert!(readers::made("accumulator").iter().all(|bytes| Accumulator::from_bytes(bytes).is_ok()));
     assert!(readers::made("model").iter().all(|bytes| EigenspaceModel::from_bytes(bytes).is_ok()));
     assert!(readers::made("recognizer").iter().all(|bytes| Recognizer::from_bytes(bytes).is_ok()));
     for (bytes, options) in readers::made("checkpoint").iter().zip(readers::checkpoint_options()) {

@@ -1,6 +1,7 @@
 //! The test suite: one module per operation of the library, and the laws that connect them.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod accumulator;
 mod angles;
 mod arrays;
 mod batch;

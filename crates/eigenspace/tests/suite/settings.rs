@@ -1,6 +1,6 @@
 //! Settings as text, the same in the command and in Python.
 
-use eigenspace::{Engine, Forgetting, Method, Missing, Truncation, WeightKind};
+use eigenspace::{Engine, Forgetting, Method, Missing, Rank, Truncation, WeightKind};
 
 #[test]
 fn every_word_means_its_setting() {
@@ -17,6 +17,28 @@ fn every_word_means_its_setting() {
     assert_eq!("scatter".parse::<Engine>().ok(), Some(Engine::Scatter));
     assert_eq!("gram".parse::<Method>().ok(), Some(Method::Gram));
     assert_eq!("reliability".parse::<WeightKind>().ok(), Some(WeightKind::Reliability));
+}
+
+#[test]
+fn a_setting_is_printed_as_the_word_that_means_it() {
+    for rule in [
+        Truncation::None,
+        Truncation::Rank(100),
+        Truncation::Energy(0.1 + 0.2),
+        Truncation::Tolerance(1e-6),
+        Truncation::FrequentDirections(7),
+    ] {
+        assert_eq!(rule.to_string().parse::<Truncation>().ok(), Some(rule));
+    }
+    for engine in [Engine::Auto, Engine::Factor, Engine::Scatter] {
+        assert_eq!(engine.to_string().parse::<Engine>().ok(), Some(engine));
+    }
+    for policy in [Missing::Refuse, Missing::Skip, Missing::Impute] {
+        assert_eq!(policy.to_string().parse::<Missing>().ok(), Some(policy));
+    }
+    for rank in [Rank::All, Rank::AtMost(100)] {
+        assert_eq!(rank.to_string().parse::<Rank>().ok(), Some(rank));
+    }
 }
 
 #[test]

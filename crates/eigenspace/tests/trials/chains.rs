@@ -13,7 +13,7 @@ use crate::generators::{Data, Family, Twist, WIDE, generate};
 use crate::number::{Dd, Number};
 use crate::oracle::{Rows, Truth};
 use crate::random::Random;
-use crate::{missing, useful};
+use crate::{accumulators, missing, useful};
 
 /// One in this number of cases has missing cells.
 const MISSING_EVERY: u64 = 25;
@@ -107,7 +107,9 @@ fn begin(outcome: &mut Outcome, only: &str) {
     outcome.group = format!("{family:?}/{twist:?}/{kind:?}");
     if outcome.is_about(only) {
         let source = Source { rows, kind, weights, about_origin };
-        Chain { random, source, family, twist, next: 0, outcome }.go();
+        let mut chain = Chain { random, source, family, twist, next: 0, outcome };
+        chain.go();
+        chain.accumulate();
     }
 }
 
@@ -158,6 +160,18 @@ impl Chain<'_> {
         }
     }
 
+    /// Compares the model of all rows by accumulators with the truth, in some cases.
+    fn accumulate(&mut self) {
+        let wide = self.source.rows.ncols() > WIDE;
+        let Some(mut random) = accumulators::chosen(self.outcome.seed, wide) else { return };
+        let all: Vec<usize> = (0..self.source.rows.nrows()).collect();
+        let fitted = accumulators::accumulate(&mut random, &self.source, &all);
+        self.random = random;
+        if let Ok(item) = self.item(fitted) {
+            self.hold(&item);
+        }
+    }
+
     /// The next rows that no model has yet.
     fn take(&mut self, rows: usize) -> Vec<usize> {
         let end = self.source.rows.nrows().min(self.next + rows);
@@ -167,7 +181,13 @@ impl Chain<'_> {
     }
 
     fn fitted(&mut self, which: &[usize]) -> Result<Item, Refused> {
-        match fit(&mut self.random, &self.source, which) {
+        let fitted = fit(&mut self.random, &self.source, which);
+        self.item(fitted)
+    }
+
+    /// A fitted model with the truth about its rows.
+    fn item(&mut self, fitted: Result<Fitted, (String, Error)>) -> Result<Item, Refused> {
+        match fitted {
             Ok(Fitted { model, rows, lossless, aged, how }) => {
                 self.outcome.steps.push(how);
                 let history = History::of(&Truth::of(&self.source.rows, &rows));

@@ -8,9 +8,11 @@
 //! ```
 //!
 //! A case is its seed: rows (`generators.rs`, `elements.rs`), a model (`fits.rs`), a chain of operations (`chains.rs`), and
-//! after each of them a comparison of every claim (`claims.rs`) with the truth about the rows (`oracle.rs`).
+//! after each of them a comparison of every claim (`claims.rs`) with the truth about the rows (`oracle.rs`). In some cases
+//! all rows are also cut into partitions that are accumulated and merged (`accumulators.rs`).
 #![allow(missing_docs, clippy::print_stdout, clippy::result_large_err)]
 
+mod accumulators;
 mod chains;
 mod claims;
 mod eigen;

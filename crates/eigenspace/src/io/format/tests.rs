@@ -3,6 +3,9 @@
 use ndarray::{Array1, array};
 
 use super::*;
+use crate::model::bound::Bound;
+use crate::model::moments::Moments;
+use crate::model::weight::Weight;
 
 #[test]
 fn a_doubt_is_written_only_if_there_is_one() {

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use ndarray::array;
 
 use super::*;
+use crate::model::moments::Absorbed;
 use crate::model::weight::Weight;
 use crate::rows::block::Block;
 use crate::rows::sparse::SparseRows;
@@ -147,7 +148,7 @@ fn products_of_the_factor_are_trusted_for_sixteen_compressions() {
             let trusted = if standardized || compressions % 16 == 0 { 0 } else { 2 };
             let (factor, mut buffer) = factor(compressions, &pending(3), false);
             let prepared = factor.prepare_dense(&mut buffer, None, &rule(standardized)).expect("good rows");
-            let units = prepared.absorbed.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+            let units = prepared.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
             let rows = if standardized { &buffer.all() / &units } else { buffer.all().to_owned() };
             has_products(&prepared.gram, &rows, trusted);
             assert_eq!(prepared.units, standardized.then_some(units));
@@ -170,9 +171,9 @@ fn centering_inside_products_is_counted() {
     let weights = [1.0, 2.0];
     for standardized in [false, true] {
         for compressions in [1, 16] {
-            let (mut factor, buffer) = factor(compressions, &pending(2), true);
+            let (factor, buffer) = factor(compressions, &pending(2), true);
             let prepared = factor.prepare_sparse(&buffer, &weights, &rule(standardized)).expect("good rows");
-            let (q, center) = (&prepared.absorbed.moments.scatter, prepared.center.expect("sparse rows"));
+            let (q, center) = (&prepared.moments.scatter, prepared.center.expect("sparse rows"));
             let units = q.mapv(|q| if standardized && q > 0.0 { q.sqrt() } else { 1.0 });
             let centered = (pending(2) - &center) * array![[1.0], [2_f64.sqrt()]];
             let rows = ndarray::concatenate![Axis(0), buffer.factor(), centered] / &units;
@@ -186,9 +187,11 @@ fn centering_inside_products_is_counted() {
             near(prepared.rounding.columns, rotation(8).columns * (1.0 + worst).sqrt());
             assert_eq!(Rounding { columns: 0.0, ..prepared.rounding }, Rounding { columns: 0.0, ..rotation(8) });
             let off = center.mapv(|t| 3_f64.sqrt() * U * t.abs());
-            let expected = Bound::exact(5).shifted(&prepared.absorbed.c, &off, q);
-            near(factor.bound.noise, expected.noise);
-            let pairs = factor.bound.feature_noise.iter().zip(&expected.feature_noise);
+            let (absorbed, _) = buffer.sparse().absorb(&factor.moments, &weights).expect("good rows");
+            let expected = Bound::exact(5).shifted(&absorbed.c, &off, q).absorbed(&factor.moments, &absorbed);
+            near(prepared.bound.noise, expected.noise);
+            assert!(expected.noise > 1.001 * Bound::exact(5).absorbed(&factor.moments, &absorbed).noise);
+            let pairs = prepared.bound.feature_noise.iter().zip(&expected.feature_noise);
             pairs.for_each(|(found, expected)| near(*found, *expected));
         }
     }
@@ -202,10 +205,11 @@ fn a_compression_counts_what_it_drops_and_rounds() {
         let (mut found, _) = factor(6, &pending(1), false);
         let nothing = || Array1::zeros(5);
         let after = Moments { count: 12, weight: Weight::of_rows(12), ..moments(q.clone()) };
-        let absorbed = || Absorbed { moments: after.clone(), step: nothing(), c: nothing(), roundings: 20.0 };
-        let start = found.bound.absorbed(&found.moments, &absorbed());
+        let absorbed = Absorbed { moments: after.clone(), step: nothing(), c: nothing(), roundings: 20.0 };
+        let start = found.bound.absorbed(&found.moments, &absorbed);
         let prepared = Prepared {
-            absorbed: absorbed(),
+            moments: after.clone(),
+            bound: start.clone(),
             gram: Array2::zeros((0, 0)),
             units: units.clone(),
             center: None,

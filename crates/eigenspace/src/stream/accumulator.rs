@@ -1,0 +1,192 @@
+//! The accumulator: the state of a fit that travels. Rows stay where they are; their accumulators are merged.
+//!
+//! ```text
+//! n = n₁ + n₂        S = S₁ + S₂ + (n₁ n₂ / n) (μ₁ − μ₂)(μ₁ − μ₂)ᵀ
+//! ```
+//!
+//! | features | what is kept | merging |
+//! |---|---|---|
+//! | up to 1,024 | count, mean and the D × D scatter S | an addition, without an eigenproblem; nothing is ever dropped |
+//! | more | a factor of at most `max_rank` rows, with its error bound | a compression of both factors |
+//!
+//! An accumulator is a stream that can also be merged (`join.rs`) and does not know the number of features before the first
+//! row. Until there are enough rows to fill the buffer of the stream, the state is the rows themselves, so a small
+//! partition has a small state.
+//!
+//! The rows of each accumulator, and the tree in which accumulators are merged, determine the result to the last bit. How
+//! rows were divided into blocks does not matter, nor does the number of threads, nor where a state went through bytes.
+//! Other trees give results that differ by rounding, and by what compressions drop; the certificate covers both. Options
+//! whose result depends on the order of all rows are refused.
+
+use crate::error::Error;
+use crate::linalg;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::metadata::Metadata;
+use crate::rows::block::Block;
+use crate::rows::missing::Missing;
+use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::stream::forgetting::Forgetting;
+use crate::stream::options::FitOptions;
+
+/// The mergeable state of a fit: absorb the rows of each partition where they are, move the accumulators as bytes, merge
+/// them, and finish.
+///
+/// ```
+/// use eigenspace::{Accumulator, FitOptions};
+/// use ndarray::{Array2, Axis};
+///
+/// let rows = Array2::from_shape_fn((1000, 20), |(i, j)| ((i * (j + 3)) % 17) as f64);
+/// let options = FitOptions::new().components(5);
+/// let mut whole = options.accumulator()?;
+/// for (number, partition) in rows.axis_chunks_iter(Axis(0), 300).enumerate() {
+///     let mut part = options.accumulator()?.with_partition(format!("part-{number}"));
+///     part.absorb(partition)?;                                   // on one machine
+///     whole.merge(&Accumulator::from_bytes(&part.to_bytes())?)?; // on another
+/// }
+/// let model = whole.finish()?;
+/// assert_eq!((model.count(), model.n_components()), (1000, 5));
+/// assert!(model.certificate().is_exact());
+/// # Ok::<(), eigenspace::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Accumulator {
+    pub(crate) options: FitOptions,
+    pub(crate) metadata: Metadata,
+    /// `None` before the first row.
+    pub(crate) stream: Option<EigenspaceStream>,
+    /// The name of the partition, for messages.
+    partition: Option<String>,
+    /// Number of rows passed to `absorb`, including those that were left out.
+    passed: usize,
+}
+
+impl FitOptions {
+    /// An empty accumulator. Forgetting and [`Missing::Impute`] are refused, because their results depend on the order of
+    /// all rows.
+    pub fn accumulator(&self) -> Result<Accumulator, Error> {
+        self.plan(1)?;
+        if self.forgetting != Forgetting::Never {
+            return Err(Error::OrderMatters { what: "forgetting" });
+        }
+        if self.missing == Missing::Impute {
+            return Err(Error::OrderMatters { what: "missing = impute" });
+        }
+        let metadata = Metadata::new().with_standardize(self.standardize);
+        Ok(Accumulator { options: self.clone(), metadata, stream: None, partition: None, passed: 0 })
+    }
+}
+
+impl Accumulator {
+    /// The same accumulator for the partition with this name, which is part of the errors of [`absorb`](Self::absorb). It is
+    /// not part of the state: merging and bytes leave it behind.
+    pub fn with_partition(self, name: impl Into<String>) -> Self {
+        Self { partition: Some(name.into()), ..self }
+    }
+
+    /// The same accumulator with other metadata, such as the names of the features. Every finished model has it.
+    pub fn with_metadata(self, metadata: Metadata) -> Result<Self, Error> {
+        self.features().map_or(Ok(()), |features| metadata.check(features))?;
+        Ok(Self { metadata, ..self })
+    }
+
+    /// Absorbs a block with any number of rows. A block with an invalid cell is rejected as a whole; the error names the
+    /// partition, if it has a name, and counts rows from the first one that this accumulator has absorbed.
+    pub fn absorb<'a>(&mut self, rows: impl Into<Block<'a>>) -> Result<(), Error> {
+        self.absorb_by(rows.into(), |stream, block| stream.update(block))
+    }
+
+    /// Like [`absorb`](Self::absorb), but fails without changing the accumulator if this could allocate more than
+    /// `max_bytes`.
+    pub fn try_absorb<'a>(&mut self, rows: impl Into<Block<'a>>, max_bytes: u64) -> Result<(), Error> {
+        self.absorb_by(rows.into(), |stream, block| stream.try_update(block, max_bytes))
+    }
+
+    fn absorb_by(
+        &mut self,
+        block: Block<'_>,
+        update: impl FnOnce(&mut EigenspaceStream, Block<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // An empty partition may have any number of columns.
+        if block.nrows() == 0 {
+            return Ok(());
+        }
+        let absorbed = match &mut self.stream {
+            Some(stream) => update(stream, block),
+            None => self.options.stream(block.ncols()).and_then(|mut stream| {
+                self.metadata.check(block.ncols())?;
+                update(&mut stream, block)?;
+                // The number of features is known from the first row that counts.
+                self.stream = (stream.count() > 0).then_some(stream);
+                Ok(())
+            }),
+        };
+        absorbed.map_err(|error| error.counted_from(self.passed).in_partition(self.partition.as_deref()))?;
+        self.passed = self.passed.saturating_add(block.nrows());
+        Ok(())
+    }
+
+    /// Adds the rows of another accumulator with the same options. An empty accumulator changes nothing, and an empty
+    /// accumulator becomes the other one.
+    ///
+    /// Commutative and associative up to rounding, and up to what compressions drop if there are more than 1,024 features.
+    /// If the two do not fit together, neither changes. The result has the metadata that both share.
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        let Some(theirs) = &other.stream else { return Ok(()) };
+        let Some(own) = &mut self.stream else {
+            let (options, metadata, stream) = (other.options.clone(), other.metadata.clone(), other.stream.clone());
+            (self.options, self.metadata, self.stream) = (options, metadata, stream);
+            return Ok(());
+        };
+        if own.features() != theirs.features() {
+            return Err(Error::FeatureMismatch { left: own.features(), right: theirs.features() });
+        }
+        self.metadata.check_feature_names(other.metadata.feature_names().unwrap_or_default())?;
+        if self.options != other.options {
+            return Err(Error::OptionsDiffer);
+        }
+        linalg::inside(|| own.join(theirs))?;
+        self.metadata = self.metadata.shared_with(&other.metadata);
+        Ok(())
+    }
+
+    /// The model of all rows so far. The accumulator can absorb and merge more rows afterward.
+    pub fn finish(&self) -> Result<EigenspaceModel, Error> {
+        let model = self.stream()?.model()?;
+        EigenspaceModel::clone(&model).with_metadata(self.metadata.clone())
+    }
+
+    /// Like [`finish`](Self::finish), but fails if this could allocate more than `max_bytes`.
+    pub fn try_finish(&self, max_bytes: u64) -> Result<EigenspaceModel, Error> {
+        let model = self.stream()?.try_model(max_bytes)?;
+        EigenspaceModel::clone(&model).with_metadata(self.metadata.clone())
+    }
+
+    fn stream(&self) -> Result<&EigenspaceStream, Error> {
+        self.stream.as_ref().ok_or(Error::NothingAbsorbed)
+    }
+
+    /// Number of rows absorbed, n.
+    pub fn count(&self) -> u64 {
+        self.stream.as_ref().map_or(0, EigenspaceStream::count)
+    }
+
+    /// Whether no row was absorbed.
+    pub fn is_empty(&self) -> bool {
+        self.stream.is_none()
+    }
+
+    /// Number of features, D; `None` before the first row.
+    pub fn features(&self) -> Option<usize> {
+        self.stream.as_ref().map(EigenspaceStream::features)
+    }
+
+    /// The options with which the accumulator was made.
+    pub fn options(&self) -> &FitOptions {
+        &self.options
+    }
+
+    /// What is known of the rows beside their numbers.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+}
