@@ -16,7 +16,7 @@ from ._interrupt import decomposition, interruptibly
 from ._metadata import described
 from ._minka import dimension
 from ._model import EigenspaceModel, settings
-from ._rows import is_sparse, pieces_of, weights_of, word_of
+from ._rows import is_dask, is_sparse, pieces_of, weights_of, word_of
 from ._stream_state import StreamState
 from ._view import View
 
@@ -112,6 +112,11 @@ class PCA(Estimator):
             words = f"invalid svd_solver {self.svd_solver!r}: expected one of {', '.join(SOLVERS)}"
             raise refusal(words, "omit svd_solver: it has no effect on the result")
         with self._all_or_nothing():
+            if is_dask(X):
+                self._fitted = self._merged(X, sample_weight)
+                self.n_samples_ = self._fitted.raw.count
+                self._warn_if_fewer(self._fitted)
+                return self
             X = self._checked(X, reset=True, least=1)
             rows, features = X.shape
             shown = self._components(features)
@@ -133,6 +138,17 @@ class PCA(Estimator):
             self.n_samples_ = view.raw.count
             self._warn_if_fewer(view)
         return self
+
+    def _merged(self, X: Any, sample_weight: Any) -> View:
+        """Fit the blocks of a Dask collection where they are."""
+        if self.method not in ("auto", "covariance"):
+            words = f"method={self.method!r} is not available for Dask collections"
+            raise refusal(words, "omit the method, or compute the rows first")
+        options = {"standardize": bool(self.standardize), "weight_kind": self.weight_kind}
+        model = self._of_dask(X, sample_weight, **options)._core
+        shown = self._likeliest(model) if self.n_components == MLE else self._components(self.n_features_in_)
+        model = described(model.with_components(shown), self._column_names(), standardize=bool(self.standardize))
+        return View(model, shown, standardize=self.standardize, narrow=getattr(X, "dtype", None) == np.float32)
 
     def _few(self, rows: int, features: int, shown: Any, sparse: bool) -> int | None:
         """Return the number of directions of an iterative fit; None if all directions are computed."""

@@ -16,7 +16,7 @@ from ._interrupt import explained
 from ._lock import lock_of
 from ._metadata import described
 from ._model import EigenspaceModel, components_of, warn_about_share
-from ._rows import array_of, unmasked
+from ._rows import array_of, is_dask, unmasked
 from ._sklearn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -112,7 +112,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.n_components_
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return the scores of rows, an array of shape (n, n_components_)."""
+        """Return the scores of rows, an array of shape (n, n_components_).
+
+        Scores of a Dask array or data frame are computed lazily and have its blocks.
+        """
+        if is_dask(X):
+            from .dask import scores_by
+
+            lazy: NDArray[Any] = scores_by(self, X, self.n_components_)
+            return lazy
         few = self._scores_of_few(X)
         if few is not None:
             return few
@@ -164,6 +172,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
         """Return the limits of T² and Q; this share of good rows stays below each of them."""
         return self._view().whole.limits(confidence)
+
+    def _of_dask(self, X: Any, sample_weight: Any, **options: Any) -> EigenspaceModel:
+        """Return the model of a Dask array or data frame, whose blocks are absorbed where they are."""
+        from .dask import empty_part, fit
+
+        self._checked(empty_part(X), reset=True)
+        shown = self._components(self.n_features_in_)
+        model: EigenspaceModel = fit(X, shown, weights=sample_weight, **options)
+        return model
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
         """Validate rows and return them as an array."""

@@ -14,7 +14,7 @@ from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
-from ._rows import array_of, is_sparse, piece_rows, pieces_of, rows_of, weights_of, whole_of
+from ._rows import array_of, is_dask, is_sparse, piece_rows, pieces_of, rows_of, weights_of, whole_of
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
@@ -167,9 +167,13 @@ class IncrementalPCA(Estimator):
         """Fit the model to these rows alone; rows of earlier calls are discarded.
 
         X is an array of any layout, a memory-mapped array, a data frame, or a sparse matrix, which
-        is not made dense.
+        is not made dense. It can also be a Dask array or data frame, whose blocks are absorbed where
+        they are and merged (see eigenspace.dask).
         """
         with self._all_or_nothing():
+            if is_dask(X):
+                self._stream_state = self._merged(X, sample_weight)
+                return self
             X = self._checked(X, reset=True, least=1)
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
@@ -224,6 +228,19 @@ class IncrementalPCA(Estimator):
         model = interruptibly(work, decomposition(1000, X.shape[1]))
         stream = Stream.resume(model, chosen).with_metadata(metadata)
         return StreamState(stream, X.shape[1], chosen, narrow=X.dtype == np.float32)
+
+    def _merged(self, X: Any, sample_weight: Any) -> StreamState:
+        """Fit the blocks of a Dask collection where they are."""
+        if self.forgetting not in (None, "never", 1):
+            words = "forgetting is not available for Dask collections, because it depends on the order of all rows"
+            raise refusal(words, "call partial_fit for each block in order")
+        names = ("max_rank", "truncation", "standardize", "missing", "engine", "weight_kind")
+        model = self._of_dask(X, sample_weight, **{name: getattr(self, name) for name in names})
+        features = self.n_features_in_
+        self.batch_size_ = self._batch_size(features)
+        chosen = self._settings(features)
+        stream = Stream.resume(model._core, chosen).with_metadata(self._metadata())
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 if hasattr(X, "dtype") else False)
 
     def _view(self) -> View:
         state: StreamState | None = getattr(self, "_stream_state", None)

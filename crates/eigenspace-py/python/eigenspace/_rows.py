@@ -28,6 +28,11 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask array or data frame, without importing Dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "shape")
+
+
 def array_of(X: Any, name: str = "X") -> Any:
     """Return a 2-d array of real numbers or compressed sparse rows, copying only if necessary."""
     try:

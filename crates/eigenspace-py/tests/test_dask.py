@@ -1,0 +1,256 @@
+"""Models of Dask collections, on a local cluster of two worker processes and with the scheduler of this process."""
+
+import os
+import signal
+import time
+
+import dask
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from dask.callbacks import Callback
+from dask.distributed import Client, LocalCluster
+
+import eigenspace.dask
+from eigenspace import PCA, Accumulator, EigenspaceError, EigenspaceModel, IncrementalPCA
+
+NAMES = [f"c{number}" for number in range(12)]
+X = np.random.default_rng(0).normal(size=(3000, 12)) * np.arange(1, 13)
+WEIGHTS = np.random.default_rng(1).integers(0, 3, 3000).astype(float)
+SITES = np.array(["a", "b", "c"])[np.random.default_rng(2).integers(0, 3, 3000)]
+TABLE = pd.DataFrame(X, columns=NAMES)
+FULL = TABLE.assign(site=SITES, weight=WEIGHTS)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def here():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def by_hand(parts, *arguments, **options):
+    """Return the model of these parts, merged in the documented tree."""
+    states = [Accumulator(*arguments, **options).absorb(part) for part in parts]
+    while len(states) > 1:
+        states = [sum(states[at : at + 8]) for at in range(0, len(states), 8)]
+    return states[0].finish()
+
+
+def numpy_variances(rows, weights=None):
+    weights = np.ones(len(rows)) if weights is None else weights
+    centered = rows - np.average(rows, axis=0, weights=weights)
+    return np.linalg.eigvalsh((centered * weights[:, None]).T @ centered / (weights.sum() - 1))[::-1]
+
+
+def test_the_model_is_that_of_numpy_and_the_tree_decides_every_bit(cluster):
+    blocks = da.from_array(X, chunks=(250, 5))  # rows are divided too
+    model = eigenspace.dask.fit(blocks, 4)
+    assert model.certificate().is_exact
+    assert np.allclose(model.explained_variance(), numpy_variances(X)[:4], rtol=1e-13, atol=0)
+    assert model.to_bytes() == by_hand(np.split(X, 12), 4).to_bytes()
+    with dask.config.set(scheduler="synchronous"):
+        assert eigenspace.dask.fit(blocks, 4).to_bytes() == model.to_bytes()
+
+
+def test_nothing_is_computed_before_it_is_asked_for(here):
+    called = []
+
+    def block(rows):
+        called.append(len(rows))
+        return rows
+
+    rows = da.from_array(X, chunks=(1000, 12)).map_blocks(block, dtype=float, meta=np.empty((0, 0)))
+    lazy = eigenspace.dask.fit(rows, 3, compute=False)
+    scores = eigenspace.dask.transform(EigenspaceModel.fit(X), rows)
+    assert called == []
+    assert lazy.compute().count == 3000
+    assert scores.chunks == ((1000,) * 3, (12,))
+    assert sum(called) == 3000
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "bag"])
+def test_no_block_is_a_value_of_the_cluster(kind, here):
+    collections = {
+        "array": lambda: da.from_array(X, chunks=(250, 12)) * 2,
+        "frame": lambda: dd.from_pandas(TABLE, npartitions=12) * 2,
+        "bag": lambda: db.from_sequence(np.split(X, 12), npartitions=12).map(lambda rows: 2 * rows),
+    }
+    kept = []
+
+    def seen(key, value, graph, state, worker):
+        kept.append(value)
+
+    with Callback(posttask=seen):
+        assert eigenspace.dask.fit(collections[kind](), 3).count == 3000
+    assert not [value for value in kept if isinstance(value, np.ndarray) and value.dtype == float]
+    assert not [value for value in kept if isinstance(value, pd.DataFrame)]
+
+
+def test_weights_of_arrays_and_frames(here):
+    expected = numpy_variances(X, WEIGHTS)[:5]
+    array = eigenspace.dask.fit(da.from_array(X, chunks=(500, 12)), 5, weights=da.from_array(WEIGHTS, chunks=777))
+    frame = eigenspace.dask.fit(dd.from_pandas(FULL, npartitions=5), 5, columns=NAMES, weights="weight")
+    for model in (array, frame):
+        assert model.weight == WEIGHTS.sum()
+        assert np.allclose(model.explained_variance(), expected, rtol=1e-13, atol=0)
+    assert frame.metadata.feature_names == NAMES
+
+
+def test_one_model_for_each_group(cluster):
+    models = eigenspace.dask.fit_by(dd.from_pandas(FULL, npartitions=7), "site", 3, weights="weight")
+    assert list(models) == ["a", "b", "c"]
+    for site, model in models.items():
+        rows = np.equal(SITES, site)
+        expected = numpy_variances(X[rows], WEIGHTS[rows])[:3]
+        assert np.allclose(model.explained_variance(), expected, rtol=1e-13, atol=0)
+        assert model.metadata.feature_names == NAMES
+
+
+def test_bags_sparse_blocks_and_empty_partitions(here):
+    expected = numpy_variances(X)[:3]
+    bag = db.from_sequence([X[:10], X[10:10], X[10:2000], X[2000:]], npartitions=2)
+    assert np.allclose(eigenspace.dask.fit(bag, 3).explained_variance(), expected, rtol=1e-13, atol=0)
+    frame = dd.from_pandas(FULL, npartitions=6)
+    kept = frame[frame.site == "b"]
+    assert eigenspace.dask.fit(kept[NAMES], 3).count == (SITES == "b").sum()
+    with pytest.raises(EigenspaceError, match="it has absorbed no rows"):
+        eigenspace.dask.fit(kept[kept.c0 > 1e9][NAMES], 3)
+    sparse = np.where(np.abs(X) > np.abs(X).mean(axis=0), X, 0)
+    blocks = da.from_array(sparse, chunks=(700, 12)).map_blocks(scipy.sparse.csr_matrix, dtype=float)
+    model = eigenspace.dask.fit(blocks, 3)
+    assert np.allclose(model.explained_variance(), numpy_variances(sparse)[:3], rtol=1e-13, atol=0)
+
+
+def test_rows_of_unknown_number(here):
+    blocks = da.from_array(X, chunks=(1000, 12))
+    some = blocks[blocks[:, 0] > 0]
+    assert eigenspace.dask.fit(some, 3).count == (X[:, 0] > 0).sum()
+    scores = eigenspace.dask.transform(eigenspace.dask.fit(some, 3), some)
+    assert scores.compute().shape == ((X[:, 0] > 0).sum(), 3)
+
+
+def test_scores_are_those_of_one_machine(cluster):
+    model = EigenspaceModel.fit(TABLE).with_components(4)
+    blocks = da.from_array(X, chunks=(250, 5))
+    assert np.array_equal(
+        eigenspace.dask.transform(model, blocks).compute(),
+        np.vstack([model.transform(rows) for rows in np.split(X, 12)]),
+    )
+    frame = dd.from_pandas(FULL[["site", *reversed(NAMES)]], npartitions=3)
+    scores = eigenspace.dask.transform(model, frame, 2)
+    assert list(scores.columns) == ["PC1", "PC2"]
+    found = scores.compute()
+    assert found.index.equals(FULL.index)
+    assert np.allclose(found, model.transform(TABLE)[:, :2], rtol=0, atol=1e-12)
+
+
+def test_more_features_than_a_scatter_matrix_holds(here):
+    wide = np.random.default_rng(3).normal(size=(900, 6)) @ np.random.default_rng(4).normal(size=(6, 1100))
+    wide += 1e-3 * np.random.default_rng(5).normal(size=wide.shape)
+    model = eigenspace.dask.fit(da.from_array(wide, chunks=(150, 1100)), 6)
+    exact = np.linalg.svd(wide - wide.mean(axis=0), full_matrices=False)[2][:6]
+    sine = np.linalg.norm(exact - exact @ model.components.T @ model.components, 2)
+    assert sine <= model.certificate().angle_bound(6) + 1e-12
+    assert sine < 1e-3
+
+
+def test_an_error_names_the_partition_the_row_and_the_column(cluster):
+    wrong = X.copy()
+    wrong[1777, 3] = np.nan
+    with pytest.raises(EigenspaceError, match="partition `7`: row 27, column 3: the value is NaN"):
+        eigenspace.dask.fit(da.from_array(wrong, chunks=(250, 12)), 3)
+    frame = dd.from_pandas(pd.DataFrame(wrong, columns=NAMES), npartitions=12)
+    with pytest.raises(EigenspaceError, match="partition `7`: row 27, column 3: the value is NaN"):
+        eigenspace.dask.fit(frame, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: eigenspace.dask.fit(X, 3), "expected a Dask array, data frame or bag, found numpy.ndarray"),
+        (lambda: eigenspace.dask.fit(da.ones((3, 3, 3)), 3), "expected two dimensions, found 3"),
+        (lambda: eigenspace.dask.fit(da.ones((9, 3)), 0), "n_components|components"),
+        (lambda: eigenspace.dask.fit(da.ones((9, 3)), 1, missing="impute"), "missing|impute"),
+        (lambda: eigenspace.dask.fit(da.ones((9, 3)), 1, columns=["a"]), "columns is not available for an array"),
+        (lambda: eigenspace.dask.fit(da.ones((9, 3)), 1, weights=da.ones(8)), r"expected shape \(9,\), found \(8,\)"),
+        (lambda: eigenspace.dask.fit(dd.from_pandas(FULL), 1, columns=["z"]), "no column 'z'"),
+        (lambda: eigenspace.dask.fit_by(da.ones((9, 3)), "a"), "expected a Dask data frame"),
+        (lambda: eigenspace.dask.transform(EigenspaceModel.fit(X), X), "expected a Dask array or data frame"),
+        (lambda: eigenspace.dask.transform(EigenspaceModel.fit(TABLE), dd.from_pandas(FULL[["c1"]])), "no column 'c0'"),
+    ],
+)
+def test_invalid_arguments_are_refused_before_anything_is_computed(call, words):
+    with pytest.raises(EigenspaceError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("kind", [IncrementalPCA, PCA])
+@pytest.mark.parametrize("options", [{}, {"whiten": True}, {"standardize": True}])
+def test_estimators_accept_dask_collections(kind, options, here):
+    expected = kind(3, **options).fit(TABLE)
+    scores = expected.transform(TABLE)
+    blocks, frame = da.from_array(X, chunks=(300, 5)), dd.from_pandas(TABLE, npartitions=4)
+    for rows in (blocks, frame):
+        fitted = kind(3, **options).fit(rows)
+        assert fitted.n_features_in_ == 12
+        lazy = fitted.transform(rows)
+        assert dask.is_dask_collection(lazy)
+        assert np.allclose(lazy.compute(), scores, rtol=0, atol=1e-11)
+        assert np.allclose(fitted.transform(rows.compute()), scores, rtol=0, atol=1e-11)
+    assert list(fitted.feature_names_in_) == NAMES
+    weighted = kind(3, **options).fit(blocks, sample_weight=da.from_array(WEIGHTS, chunks=400))
+    exact = kind(3, **options).fit(X, sample_weight=WEIGHTS)
+    assert np.allclose(weighted.explained_variance_, exact.explained_variance_, rtol=1e-12, atol=0)
+
+
+def test_an_incremental_estimator_continues_after_dask_blocks(here):
+    fitted = IncrementalPCA(3).fit(da.from_array(X[:2000], chunks=(300, 12))).partial_fit(X[2000:])
+    assert fitted.n_samples_seen_ == 3000
+    assert np.allclose(fitted.explained_variance_, numpy_variances(X)[:3], rtol=1e-12, atol=0)
+
+
+def test_settings_that_depend_on_the_order_of_rows_are_refused(here):
+    blocks = da.from_array(X, chunks=(300, 12))
+    with pytest.raises(EigenspaceError, match="forgetting is not available"):
+        IncrementalPCA(3, forgetting=0.9).fit(blocks)
+    with pytest.raises(EigenspaceError, match="impute"):
+        IncrementalPCA(3, missing="impute").fit(blocks)
+
+
+def test_a_worker_process_uses_as_many_threads_as_dask_gives_it(cluster):
+    before = eigenspace.threads()
+    eigenspace.dask.fit(da.from_array(X, chunks=(100, 12)), 4)
+    assert set(cluster.run(eigenspace.threads).values()) == {1}
+    assert eigenspace.threads() == before
+
+
+def slow(rows):
+    time.sleep(0.2)
+    return rows
+
+
+def test_a_worker_that_is_killed_changes_no_bit(cluster):
+    blocks = da.from_array(X, chunks=(100, 12))
+    expected = eigenspace.dask.fit(blocks, 4).to_bytes()
+    lazy = eigenspace.dask.fit(blocks.map_blocks(slow, dtype=float, meta=np.empty((0, 0))), 4, compute=False)
+    future = cluster.compute(lazy)
+    time.sleep(1.0)
+    processes = cluster.run(os.getpid)
+    assert len(processes) == 2
+    assert not future.done()
+    os.kill(next(iter(processes.values())), signal.SIGKILL)
+    assert future.result(timeout=120).to_bytes() == expected
+    assert next(iter(processes.values())) not in cluster.run(os.getpid).values()
