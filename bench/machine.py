@@ -13,6 +13,8 @@ PACKAGES = [
     "scipy",
     "scikit-learn",
     "scikit-learn-intelex",
+    "dask",
+    "dask-ml",
     "faiss-cpu",
     "gensim",
 ]

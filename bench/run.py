@@ -32,6 +32,7 @@ MODULES = {
     "W8": "w8_growth",
     "W9": "w9_few",
     "W10": "w10_files",
+    "W11": "w11_dask",
 }
 POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
 
@@ -40,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W10")
+    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W11")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     # Used internally: run one thread count, or measure the memory of one tool, and write a file.
