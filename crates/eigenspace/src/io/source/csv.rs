@@ -148,12 +148,15 @@ impl Text {
         let (mut count, mut ends) = (0, Vec::new());
         while count < most {
             let (text, line) = self.lines.find_plain(plain.lines_to_try(most - count), &mut ends);
+            if ends.is_empty() {
+                break;
+            }
             let read = plain.read(text, &ends, rows);
             rows.lines.extend(line..line + read as u64);
             self.lines.pass_plain(read, read.checked_sub(1).map_or(0, |last| ends[last]));
             self.row += read as u64;
             count += read;
-            if read < ends.len() || ends.is_empty() {
+            if read < ends.len() {
                 break;
             }
         }
@@ -298,6 +301,8 @@ mod tests {
         bytes: Vec<u8>,
         at: usize,
         most: usize,
+        /// Whether there is an error instead of an end.
+        fails: bool,
     }
 
     impl Read for Few {
@@ -305,7 +310,7 @@ mod tests {
             let count = (self.bytes.len() - self.at).min(buffer.len()).min(1 + self.at % self.most);
             buffer[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
             self.at += count;
-            Ok(count)
+            if count == 0 && self.fails { Err(std::io::Error::other("the disk is gone")) } else { Ok(count) }
         }
     }
 
@@ -325,7 +330,8 @@ mod tests {
 
     /// Everything that is read from a text: rows by bits, line numbers, and errors. Reading goes on after an error.
     fn outcome(bytes: &[u8], most: usize, options: &ReadOptions, rows: usize, plain: bool) -> Vec<String> {
-        let reader = Box::new(Few { bytes: bytes.to_vec(), at: 0, most });
+        let fails = most.is_multiple_of(7);
+        let reader = Box::new(Few { bytes: bytes.to_vec(), at: 0, most, fails });
         let mut text = match text(reader, Path::new("t.csv"), Format::Csv, options) {
             Ok(text) => text,
             Err(error) => return vec![error.to_string()],

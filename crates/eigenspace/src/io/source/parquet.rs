@@ -256,11 +256,11 @@ impl Batches for Groups {
         let batch = match &mut readers.parts[..] {
             [reader] => guarded(FORMAT, || reader.next().transpose()).map_err(at(self.path.as_ref()))?,
             _ => match readers.next_together() {
-                Some(batch) => Some(batch),
-                None => {
+                None if !self.whole => {
                     self.whole = true;
                     return self.next_batch(rows);
                 }
+                batch => batch,
             },
         };
         let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) else {

@@ -231,3 +231,32 @@ impl Attempts {
         self.pause = self.next_pause;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Attempts, MAX_PAUSE};
+
+    #[test]
+    fn where_no_line_is_plain_few_are_tried_and_where_all_are_plain_again_all_are() {
+        let mut attempts = Attempts::default();
+        assert_eq!(attempts.next(1000), 1000);
+        let mut tried = 0;
+        for _ in 0..10_000 {
+            if attempts.next(1000) > 0 {
+                attempts.learn(0, 1);
+                tried += 1;
+            }
+        }
+        assert!(tried <= 10_000 / MAX_PAUSE + 6, "{tried}");
+        let mut lines = 0;
+        while attempts.next(usize::MAX) == 0 {
+            lines += 1;
+        }
+        assert!(lines <= MAX_PAUSE);
+        for _ in 0..5 {
+            let next = attempts.next(usize::MAX);
+            attempts.learn(next, next);
+        }
+        assert_eq!(attempts.next(1000), 1000);
+    }
+}
