@@ -293,8 +293,7 @@ mod tests {
         "ü",
     ];
     /// Plain cells only.
-    const PLAIN: [&str; 8] =
-        ["1", "-2.5", "3e-7", "0.30000000000000004", "12345.678", "", "\"x\"", "-1234567890.123456789"];
+    const PLAIN: [&str; 7] = ["1", "-2.5", "3e-7", "0.30000000000000004", "", "\"7.5\"", "-1234567890.123456789"];
 
     /// A reader that returns a few bytes at a time, at different places.
     struct Few {
@@ -334,7 +333,7 @@ mod tests {
         let reader = Box::new(Few { bytes: bytes.to_vec(), at: 0, most, fails });
         let mut text = match text(reader, Path::new("t.csv"), Format::Csv, options) {
             Ok(text) => text,
-            Err(error) => return vec![error.to_string()],
+            Err(error) => return vec![format!("{error:?}")],
         };
         if !plain {
             text.plain = None;
@@ -354,7 +353,7 @@ mod tests {
                         block.origin
                     )
                 }
-                Err(error) => error.to_string(),
+                Err(error) => format!("{error:?}"),
             });
         }
     }
@@ -402,7 +401,7 @@ mod tests {
             rows in prop::sample::select(&[1000_usize, 4096, 20_000][..]),
             kind in 0_usize..5,
         ) {
-            let cell = |number: usize| PLAIN[(number * number + seed) % 7 % PLAIN.len()];
+            let cell = |number: usize| PLAIN[(number * number + seed) % PLAIN.len()];
             let mut lines: Vec<(Vec<&str>, &str)> =
                 (0..9000).map(|i| (vec!["1", cell(3 * i), cell(i / 7)], if i % 5 == seed % 5 { "\r\n" } else { "\n" })).collect();
             for (place, cell) in odd {
