@@ -1,6 +1,7 @@
 //! Tables of text, Parquet and Arrow IPC as rows: every expected number is computed here.
 
 mod hostile;
+mod parallel;
 mod parquet_and_arrow;
 mod text;
 

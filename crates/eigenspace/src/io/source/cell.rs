@@ -6,6 +6,7 @@
 //! (empty) · NA · #N/A     missing: NaN
 //! ```
 
+use crate::io::source::decimal::leading_number;
 use crate::io::source::{ReadOptions, SourceError};
 
 /// Words that stand for a missing value in text, besides an empty cell; case does not matter.
@@ -56,6 +57,16 @@ impl Notation {
             None if text.eq_ignore_ascii_case("false") => Ok(0.0),
             None => Err(NoNumber::Text(shown(text))),
         }
+    }
+
+    /// The number at the start of a text and its length, if it is one that [`number`](Self::number) would find in a cell
+    /// that consists of these bytes. `None` does not mean that there is no number.
+    #[inline]
+    pub(super) fn leading_number(&self, text: &[u8]) -> Option<(f64, usize)> {
+        let mark = self.mark.unwrap_or(b'.');
+        let found = leading_number(text, mark)?;
+        let missing = |word: &String| word.as_bytes().eq_ignore_ascii_case(&text[..found.1]);
+        (mark == b'.' || mark == b',').then_some(found).filter(|_| !self.missing.iter().any(missing))
     }
 
     /// If the decimal mark is a comma, a point is rejected: 1.234 could mean one thousand two hundred and thirty-four.

@@ -8,11 +8,10 @@
 //! Only LF ends a line, and a CR before it is treated as a space, so that line numbers are exact for both kinds of files.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io::Read;
+use std::path::Path;
 
-use csv::{ByteRecord, ReaderBuilder, Terminator};
+use csv::ByteRecord;
 use ndarray::Array2;
 
 use crate::io::error::Error;
@@ -20,7 +19,8 @@ use crate::io::error::at;
 use crate::io::source::block::own_name;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
-use crate::io::source::text::Input;
+use crate::io::source::lines::Lines;
+use crate::io::source::plain::{Plain, Rows};
 use crate::io::source::{
     Columns, Format, Notice, Origin, Place, ReadOptions, RowBlock, RowSource, SourceError, Values,
 };
@@ -41,6 +41,10 @@ pub(super) fn from_reader(
     format: Format,
     options: &ReadOptions,
 ) -> Result<Box<dyn RowSource>, Error> {
+    Ok(Box::new(text(reader, path, format, options)?))
+}
+
+fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &ReadOptions) -> Result<Text, Error> {
     let (name, separator) = if format == Format::Tsv { ("TSV", b'\t') } else { ("CSV", b',') };
     let separator = if options.decimal == Some(separator) { b';' } else { separator };
     let delimiter = options.delimiter.unwrap_or(separator);
@@ -62,7 +66,8 @@ pub(super) fn from_reader(
     if has_header && options.header.is_none() && !numbers_columns(&lines.record) && 2 * numbers >= count {
         columns.notices.push(Notice::NumbersInHeader { numbers, cells: count });
     }
-    Ok(Box::new(Text { lines, notation, delimiter, count, names, choice, columns, held: !has_header, row: 0 }))
+    let plain = Plain::new(&choice, count, &notation, delimiter);
+    Ok(Text { lines, notation, plain, delimiter, count, names, choice, columns, held: !has_header, row: 0 })
 }
 
 /// Whether a line is an empty cell followed by 0, 1, 2, …: the header of an index and of unnamed columns.
@@ -102,6 +107,7 @@ fn columns(choice: &Choice, count: usize, names: Option<&[String]>) -> Columns {
 struct Text {
     lines: Lines,
     notation: Notation,
+    plain: Option<Plain>,
     delimiter: u8,
     /// Number of cells in a line.
     count: usize,
@@ -136,6 +142,43 @@ impl Text {
         [';', '\t', '|', ','].into_iter().find(|&other| other != char::from(self.delimiter) && first.contains(other))
     }
 
+    /// Appends the rows of plain lines, at most `most`, and returns their number.
+    fn plain_rows(&mut self, most: usize, rows: &mut Rows) -> usize {
+        let Some(plain) = self.plain.as_mut().filter(|_| !self.held) else { return 0 };
+        let (mut count, mut ends) = (0, Vec::new());
+        while count < most {
+            let (text, line) = self.lines.find_plain(plain.lines_to_try(most - count), &mut ends);
+            if ends.is_empty() {
+                break;
+            }
+            let read = plain.read(text, &ends, rows);
+            rows.lines.extend(line..line + read as u64);
+            self.lines.pass_plain(read, read.checked_sub(1).map_or(0, |last| ends[last]));
+            self.row += read as u64;
+            count += read;
+            if read < ends.len() {
+                break;
+            }
+        }
+        count
+    }
+
+    /// Appends the row in the record.
+    fn append(&self, rows: &mut Rows) -> Result<(), Error> {
+        for &column in &self.choice.features {
+            rows.values.push(self.number(column)?);
+        }
+        if let (Some(column), Some(labels)) = (self.choice.label, &mut rows.labels) {
+            let cell = self.lines.record.get(column).unwrap_or_default();
+            labels.push(self.lines.utf8(cell.trim_ascii())?.to_owned());
+        }
+        if let (Some(column), Some(weights)) = (self.choice.weight, &mut rows.weights) {
+            weights.push(self.number(column)?);
+        }
+        rows.lines.push(self.lines.line());
+        Ok(())
+    }
+
     /// The number in a column of the record.
     fn number(&self, column: usize) -> Result<f64, Error> {
         self.notation.number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
@@ -159,28 +202,25 @@ impl RowSource for Text {
 
     fn next_block(&mut self, rows: usize) -> Result<Option<RowBlock>, Error> {
         let (first, wanted, width) = (self.row, rows.max(1), self.choice.features.len());
-        let mut values = Vec::with_capacity(wanted.min(EXPECTED_ROWS).saturating_mul(width));
-        let mut labels = self.choice.label.map(|_| Vec::new());
-        let mut weights = self.choice.weight.map(|_| Vec::new());
-        let mut lines = Vec::new();
+        let mut rows = Rows {
+            values: Vec::with_capacity(wanted.min(EXPECTED_ROWS).saturating_mul(width)),
+            labels: self.choice.label.map(|_| Vec::new()),
+            weights: self.choice.weight.map(|_| Vec::new()),
+            lines: Vec::new(),
+        };
         let mut count = 0;
-        while count < wanted && self.advance()? {
-            for &column in &self.choice.features {
-                values.push(self.number(column)?);
+        loop {
+            count += self.plain_rows(wanted - count, &mut rows);
+            if count == wanted || !self.advance()? {
+                break;
             }
-            if let (Some(column), Some(labels)) = (self.choice.label, &mut labels) {
-                let cell = self.lines.record.get(column).unwrap_or_default();
-                labels.push(self.lines.utf8(cell.trim_ascii())?.to_owned());
-            }
-            if let (Some(column), Some(weights)) = (self.choice.weight, &mut weights) {
-                weights.push(self.number(column)?);
-            }
-            lines.push(self.lines.line());
+            self.append(&mut rows)?;
             count += 1;
         }
         if count == 0 {
             return Ok(None);
         }
+        let Rows { values, labels, weights, lines } = rows;
         let values = Array2::from_shape_vec((count, width), values);
         let values = Values::F64(values.map_err(|error| self.lines.malformed(error.to_string()))?);
         let origin = Origin { path: self.lines.path.clone(), first, lines: Some(lines), names: None };
@@ -196,73 +236,197 @@ impl RowSource for Text {
     }
 }
 
-/// The lines of a text file; each is split into cells when it is read.
-struct Lines {
-    path: Arc<PathBuf>,
-    format: &'static str,
-    reader: csv::Reader<Input>,
-    record: ByteRecord,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
-impl Lines {
-    fn open(bytes: Box<dyn Read + Send>, path: &Path, format: &'static str, delimiter: u8) -> Result<Self, Error> {
-        let input = Input::new(bytes).map_err(|error| failed(path, format, error))?;
-        let reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(delimiter)
-            .terminator(Terminator::Any(b'\n'))
-            .buffer_capacity(1 << 16)
-            .from_reader(input);
-        Ok(Self { path: Arc::new(path.to_owned()), format, reader, record: ByteRecord::new() })
+    /// Cells that follow some rule of text files, or break one.
+    const CELLS: [&str; 48] = [
+        "1",
+        "-2.5",
+        "+3e2",
+        "0",
+        "-0",
+        "1.",
+        ".5",
+        "-.5E-3",
+        "0.1",
+        "00012",
+        "1e400",
+        "-1e-400",
+        "4.9e-324",
+        "1e22",
+        "9007199254740993",
+        "123456789012345678901234567890",
+        "0.30000000000000004",
+        "-1.7976931348623157e308",
+        "2.2250738585072011e-308",
+        "0.000000000000000000000012345678901234567",
+        "1.2345678901234567e-5",
+        "",
+        " ",
+        " 7 ",
+        "\t8",
+        "NA",
+        "nan",
+        "-inf",
+        "Infinity",
+        "true",
+        "FALSE",
+        "?",
+        "-999",
+        "1,5",
+        "1.5,5",
+        "\"6\"",
+        "\"7,5\"",
+        "\"\"",
+        "\"a \"\"b\"\"\"",
+        "\"two\nlines\"",
+        "\"open",
+        "a\"b",
+        "\"x\"y",
+        "0x1F",
+        "1_000",
+        "e5",
+        "--1",
+        "ü",
+    ];
+    /// Plain cells only.
+    const PLAIN: [&str; 7] = ["1", "-2.5", "3e-7", "0.30000000000000004", "", "\"7.5\"", "-1234567890.123456789"];
+
+    /// A reader that returns a few bytes at a time, at different places.
+    struct Few {
+        bytes: Vec<u8>,
+        at: usize,
+        most: usize,
+        /// Whether there is an error instead of an end.
+        fails: bool,
     }
 
-    /// Reads the next line that is not empty. False at the end.
-    fn advance(&mut self) -> Result<bool, Error> {
+    impl Read for Few {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = (self.bytes.len() - self.at).min(buffer.len()).min(1 + self.at % self.most);
+            buffer[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
+            self.at += count;
+            if count == 0 && self.fails { Err(std::io::Error::other("the disk is gone")) } else { Ok(count) }
+        }
+    }
+
+    fn all_options() -> [ReadOptions; 8] {
+        let plain = ReadOptions::default;
+        [
+            plain(),
+            plain().header(false),
+            plain().header(true).label("1"),
+            plain().header(false).weight("0").missing_words(["-999", "x"]),
+            plain().header(false).columns(["2", "0"]).label("0"),
+            plain().header(false).decimal(b','),
+            plain().header(false).delimiter(b';').exclude(["0"]),
+            plain().header(false).delimiter(b'.'),
+        ]
+    }
+
+    /// Everything that is read from a text: rows by bits, line numbers, and errors. Reading goes on after an error.
+    fn outcome(bytes: &[u8], most: usize, options: &ReadOptions, rows: usize, plain: bool) -> Vec<String> {
+        let fails = most.is_multiple_of(7);
+        let reader = Box::new(Few { bytes: bytes.to_vec(), at: 0, most, fails });
+        let mut text = match text(reader, Path::new("t.csv"), Format::Csv, options) {
+            Ok(text) => text,
+            Err(error) => return vec![format!("{error:?}")],
+        };
+        if !plain {
+            text.plain = None;
+        }
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let mut found = vec![format!("{:?}", text.columns)];
         loop {
-            self.reader.get_mut().next_line();
-            match self.reader.read_byte_record(&mut self.record) {
-                Ok(false) => return Ok(false),
-                Ok(true) if self.record.len() == 1 && self.record[0].trim_ascii().is_empty() => {}
-                Ok(true) => return Ok(true),
-                Err(error) => return Err(self.broken(error)),
+            found.push(match text.next_block(rows) {
+                Ok(None) => return found,
+                Ok(Some(block)) => {
+                    let Values::F64(values) = &block.values else { panic!("text is read as f64") };
+                    let weights = block.weights.as_deref().map(bits);
+                    format!(
+                        "{:?} {:?} {weights:?} {:?}",
+                        bits(values.as_slice().expect("rows")),
+                        block.labels,
+                        block.origin
+                    )
+                }
+                Err(error) => format!("{error:?}"),
+            });
+        }
+    }
+
+    /// A text of lines with cells of their own choice.
+    fn joined(lines: &[(Vec<&str>, &str)], delimiter: &str) -> Vec<u8> {
+        lines.iter().map(|(cells, end)| cells.join(delimiter) + end).collect::<String>().into_bytes()
+    }
+
+    proptest! {
+        #[test]
+        fn plain_lines_are_read_as_all_others_are(
+            lines in prop::collection::vec((prop::collection::vec(prop::sample::select(&CELLS[..]), 1..5), 0_usize..8), 1..12),
+            width in 1_usize..5,
+            kind in 0_usize..8,
+            most in 1_usize..100,
+            rows in 1_usize..6,
+            damaged in prop::option::weighted(0.1, 0_usize..200),
+        ) {
+            // Most lines have the same number of cells.
+            let lines: Vec<(Vec<&str>, &str)> = lines.into_iter().map(|(mut cells, end)| {
+                if end < 7 {
+                    cells.resize(width, "5.25");
+                }
+                (cells, ["\n", "\n", "\r\n", "\n\n", "\n", "\r\r\n", "\n", ""][end])
+            }).collect();
+            let options = &all_options()[kind];
+            for delimiter in [",", ";"] {
+                let mut bytes = joined(&lines, delimiter);
+                if let Some(place) = damaged.filter(|&place| place < bytes.len()) {
+                    bytes[place] = 0xff;
+                }
+                let expected = outcome(&bytes, most, options, rows, false);
+                prop_assert_eq!(outcome(&bytes, most, options, rows, true), expected);
             }
         }
     }
 
-    /// The number of the line in which the record starts, from 1.
-    fn line(&self) -> u64 {
-        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let before = self.record.position().map_or(1, csv::Position::line);
-        // The reader counts empty lines before the record as part of it, so the line is computed from the end of the
-        // record, unless the file ends without a newline.
-        before.max(self.reader.position().line().saturating_sub(inside + 1))
-    }
-
-    fn utf8<'a>(&self, cell: &'a [u8]) -> Result<&'a str, Error> {
-        std::str::from_utf8(cell).map_err(|_| self.encoding())
-    }
-
-    fn encoding(&self) -> Error {
-        self.malformed(format!("line {} is not UTF-8", self.line()))
-    }
-
-    fn malformed(&self, problem: String) -> Error {
-        at(self.path.as_ref())(SourceError::Malformed { format: self.format, problem })
-    }
-
-    fn broken(&self, error: csv::Error) -> Error {
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => failed(&self.path, self.format, error),
-            other => self.malformed(format!("{other:?}")),
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn many_lines_are_read_in_parallel_as_one_after_the_other(
+            seed in 0_usize..1000,
+            odd in prop::collection::vec((0_usize..9000, prop::sample::select(&CELLS[..])), 0..4),
+            rows in prop::sample::select(&[1000_usize, 4096, 20_000][..]),
+            kind in 0_usize..5,
+        ) {
+            let cell = |number: usize| PLAIN[(number * number + seed) % PLAIN.len()];
+            let mut lines: Vec<(Vec<&str>, &str)> =
+                (0..9000).map(|i| (vec!["1", cell(3 * i), cell(i / 7)], if i % 5 == seed % 5 { "\r\n" } else { "\n" })).collect();
+            for (place, cell) in odd {
+                lines[place].0[place % 3] = cell;
+            }
+            let bytes = joined(&lines, ",");
+            let options = &all_options()[kind];
+            let expected = outcome(&bytes, 1 << 16, options, rows, false);
+            for threads in [1, 3] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+                let found = pool.install(|| outcome(&bytes, 1 << 16, options, rows, true));
+                prop_assert!(found == expected, "{} threads", threads);
+            }
         }
     }
-}
 
-/// An error while reading, caused by invalid data or by the disk.
-fn failed(path: &Path, format: &'static str, error: std::io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::InvalidData => at(path)(SourceError::Malformed { format, problem: error.to_string() }),
-        _ => Error::Io { action: "read", path: path.to_owned(), source: error },
+    #[test]
+    fn most_lines_of_an_ordinary_file_are_plain() {
+        let lines: Vec<(Vec<&str>, &str)> = (0..5000).map(|i| (PLAIN[i % 4..i % 4 + 4].to_vec(), "\n")).collect();
+        let reader = Box::new(std::io::Cursor::new(joined(&lines, ",")));
+        let options = ReadOptions::default().header(false);
+        let mut text = text(reader, Path::new("t.csv"), Format::Csv, &options).expect("text");
+        // The first line is always read to find out about the columns.
+        text.next_block(1).expect("a row");
+        let mut rows = Rows { values: Vec::new(), labels: None, weights: None, lines: Vec::new() };
+        assert_eq!(text.plain_rows(10_000, &mut rows), 4999);
     }
 }

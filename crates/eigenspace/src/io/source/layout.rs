@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Fields};
+use rayon::prelude::*;
 
 use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::io::source::choice::Choice;
@@ -14,6 +15,9 @@ use crate::io::source::{Columns, Notice, Place, ReadOptions, SourceError};
 
 /// A file with more columns than this is rejected as malformed.
 const MAX_COLUMNS: usize = 1 << 22;
+
+/// Number of cells that stay in the cache of a core.
+const CACHED_CELLS: usize = 1 << 14;
 
 /// What to read from each batch.
 pub(super) struct Layout {
@@ -127,6 +131,49 @@ impl Layout {
         }
         Ok(Columns { numbers, notices: self.notices.clone(), ..Columns::named(names) })
     }
+
+    /// Writes some rows of the batch, of which the first has the number `row` in the file, into `cells`, which has `stride`
+    /// columns. A few rows are written at a time, so that they stay in the cache of a core while one column after the other
+    /// is written into them.
+    pub(super) fn fill<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        rows: Range<usize>,
+        row: u64,
+        cells: &mut [T],
+        stride: usize,
+    ) -> Result<(), SourceError> {
+        let stride = stride.max(1);
+        let few = (CACHED_CELLS / stride).max(1);
+        let part = |(part, cells): (usize, &mut [T])| {
+            let from = part * few;
+            let start = rows.start + from;
+            self.fill_columns(batch, start..start + cells.len() / stride, row + from as u64, cells, stride)
+        };
+        let filled = match rayon::current_num_threads() {
+            1 => cells.chunks_mut(few * stride).enumerate().try_for_each(part),
+            _ => cells.par_chunks_mut(few * stride).enumerate().try_for_each(part),
+        };
+        // The error to report is that of the first column that has one.
+        filled.or_else(|_| self.fill_columns(batch, rows.clone(), row, cells, stride))
+    }
+
+    /// Writes one column after the other.
+    fn fill_columns<T: Cell>(
+        &self,
+        batch: &RecordBatch,
+        rows: Range<usize>,
+        row: u64,
+        cells: &mut [T],
+        stride: usize,
+    ) -> Result<(), SourceError> {
+        let mut first = 0;
+        for feature in &self.features {
+            feature.fill(batch, rows.clone(), row, cells, stride, first)?;
+            first += feature.width.unwrap_or(0);
+        }
+        Ok(())
+    }
 }
 
 impl Feature {
@@ -135,7 +182,7 @@ impl Feature {
     }
 
     /// Writes some rows of the batch into `cells`, which has `stride` columns, from the column `first` on.
-    pub(super) fn fill<T: Cell>(
+    fn fill<T: Cell>(
         &self,
         batch: &RecordBatch,
         rows: Range<usize>,
@@ -176,7 +223,7 @@ impl Feature {
 }
 
 /// A 32-bit or 64-bit float.
-pub(super) trait Cell: Copy {
+pub(super) trait Cell: Copy + Send {
     /// Rounds to this type.
     fn of(value: f64) -> Self;
 }

@@ -11,7 +11,7 @@
 //! | format | feature | file |
 //! |---|---|---|
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
-//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes) and `cell.rs` (numbers) |
+//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes), `lines.rs` and `plain.rs` (lines), `cell.rs` (numbers) |
 //! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs`, on `table.rs` (batches) |
 //! | images and directories of images: PGM, PPM, PBM, PNG, JPEG | `images` | `images.rs`, `image_file.rs` |
 
@@ -26,6 +26,8 @@ mod cell;
 mod choice;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "csv")]
+mod decimal;
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
@@ -39,6 +41,8 @@ mod images;
 mod jpeg;
 #[cfg(feature = "parquet")]
 mod layout;
+#[cfg(feature = "csv")]
+mod lines;
 #[cfg(feature = "parquet")]
 mod message;
 pub(crate) mod natural;
@@ -53,6 +57,8 @@ mod options;
 mod parquet;
 #[cfg(feature = "images")]
 mod pgm;
+#[cfg(feature = "csv")]
+mod plain;
 pub(crate) mod prefetch;
 #[cfg(feature = "images")]
 mod resize;

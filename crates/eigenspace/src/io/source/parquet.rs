@@ -1,4 +1,4 @@
-//! Parquet files. Only the chosen columns are decoded, and skipped row groups are not read.
+//! Parquet files. Only the chosen columns are decoded, in parallel, and skipped row groups are not read.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::{Fields, Schema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use rayon::prelude::*;
 
 use crate::io::error::Error;
 use crate::io::error::at;
@@ -21,6 +24,10 @@ use crate::io::source::{ReadOptions, RowSource, SourceError, thrift};
 
 /// Largest number of rows decoded at a time.
 const MAX_BATCH_ROWS: usize = 1 << 16;
+/// Number of cells of a batch from which on its columns are divided among threads.
+const PARALLEL_CELLS: usize = 1 << 14;
+/// Number of parts into which the columns are divided, for each thread.
+const PARTS_PER_THREAD: usize = 4;
 /// Number of times that a reader may find the end of the file.
 const MAX_ENDS: u32 = 64;
 /// Bytes at the end of a file that give the length of the footer.
@@ -33,25 +40,32 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSour
     let mut file = File::open(path.as_ref()).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
     check_footer(&mut file, bytes).map_err(|problem| at(path.as_ref())(malformed(problem)))?;
-    let file = Chunks(file);
+    let file = Chunks(Arc::new(file));
     let metadata = guarded(FORMAT, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()));
     let metadata = metadata.map_err(at(path.as_ref()))?;
     let layout = Layout::new(metadata.schema().fields(), options).map_err(at(path.as_ref()))?;
-    let mask = ProjectionMask::roots(metadata.parquet_schema(), layout.decoded.iter().copied());
     let rows = rows(&metadata, bytes).map_err(at(path.as_ref()))?;
-    let groups = Groups { path: path.clone(), file, metadata, mask, position: 0, rows, reader: None };
+    let (path_of_groups, columns) = (path.clone(), layout.decoded.clone());
+    let groups =
+        Groups { path: path_of_groups, file, metadata, columns, whole: false, position: 0, rows, readers: None };
     Ok(Box::new(Table::open(path, groups, layout, Some(rows))?))
 }
 
 const FORMAT: &str = "Parquet file";
 
-/// A file whose parts are read by parquet. parquet 59.3 skips some fields of a page header without noticing the end of
-/// the file, so that a few bytes keep it busy for minutes: here, the end is an error when it was found too often.
-struct Chunks(File);
+/// A file whose parts are read by parquet, several at the same time.
+#[derive(Clone)]
+struct Chunks(Arc<File>);
+
+impl Chunks {
+    fn from(&self, start: u64) -> Rest {
+        Rest { file: self.0.clone(), position: start }
+    }
+}
 
 impl Length for Chunks {
     fn len(&self) -> u64 {
-        Length::len(&self.0)
+        Length::len(self.0.as_ref())
     }
 }
 
@@ -59,17 +73,54 @@ impl ChunkReader for Chunks {
     type T = Chunk;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Chunk> {
-        Ok(Chunk { bytes: self.0.get_read(start)?, ends: 0 })
+        Ok(Chunk { bytes: BufReader::new(self.from(start)), ends: 0 })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        self.0.get_bytes(start, length)
+        let mut bytes = Vec::with_capacity(length);
+        let read = self.from(start).take(length as u64).read_to_end(&mut bytes)?;
+        match read == length {
+            true => Ok(bytes.into()),
+            false => Err(ParquetError::EOF(format!("Expected to read {length} bytes, read only {read}"))),
+        }
     }
 }
 
-/// The rest of a file.
+/// A file from a position on. The position is its own: clones of a file share one.
+struct Rest {
+    file: Arc<File>,
+    position: u64,
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = read_at(&self.file, buffer, self.position)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, position)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
+}
+
+/// Where a file cannot be read at a position, there is only one decoder.
+#[cfg(not(any(unix, windows)))]
+fn read_at(mut file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(position))?;
+    file.read(buffer)
+}
+
+/// The rest of a file. parquet 59.3 skips some fields of a page header without noticing the end of the file, so that a few
+/// bytes keep it busy for minutes: here, the end is an error when it was found too often.
 struct Chunk {
-    bytes: BufReader<File>,
+    bytes: BufReader<Rest>,
     /// How often its end was found.
     ends: u32,
 }
@@ -133,17 +184,34 @@ struct Groups {
     path: Arc<PathBuf>,
     file: Chunks,
     metadata: ArrowReaderMetadata,
-    mask: ProjectionMask,
+    /// The columns to decode, in order.
+    columns: Vec<usize>,
+    /// Whether one decoder reads all columns.
+    whole: bool,
     /// Number of rows read or skipped.
     position: u64,
     rows: u64,
-    /// The decoder from that position on, and its batch size.
-    reader: Option<(ParquetRecordBatchReader, usize)>,
+    readers: Option<Readers>,
+}
+
+/// Decoders from a position on, each for some of the columns, and their batch size.
+struct Readers {
+    parts: Vec<ParquetRecordBatchReader>,
+    size: usize,
 }
 
 impl Groups {
-    /// A decoder from the position on, with batches of `size` rows.
-    fn reader(&self, size: usize) -> Result<ParquetRecordBatchReader, Error> {
+    /// Decoders from the position on, with batches of `size` rows.
+    fn readers(&self, size: usize) -> Result<Readers, Error> {
+        let threads = if cfg!(any(unix, windows)) { rayon::current_num_threads() } else { 1 };
+        let whole = self.whole || threads == 1 || size.saturating_mul(self.columns.len()) < PARALLEL_CELLS;
+        let parts = if whole { 1 } else { PARTS_PER_THREAD * threads };
+        let columns = self.columns.chunks(self.columns.len().div_ceil(parts).max(1));
+        Ok(Readers { parts: columns.map(|columns| self.reader(columns, size)).collect::<Result<_, _>>()?, size })
+    }
+
+    /// A decoder of some columns.
+    fn reader(&self, columns: &[usize], size: usize) -> Result<ParquetRecordBatchReader, Error> {
         let mut offset = self.position;
         let groups = self.metadata.metadata().row_groups();
         let passed = groups.iter().map_while(|group| {
@@ -151,11 +219,10 @@ impl Groups {
             Some(offset)
         });
         let passed = passed.count();
-        let failed = |source| Error::Io { action: "read", path: self.path.to_path_buf(), source };
-        let file = Chunks(self.file.0.try_clone().map_err(failed)?);
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
         guarded(FORMAT, || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-                .with_projection(self.mask.clone())
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
+                .with_projection(mask)
                 .with_batch_size(size)
                 .with_row_groups((passed..groups.len()).collect())
                 .with_offset(usize::try_from(offset).unwrap_or(usize::MAX))
@@ -165,23 +232,43 @@ impl Groups {
     }
 }
 
+impl Readers {
+    /// The next batch with all columns. `None` if one decoder has to find out what is wrong.
+    fn next_together(&mut self) -> Option<RecordBatch> {
+        let next = |reader: &mut ParquetRecordBatchReader| guarded(FORMAT, || reader.next().transpose()).ok().flatten();
+        let batches: Vec<RecordBatch> = self.parts.par_iter_mut().map(next).collect::<Option<_>>()?;
+        let fields: Fields = batches.iter().flat_map(|batch| batch.schema_ref().fields().iter().cloned()).collect();
+        let columns = batches.iter().flat_map(|batch| batch.columns().iter().cloned()).collect();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).ok().filter(|batch| batch.num_rows() > 0)
+    }
+}
+
 impl Batches for Groups {
     fn next_batch(&mut self, rows: usize) -> Result<Option<RecordBatch>, Error> {
         let size = rows.clamp(1, MAX_BATCH_ROWS);
         if self.position == self.rows {
             return Ok(None);
         }
-        let mut reader = match self.reader.take() {
-            Some(reader) if reader.1 >= size => reader,
-            _ => (self.reader(size)?, size),
+        let mut readers = match self.readers.take() {
+            Some(readers) if readers.size >= size => readers,
+            _ => self.readers(size)?,
         };
-        let batch = guarded(FORMAT, || reader.0.next().transpose()).map_err(at(self.path.as_ref()))?;
+        let batch = match &mut readers.parts[..] {
+            [reader] => guarded(FORMAT, || reader.next().transpose()).map_err(at(self.path.as_ref()))?,
+            _ => match readers.next_together() {
+                None if !self.whole => {
+                    self.whole = true;
+                    return self.next_batch(rows);
+                }
+                batch => batch,
+            },
+        };
         let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) else {
             let problem = malformed(format!("it announces {} rows and has {}", self.rows, self.position));
             return Err(at(self.path.as_ref())(problem));
         };
         self.position += batch.num_rows() as u64;
-        self.reader = Some(reader);
+        self.readers = Some(readers);
         Ok(Some(batch))
     }
 
@@ -189,7 +276,7 @@ impl Batches for Groups {
         let passed = rows.min(self.rows - self.position);
         if passed > 0 {
             self.position += passed;
-            self.reader = None;
+            self.readers = None;
         }
         Ok(passed)
     }

@@ -97,12 +97,8 @@ impl<B: Batches> Table<B> {
             let Some((batch, piece)) = self.piece(rows, rows - count)? else { break };
             let start = cells.len();
             cells.resize(start + piece.len() * stride, T::of(0.0));
-            let mut first = 0;
-            for feature in &self.layout.features {
-                let filled = feature.fill(&batch, piece.clone(), self.row, &mut cells[start..], stride, first);
-                filled.map_err(at(self.path.as_ref()))?;
-                first += feature.width.unwrap_or(0);
-            }
+            let filled = self.layout.fill(&batch, piece.clone(), self.row, &mut cells[start..], stride);
+            filled.map_err(at(self.path.as_ref()))?;
             let refused = |place: usize| {
                 let (field, column) = (batch.schema_ref().field(place), batch.column(place));
                 let dtype = column.data_type().to_string();
