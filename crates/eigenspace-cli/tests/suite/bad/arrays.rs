@@ -59,7 +59,7 @@ fn an_array_of_complex_numbers() {
     error: cannot read rows from `t.npy`
       cause: its elements are <c16, expected real numbers
 
-    hint: save the array as numbers, for example with astype(float)
+    hint: save real numbers, for example the real and the imaginary part of each number in two columns
     ");
     directory.write("t.npy", [npy_header("<U4", false, "(2, 2)"), vec![0; 64]].concat());
     assert_snapshot!(directory.refused("fit t.npy -o m.safetensors"), @"
