@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::{Value, json};
 
@@ -137,8 +137,11 @@ fn tensors_of(stream: &EigenspaceStream) -> Vec<Tensor<'_>> {
 
 /// The rows of the lower triangle of a matrix, one after the other.
 fn lower_triangle(matrix: &Array2<f64>) -> Cow<'static, [u8]> {
-    let cells = matrix.rows().into_iter().enumerate().flat_map(|(i, row)| row.into_iter().take(i + 1));
-    floats(cells)
+    let mut bytes = Vec::with_capacity(size_of::<f64>() * (matrix.len() + matrix.nrows()) / 2);
+    for i in 0..matrix.nrows() {
+        bytes.extend_from_slice(&bytes_of_rows(matrix.slice(s![i..=i, ..=i])));
+    }
+    Cow::Owned(bytes)
 }
 
 fn parse(bytes: &[u8]) -> Result<Accumulator, FormatError> {
