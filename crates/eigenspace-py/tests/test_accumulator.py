@@ -243,3 +243,11 @@ def test_it_needs_numpy_alone():
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert said.stdout == "[]\n", said.stderr
+
+
+@pytest.mark.parametrize(("rows", "features", "kept"), [(600, 784, 784), (5000, 50, 50), (600, 4096, 132)])
+def test_states_have_the_documented_size(rows, features, kept):
+    """docs/SCALE.md: 8 D (D + p + 8) bytes, or 8 D (r + p + 8), with p rows since the last full block of 512."""
+    state = Accumulator(50).absorb(np.random.default_rng(7).normal(size=(rows, features)))
+    expected = 8 * features * (kept + rows % 512 + 8)
+    assert abs(len(state.to_bytes()) - expected) <= 8 * features + 4096
