@@ -6,7 +6,6 @@
 //! (empty) · NA · #N/A     missing: NaN
 //! ```
 
-use crate::io::source::decimal::leading_number;
 use crate::io::source::{ReadOptions, SourceError};
 
 /// Words that stand for a missing value in text, besides an empty cell; case does not matter.
@@ -63,10 +62,13 @@ impl Notation {
     /// that consists of these bytes. `None` does not mean that there is no number.
     #[inline]
     pub(super) fn leading_number(&self, text: &[u8]) -> Option<(f64, usize)> {
-        let mark = self.mark.unwrap_or(b'.');
-        let found = leading_number(text, mark)?;
-        let missing = |word: &String| word.as_bytes().eq_ignore_ascii_case(&text[..found.1]);
-        (mark == b'.' || mark == b',').then_some(found).filter(|_| !self.missing.iter().any(missing))
+        if self.mark.is_some() {
+            return None;
+        }
+        let (value, length) = fast_float2::parse_partial(text).ok()?;
+        let missing = |word: &String| word.as_bytes().eq_ignore_ascii_case(&text[..length]);
+        // Words for infinity and NaN are left to `number`.
+        (f64::is_finite(value) && !self.missing.iter().any(missing)).then_some((value, length))
     }
 
     /// If the decimal mark is a comma, a point is rejected: 1.234 could mean one thousand two hundred and thirty-four.

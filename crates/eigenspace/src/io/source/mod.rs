@@ -27,7 +27,6 @@ mod choice;
 #[cfg(feature = "csv")]
 mod csv;
 #[cfg(feature = "csv")]
-mod decimal;
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
