@@ -52,7 +52,7 @@ const MISSING: &str = "fill missing cells with --missing impute, or leave out th
 fn on_a_source(error: &SourceError) -> Option<String> {
     Some(match error {
         SourceError::UnknownFormat => {
-            "name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, \
+            "name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, \
              .feather, .pgm, .png and .jpg"
                 .into()
         }

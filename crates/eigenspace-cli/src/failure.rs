@@ -23,9 +23,9 @@ pub(crate) enum Failure {
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
     UselessWeights { what: &'static str },
-    #[error("cannot combine `{}` with `{}`: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
+    #[error("`{}` and `{}` do not match: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
-    #[error("cannot combine `{}` with `{}`: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
+    #[error("`{}` and `{}` do not match: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
     #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
     NotChosen { path: PathBuf, column: String, chosen: Vec<String> },
@@ -97,6 +97,8 @@ pub(crate) enum Failure {
     PlotFormat { path: PathBuf },
     #[error("cannot use component {wanted}: the model has {shown}")]
     NoComponent { wanted: usize, shown: usize },
+    #[error("cannot compare {}: `{}` has {rank}", table::counted(*wanted as u64, "component"), path.display())]
+    FewDirections { path: PathBuf, wanted: usize, rank: usize },
     #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
     Shape { width: usize, height: usize, features: usize },
 }
@@ -188,6 +190,7 @@ impl Failure {
             Self::Noise { .. } => "use for example --denoising 25",
             Self::NoRow { .. } => "choose a smaller row; the first row is 0",
             Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
+            Self::FewDirections { rank, .. } => return Some(format!("use -k with a number from 1 to {rank}")),
             Self::NoComponent { .. } => "count components from 1; ask for more with -k",
             Self::Shape { .. } => {
                 "choose a width and height whose product (times 3 for color) is the number of features"

@@ -29,8 +29,8 @@ pub(crate) struct Compare {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<usize>,
 
-    /// Exit with code 1 if the sine of the largest angle between the subspaces, or the largest difference between the
-    /// standard deviations of the components, relative to the largest of them, exceeds this.
+    /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle between the subspaces,
+    /// or in the standard deviation of any component, divided by the largest standard deviation.
     #[arg(long, value_name = "SINE", value_parser = distance)]
     within: Option<f64>,
 
@@ -56,7 +56,8 @@ impl Compare {
         }
         for opened in [&a, &b] {
             if k > opened.model().rank() || k == 0 {
-                return Err(Failure::NoComponent { wanted: k, shown: opened.model().rank() }.into());
+                let (path, rank) = (opened.path.clone(), opened.model().rank());
+                return Err(Failure::FewDirections { path, wanted: k, rank }.into());
             }
         }
         let first = Slice::from(..k);

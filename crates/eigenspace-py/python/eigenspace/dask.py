@@ -4,7 +4,7 @@ Each block is read and absorbed by one task, so no block is ever sent from one w
 accumulators are merged as a tree that depends only on the number of blocks, so the order in which
 workers finish, and tasks that run again after a worker was lost, change no bit of the result.
 
-Install with ``pip install "eigenspace[dask]"``; data frames also need ``dask[dataframe]``.
+Needs ``pip install "dask[array,dataframe,distributed]"``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ._model import EigenspaceModel
 try:
     from dask.delayed import Delayed, delayed
 except ImportError as error:
-    raise ImportError('eigenspace.dask needs Dask: pip install "eigenspace[dask]"') from error
+    raise ImportError('eigenspace.dask needs Dask: pip install "dask[array,dataframe,distributed]"') from error
 
 __all__ = ["fit", "fit_by", "transform"]
 

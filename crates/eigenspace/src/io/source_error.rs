@@ -270,7 +270,7 @@ impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
+            Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
@@ -290,6 +290,7 @@ impl SourceError {
             Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
             Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
+            Self::Value { value, .. } if value.is_infinite() => "leave out the row or the column".into(),
             Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
             Self::Weight { .. } => "use a weight of 0 to leave the row out".into(),
             Self::ImageSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),

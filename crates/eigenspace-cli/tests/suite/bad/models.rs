@@ -117,7 +117,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: cannot read rows from `a.safetensors`
       cause: cannot infer the format from the name
 
-    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(directory.refused("update a.safetensors b.safetensors"), @"
     exit: 2
@@ -125,7 +125,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: cannot read rows from `b.safetensors`
       cause: cannot infer the format from the name
 
-    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(directory.refused("update a.csv b.csv"), @"
     exit: 2
@@ -236,9 +236,9 @@ fn more_components_than_there_are_to_compare() {
     assert_snapshot!(directory.refused("compare a.safetensors b.safetensors -k 9"), @"
     exit: 2
     ----- stderr -----
-    error: cannot use component 9: the model has 3
+    error: cannot compare 9 components: `a.safetensors` has 3
 
-    hint: count components from 1; ask for more with -k
+    hint: use -k with a number from 1 to 3
     ");
     directory.write("same.csv", "a,b,c\n1,2,3\n1,2,3\n");
     directory.done("fit same.csv -o same.safetensors -q");

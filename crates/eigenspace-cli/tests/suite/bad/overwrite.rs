@@ -53,7 +53,7 @@ fn models_of_other_columns_are_not_mixed() {
     let directory = fitted();
     directory.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
     directory.done("fit u.csv -o n --quiet");
-    let said = "error: cannot combine `m` with `n`: their columns differ: `a` in the first, `b` in the second\n\nhint: fit both models on the same \
+    let said = "error: `m` and `n` do not match: their columns differ: `a` in the first, `b` in the second\n\nhint: fit both models on the same \
                 columns in the same order; set the order with --columns\n";
     for line in ["merge m n -o x", "split m n -o x", "compare m n"] {
         assert_eq!(directory.refused(line).err, said, "{line}");

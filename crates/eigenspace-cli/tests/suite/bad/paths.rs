@@ -142,7 +142,7 @@ fn a_name_that_tells_no_format() {
     error: cannot read rows from `t.xlsx`
       cause: cannot infer the format from the name
 
-    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(directory.refused("fit t -o m.safetensors"), @"
     exit: 2
@@ -150,7 +150,7 @@ fn a_name_that_tells_no_format() {
     error: cannot read rows from `t`
       cause: cannot infer the format from the name
 
-    hint: name the format with --format; known endings are .npy, .npz, .csv, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(directory.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2
