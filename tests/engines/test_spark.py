@@ -1,17 +1,23 @@
 """Models of Spark data frames, on a local cluster of two executor processes."""
 
+import contextlib
+import io
 import os
+import re
 import signal
 import sys
 import threading
 import time
 from pathlib import Path
 
+import eigenspace.spark
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyspark
 import pytest
+from eigenspace import Accumulator, EigenspaceError, EigenspaceModel
+from eigenspace.spark import EigenspacePCA, EigenspacePCAModel
 from pyspark.errors import PythonException
 from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.feature import VectorAssembler
@@ -19,10 +25,6 @@ from pyspark.ml.functions import array_to_vector
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DoubleType, FloatType, StringType, StructField, StructType
-
-import eigenspace.spark
-from eigenspace import Accumulator, EigenspaceError, EigenspaceModel
-from eigenspace.spark import EigenspacePCA, EigenspacePCAModel
 
 NAMES = [f"c{number}" for number in range(12)]
 X = np.random.default_rng(0).normal(size=(3000, 12)) * np.arange(1, 13)
@@ -39,7 +41,9 @@ def spark(tmp_path_factory):
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["SPARK_WORKER_DIR"] = str(directory / "work")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config(
+        "spark.ui.enabled", "false"
+    )
     settings = {
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "1g",
@@ -58,8 +62,12 @@ def spark(tmp_path_factory):
 
 
 def frame_of(spark, table, partitions=12, before=None):
-    """Return a data frame with exactly these partitions, whose rows are consecutive rows of the table."""
-    table = pa.Table.from_pandas(table, preserve_index=False) if isinstance(table, pd.DataFrame) else table
+    """Return a data frame of the table with this number of partitions of consecutive rows."""
+    table = (
+        pa.Table.from_pandas(table, preserve_index=False)
+        if isinstance(table, pd.DataFrame)
+        else table
+    )
     kinds = {pa.float64(): DoubleType(), pa.float32(): FloatType(), pa.string(): StringType()}
     kinds |= {pa.large_string(): StringType(), pa.list_(pa.float64()): ArrayType(DoubleType())}
     kinds |= {pa.list_(pa.float32()): ArrayType(FloatType())}
@@ -75,7 +83,13 @@ def frame_of(spark, table, partitions=12, before=None):
 
 
 def lists(rows, kind=None):
-    return pa.table({"x": pa.array([None if row is None else list(row) for row in rows], pa.list_(kind or pa.float64()))})
+    return pa.table(
+        {
+            "x": pa.array(
+                [None if row is None else list(row) for row in rows], pa.list_(kind or pa.float64())
+            )
+        }
+    )
 
 
 def by_hand(parts, *arguments, **options):
@@ -89,11 +103,13 @@ def by_hand(parts, *arguments, **options):
 def numpy_variances(rows, weights=None):
     weights = np.ones(len(rows)) if weights is None else weights
     centered = rows - np.average(rows, axis=0, weights=weights)
-    return np.linalg.eigvalsh((centered * weights[:, None]).T @ centered / (weights.sum() - 1))[::-1]
+    return np.linalg.eigvalsh((centered * weights[:, None]).T @ centered / (weights.sum() - 1))[
+        ::-1
+    ]
 
 
 def numpy_scores(rows, k):
-    """Return the scores by numpy, with the signs of the library: the largest entry of a component is positive."""
+    """Return the scores by numpy, up to their signs."""
     centered = rows - rows.mean(axis=0)
     vectors = np.linalg.eigh(centered.T @ centered)[1][:, ::-1][:, :k]
     return centered @ vectors
@@ -116,7 +132,9 @@ def test_a_tree_of_more_levels_than_the_workers_merge(spark):
 
 @pytest.mark.parametrize("kind", ["array", "array of floats", "vector"])
 def test_one_column_of_arrays_or_vectors(spark, kind):
-    frame = frame_of(spark, lists(X, pa.float32() if kind == "array of floats" else pa.float64()), 4)
+    frame = frame_of(
+        spark, lists(X, pa.float32() if kind == "array of floats" else pa.float64()), 4
+    )
     if kind == "vector":
         frame = frame.select(array_to_vector(F.col("x")).alias("x"))
     rows = X.astype(np.float32) if kind == "array of floats" else X
@@ -129,7 +147,9 @@ def test_weights_options_and_columns(spark):
     model = eigenspace.spark.fit(frame, 5, columns=NAMES[:9], weights="weight", standardize=True)
     assert model.weight == WEIGHTS.sum()
     expected = numpy_variances(X[:, :9], WEIGHTS)
-    assert np.allclose(model.with_components(None).explained_variance(), expected, rtol=1e-13, atol=0)
+    assert np.allclose(
+        model.with_components(None).explained_variance(), expected, rtol=1e-13, atol=0
+    )
     assert model.metadata.standardize
     assert model.feature_names == NAMES[:9]
 
@@ -151,21 +171,28 @@ def test_one_model_for_each_group(spark):
     models = eigenspace.spark.fit_by(frame_of(spark, table, 20), "site", 3, weights="weight")
     assert list(models) == ["a", "b", "c"]
     for site, model in models.items():
-        rows = (SITES == site) & (np.arange(3000) != 5)
+        rows = (site == SITES) & (np.arange(3000) != 5)
         expected = numpy_variances(X[rows], WEIGHTS[rows])[:3]
         assert np.allclose(model.explained_variance(), expected, rtol=1e-13, atol=0)
-        assert model.count == rows.sum()
+        assert model.count == (WEIGHTS[rows] > 0).sum()
         assert model.feature_names == NAMES
     assert eigenspace.spark.fit_by(frame_of(spark, table[:0], 2), "site", 3, columns=NAMES) == {}
 
 
 def test_groups_by_numbers_and_dates(spark):
     frame = frame_of(spark, TABLE, 3).withColumn("half", F.col("c0") > 0)
-    frame = frame.withColumn("day", F.date_add(F.lit("2026-01-30").cast("date"), F.col("half").cast("int")))
+    frame = frame.withColumn(
+        "day", F.date_add(F.lit("2026-01-30").cast("date"), F.col("half").cast("int"))
+    )
     for name in ("half", "day"):
         models = eigenspace.spark.fit_by(frame, name, 2, columns=NAMES)
-        assert [model.count for model in models.values()] == [(X[:, 0] <= 0).sum(), (X[:, 0] > 0).sum()]
-        assert [str(value) for value in models] == (["False", "True"] if name == "half" else ["2026-01-30", "2026-01-31"])
+        assert [model.count for model in models.values()] == [
+            (X[:, 0] <= 0).sum(),
+            (X[:, 0] > 0).sum(),
+        ]
+        assert [str(value) for value in models] == (
+            ["False", "True"] if name == "half" else ["2026-01-30", "2026-01-31"]
+        )
 
 
 def test_scores_are_those_of_one_machine(spark):
@@ -178,14 +205,18 @@ def test_scores_are_those_of_one_machine(spark):
     assert np.allclose(scores, model.transform(found[NAMES])[:, :2], rtol=0, atol=1e-12)
     assert np.allclose(np.abs(scores), np.abs(numpy_scores(X, 2)), rtol=0, atol=1e-9)
     assert list(found["site"]) == list(SITES)
-    arrays = eigenspace.spark.transform(model, frame_of(spark, lists(X), 3), features="x", output="z")
+    arrays = eigenspace.spark.transform(
+        model, frame_of(spark, lists(X), 3), features="x", output="z"
+    )
     assert np.allclose(np.stack(arrays.toPandas()["z"]), model.transform(X), rtol=0, atol=1e-12)
     empty = eigenspace.spark.transform(model, frame.where(F.col("c0") > 1e9))
     assert empty.collect() == []
 
 
 def test_more_features_than_a_scatter_matrix_holds(spark):
-    wide = np.random.default_rng(3).normal(size=(900, 6)) @ np.random.default_rng(4).normal(size=(6, 1100))
+    wide = np.random.default_rng(3).normal(size=(900, 6)) @ np.random.default_rng(4).normal(
+        size=(6, 1100)
+    )
     wide += 1e-3 * np.random.default_rng(5).normal(size=wide.shape)
     model = eigenspace.spark.fit(frame_of(spark, lists(wide), 6), 6, features="x")
     exact = np.linalg.svd(wide - wide.mean(axis=0), full_matrices=False)[2][:6]
@@ -216,11 +247,20 @@ def wrong_rows(what):
     ("what", "words"),
     [
         ("nan", "partition `7`: row 27, column 3: the value is NaN, expected a finite number"),
-        ("null value", "partition `7`: row 27, column 3: the value is null, expected a finite number"),
+        (
+            "null value",
+            "partition `7`: row 27, column 3: the value is null, expected a finite number",
+        ),
         ("null list", "partition `7`: row 27: the list is null, expected a list of numbers"),
-        ("ragged", "partition `7`: row 27: the list has 11 values, expected 12 as in the rows before it"),
-        ("other partition", "partition `7`: the rows have 11 values, expected 12 as in partition `0`"),
-        ("no values", "features"),
+        (
+            "ragged",
+            "partition `7`: row 27: the list has 11 values, expected 12 as in the rows before it",
+        ),
+        (
+            "other partition",
+            "partition `7`: the rows have 11 values, expected 12 as in partition `0`",
+        ),
+        ("no values", "partition `0`: the rows have no columns"),
     ],
 )
 def test_an_error_names_the_partition_and_the_row(spark, what, words):
@@ -233,9 +273,13 @@ def test_errors_about_columns_weights_and_groups(spark):
     table = FULL.copy()
     table.loc[1777, "c3"] = np.nan
     broken = frame_of(spark, pa.Table.from_pandas(table, preserve_index=False))  # NaN becomes null
-    with pytest.raises(EigenspaceError, match="^partition `7`: row 27, column 3: the value is null"):
+    with pytest.raises(
+        EigenspaceError, match=r"^partition `7`: row 27, column 3: the value is null"
+    ):
         eigenspace.spark.fit(broken, 3, columns=NAMES)
-    with pytest.raises(EigenspaceError, match="^partition `7`: row 27, column 3: the value is null"):
+    with pytest.raises(
+        EigenspaceError, match=r"^partition `7`: row 27, column 3: the value is null"
+    ):
         eigenspace.spark.fit_by(broken, "site", 3, columns=NAMES)
     assert eigenspace.spark.fit(broken, 3, columns=NAMES, missing="skip").count == 2999
     nan = broken.withColumn("c3", F.coalesce(F.col("c3"), F.lit(float("nan"))))
@@ -243,14 +287,21 @@ def test_errors_about_columns_weights_and_groups(spark):
     with pytest.raises(EigenspaceError, match=words):
         eigenspace.spark.fit_by(nan, "site", 3, columns=NAMES)
     weights = broken.withColumn("weight", F.when(F.col("c3").isNotNull(), F.col("weight")))
-    with pytest.raises(EigenspaceError, match="^partition `7`: row 27: the weight is null"):
+    with pytest.raises(EigenspaceError, match=r"^partition `7`: row 27: the weight is null"):
         eigenspace.spark.fit(weights, 3, columns=["c0"], weights="weight")
 
 
 def test_null_lists_are_skipped_if_asked(spark):
-    model = eigenspace.spark.fit(frame_of(spark, wrong_rows("null list")), 3, features="x", missing="skip")
+    model = eigenspace.spark.fit(
+        frame_of(spark, wrong_rows("null list")), 3, features="x", missing="skip"
+    )
     assert model.count == 2999
-    assert np.allclose(model.explained_variance(), numpy_variances(np.delete(X, 1777, axis=0))[:3], rtol=1e-13, atol=0)
+    assert np.allclose(
+        model.explained_variance(),
+        numpy_variances(np.delete(X, 1777, axis=0))[:3],
+        rtol=1e-13,
+        atol=0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -262,7 +313,9 @@ def test_null_lists_are_skipped_if_asked(spark):
     ],
 )
 def test_an_error_while_scoring_names_the_partition_and_the_row(spark, what, words):
-    scored = eigenspace.spark.transform(EigenspaceModel.fit(X), frame_of(spark, wrong_rows(what)), features="x")
+    scored = eigenspace.spark.transform(
+        EigenspaceModel.fit(X), frame_of(spark, wrong_rows(what)), features="x"
+    )
     with pytest.raises(PythonException, match=words):
         scored.select(F.sum(F.col("scores")[0])).collect()
 
@@ -274,17 +327,38 @@ def test_invalid_arguments_are_refused_before_anything_is_computed(spark):
         (lambda: eigenspace.spark.fit(X, 3), "expected a Spark data frame, found numpy.ndarray"),
         (lambda: eigenspace.spark.fit(frame, 0, columns=NAMES), "n_components|components"),
         (lambda: eigenspace.spark.fit(frame, 1, columns=NAMES, missing="impute"), "missing|impute"),
-        (lambda: eigenspace.spark.fit(frame, 1), "column 'site' has the type string, expected numbers"),
+        (
+            lambda: eigenspace.spark.fit(frame, 1),
+            "column 'site' has the type string, expected numbers",
+        ),
         (lambda: eigenspace.spark.fit(frame, 1, columns=["z"]), "no column 'z'"),
         (lambda: eigenspace.spark.fit(frame, 1, columns=[]), "no columns are left"),
-        (lambda: eigenspace.spark.fit(frame, 1, columns=["c0"], features="c1"), "exclude each other"),
-        (lambda: eigenspace.spark.fit(frame, 1, features="c1"), "expected a vector or an array of numbers"),
-        (lambda: eigenspace.spark.fit(frame, 1, columns=["c0"], weights="site"), "column 'site' has the type string"),
+        (
+            lambda: eigenspace.spark.fit(frame, 1, columns=["c0"], features="c1"),
+            "exclude each other",
+        ),
+        (
+            lambda: eigenspace.spark.fit(frame, 1, features="c1"),
+            "expected a vector or an array of numbers",
+        ),
+        (
+            lambda: eigenspace.spark.fit(frame, 1, columns=["c0"], weights="site"),
+            "column 'site' has the type string",
+        ),
         (lambda: eigenspace.spark.fit_by(frame, "z", 1), "no column 'z'"),
-        (lambda: eigenspace.spark.transform(model, frame, output="c1"), "the column 'c1' already exists"),
-        (lambda: eigenspace.spark.transform(model, frame, columns=["c1"]), "1 columns for a model of 12 features"),
+        (
+            lambda: eigenspace.spark.transform(model, frame, output="c1"),
+            "the column 'c1' already exists",
+        ),
+        (
+            lambda: eigenspace.spark.transform(model, frame, columns=["c1"]),
+            "1 columns for a model of 12 features",
+        ),
         (lambda: eigenspace.spark.transform(model, frame.select("c1")), "no column 'c0'"),
-        (lambda: eigenspace.spark.transform(EigenspaceModel.fit(X), frame), "the model has no feature names"),
+        (
+            lambda: eigenspace.spark.transform(EigenspaceModel.fit(X), frame),
+            "the model has no feature names",
+        ),
         (lambda: EigenspacePCA(k=2).fit(frame), "inputCol is not set"),
     ]
     for call, words in calls:
@@ -301,24 +375,54 @@ def test_a_name_with_dots_and_backticks(spark):
 def test_a_pipeline_is_fitted_saved_and_loaded(spark, tmp_path):
     frame = frame_of(spark, FULL, 4)
     assembler = VectorAssembler(inputCols=NAMES, outputCol="features")
-    pca = EigenspacePCA(k=3, inputCol="features", outputCol="scores", weightCol="weight", standardize=True)
+    pca = EigenspacePCA(
+        k=3, inputCol="features", outputCol="scores", weightCol="weight", standardize=True
+    )
     Pipeline(stages=[assembler, pca]).save(str(tmp_path / "pipeline"))
     fitted = Pipeline.load(str(tmp_path / "pipeline")).fit(frame)
     model = fitted.stages[1].model
-    assert model.to_bytes() == eigenspace.spark.fit(
-        fitted.stages[0].transform(frame), 3, features="features", weights="weight", standardize=True
-    ).to_bytes()
+    assert (
+        model.to_bytes()
+        == eigenspace.spark.fit(
+            fitted.stages[0].transform(frame),
+            3,
+            features="features",
+            weights="weight",
+            standardize=True,
+        ).to_bytes()
+    )
     fitted.save(str(tmp_path / "fitted"))
     again = PipelineModel.load(str(tmp_path / "fitted"))
     assert isinstance(again.stages[1], EigenspacePCAModel)
     assert again.stages[1].model == model
     assert again.stages[1].uid == fitted.stages[1].uid
-    scores = [np.stack([row.scores.toArray() for row in each.transform(frame).collect()]) for each in (fitted, again)]
+    scores = [
+        np.stack([row.scores.toArray() for row in each.transform(frame).collect()])
+        for each in (fitted, again)
+    ]
     assert np.array_equal(*scores)
-    mean, deviation = np.average(X, axis=0, weights=WEIGHTS), np.sqrt(np.diag(np.cov(X.T, fweights=WEIGHTS.astype(int), ddof=0)))
+    mean, deviation = (
+        np.average(X, axis=0, weights=WEIGHTS),
+        np.sqrt(np.diag(np.cov(X.T, fweights=WEIGHTS.astype(int), ddof=0))),
+    )
     standardized = (X - mean) / deviation
     vectors = np.linalg.eigh((standardized * WEIGHTS[:, None]).T @ standardized)[1][:, ::-1][:, :3]
     assert np.allclose(np.abs(scores[0]), np.abs(standardized @ vectors), rtol=0, atol=1e-10)
+
+
+def test_the_examples_in_the_documentation(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs/PYTHON.md").read_text()
+    found = re.findall(
+        r"^```python spark\n(.*?)^```\n```text spark\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
+    )
+    assert len(found) == 2
+    namespace = {}
+    for code, expected in found:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        assert printed.getvalue() == expected
 
 
 def parent_of(process):
@@ -339,7 +443,7 @@ def test_a_process_that_is_killed_changes_no_bit(spark, tmp_path, victim):
     expected = eigenspace.spark.fit(frame_of(spark, TABLE, 30), 4).to_bytes()
 
     def slow():
-        """Leave a file whose name tells the partition, the executor and the worker, and take some time."""
+        """Leave a file named after the partition, the executor and the worker, and take time."""
         partition = pyspark.TaskContext.get().partitionId()
         daemon = os.getppid()
         executor = Path(f"/proc/{daemon}/stat").read_text().rsplit(")", 1)[1].split()[1]
@@ -351,16 +455,22 @@ def test_a_process_that_is_killed_changes_no_bit(spark, tmp_path, victim):
 
     results = []
     run = threading.Thread(
-        target=lambda: results.append(eigenspace.spark.fit(frame_of(spark, TABLE, 30, slow), 4).to_bytes())
+        target=lambda: results.append(
+            eigenspace.spark.fit(frame_of(spark, TABLE, 30, slow), 4).to_bytes()
+        )
     )
     run.start()
     while len(started()) < 6:
         time.sleep(0.05)
         assert run.is_alive()
-    partition, executor, worker = max(started(), key=lambda each: (tmp_path / "-".join(map(str, each))).stat().st_mtime)
+    partition, executor, worker = max(
+        started(), key=lambda each: (tmp_path / "-".join(map(str, each))).stat().st_mtime
+    )
     process = executor if victim == "executor" else worker
     command = Path(f"/proc/{process}/cmdline").read_bytes()
-    assert (b"CoarseGrainedExecutorBackend" if victim == "executor" else b"pyspark.daemon") in command
+    assert (
+        b"CoarseGrainedExecutorBackend" if victim == "executor" else b"pyspark.daemon"
+    ) in command
     assert ours(process)
     os.kill(process, signal.SIGKILL)
     run.join(timeout=180)

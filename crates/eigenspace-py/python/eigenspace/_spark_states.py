@@ -144,7 +144,12 @@ class Reader:
             at = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
             words = "the value is null, expected a finite number"
             raise self._refusal(some[kept[at // self.width]], words, COMPLETE, at % self.width)
-        return values.to_numpy(zero_copy_only=False).reshape(len(kept), self.width), kept
+        rows = values.to_numpy(zero_copy_only=False).reshape(len(kept), self.width)
+        if len(kept) == len(some):
+            return rows, kept
+        whole = np.full((len(some), self.width), np.nan)  # skipped later, so that rows keep their numbers
+        whole[kept] = rows
+        return whole, np.arange(len(some))
 
     def weights(self, column: pa.Array, some: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the weights of these rows."""

@@ -178,7 +178,9 @@ def _fitted(
     if by is not None:
         kind = df.schema[by].dataType
         if isinstance(kind, (ArrayType, MapType, StructType, UserDefinedType, VariantType)):
-            raise refusal(f"cannot group by column {by!r} of type {kind.simpleString()}", "use a column of single values")
+            raise refusal(
+                f"cannot group by column {by!r} of type {kind.simpleString()}", "use a column of single values"
+            )
         needed.append(_column(by).alias("value"))
         fields.append(StructField("value", kind))
     schema = StructType(fields)
@@ -299,11 +301,11 @@ class EigenspacePCA(Estimator, _PCAParams, DefaultParamsReadable, DefaultParamsW
         self,
         *,
         k: int | None = None,
-        inputCol: str | None = None,  # noqa: N803
-        outputCol: str | None = None,  # noqa: N803
-        weightCol: str | None = None,  # noqa: N803
+        inputCol: str | None = None,
+        outputCol: str | None = None,
+        weightCol: str | None = None,
         standardize: bool | None = None,
-        maxRank: int | None = None,  # noqa: N803
+        maxRank: int | None = None,
     ) -> None:
         super().__init__()
         self.setParams(
@@ -315,9 +317,9 @@ class EigenspacePCA(Estimator, _PCAParams, DefaultParamsReadable, DefaultParamsW
             maxRank=maxRank,
         )
 
-    def setParams(self, **params: Any) -> EigenspacePCA:  # noqa: N802
-        """Set parameters by name, and return the estimator."""
-        self._set(**params)
+    def setParams(self, **params: Any) -> EigenspacePCA:
+        """Set parameters by name, and return the estimator. None leaves a parameter as it is."""
+        self._set(**{name: value for name, value in params.items() if value is not None})
         return self
 
     def _fit(self, dataset: Any) -> EigenspacePCAModel:
@@ -361,7 +363,7 @@ class _ModelWriter(MLWriter):
         super().__init__()
         self.instance = instance
 
-    def saveImpl(self, path: str) -> None:  # noqa: N802
+    def saveImpl(self, path: str) -> None:
         DefaultParamsWriter.saveMetadata(self.instance, path, self.sparkSession)
         schema = StructType([StructField("model", BinaryType())])
         row = self.sparkSession.createDataFrame([(self.instance.model.to_bytes(),)], schema)
