@@ -3,6 +3,7 @@
 
 mod bench;
 mod deny;
+mod engines;
 mod error;
 mod fuzz;
 mod mutants;
@@ -31,11 +32,12 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 15] = [
+const COMMANDS: [Command; 16] = [
     ("test", "run every check that a change must pass: lint, deny, rust and python", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
     ("python", "build, install and test the Python package, in separate virtual environments", python::check),
+    ("engines", "test the Python package on a local Spark cluster; needs Java, downloads 456 MB", engines::check),
     ("orl", "find or fetch the ORL faces and print their directory", orl),
     (
         DENY,

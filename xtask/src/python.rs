@@ -15,12 +15,12 @@ use std::process::Command;
 
 use crate::error::Error;
 use crate::step::{Runner, Step, answers};
-use crate::{bench, orl, report, rust};
+use crate::{bench, engines, orl, report, rust};
 
 /// Tests of files and of the command, from the workspace root.
 const TESTS: &str = "tests/python";
 /// Directories of scripts that are linted but not run here.
-const SCRIPTS: [&str; 2] = ["bench", "report"];
+const SCRIPTS: [&str; 3] = ["bench", "report", engines::TESTS];
 /// The Python package.
 const PACKAGE: &str = "crates/eigenspace-py";
 /// Tests that also run with the oldest packages: those of scikit-learn, and those that need no other packages.
@@ -53,7 +53,7 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
 }
 
 /// The cache is disabled, so that pytest writes nothing to the source tree.
-fn pytest(python: &Path, paths: &[&str]) -> Step {
+pub(crate) fn pytest(python: &Path, paths: &[&str]) -> Step {
     Step::new("pytest", python).with(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).with(paths)
 }
 

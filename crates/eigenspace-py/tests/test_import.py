@@ -64,3 +64,16 @@ def test_an_unknown_name_is_an_attribute_error():
         print(eigenspace.__version__.count("."))
     """)
     assert said == "module 'eigenspace' has no attribute 'KernelPCA'\n2\n"
+
+
+def test_spark_says_what_to_install():
+    said = run("""
+        import sys
+
+        sys.modules["pyspark"] = None
+        try:
+            import eigenspace.spark
+        except ImportError as error:
+            print(error)
+    """)
+    assert said == 'eigenspace.spark needs pyspark 4.1 or later: pip install "eigenspace[spark]"\n'
