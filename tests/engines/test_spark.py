@@ -150,9 +150,8 @@ def test_a_name_with_dots_and_backticks(spark):
 def test_a_pipeline_is_fitted_saved_and_loaded(spark, tmp_path):
     frame = frame_of(spark, FULL, 4)
     assembler = VectorAssembler(inputCols=NAMES, outputCol="features")
-    pca = EigenspacePCA(
-        k=3, inputCol="features", outputCol="scores", weightCol="weight", standardize=True
-    )
+    pca = EigenspacePCA(k=3, weightCol="weight", standardize=True)
+    pca.setInputCol("features").setOutputCol("scores")
     Pipeline(stages=[assembler, pca]).save(str(tmp_path / "pipeline"))
     fitted = Pipeline.load(str(tmp_path / "pipeline")).fit(frame)
     model = fitted.stages[1].model
