@@ -7,6 +7,7 @@
 :class:`Accumulator`         the state of a fit of rows in many places: absorb, merge, finish
 :func:`subspace_distance`    sine of the largest angle between two subspaces
 :mod:`eigenspace.plot`       plots (needs matplotlib)
+:mod:`eigenspace.spark`      models of Spark data frames (needs pyspark)
 ===========================  ==============================================================
 """
 

@@ -272,6 +272,14 @@ class _PCAParams(HasInputCol, HasOutputCol, HasWeightCol):
         super().__init__(*args)
         self._setDefault(standardize=False)
 
+    def setInputCol(self, value: str) -> Any:
+        """Set the name of the column of vectors or arrays, and return this object."""
+        return self._set(inputCol=value)
+
+    def setOutputCol(self, value: str) -> Any:
+        """Set the name of the column of scores, and return this object."""
+        return self._set(outputCol=value)
+
     def _value(self, param: Any) -> Any:
         return self.getOrDefault(param) if self.isDefined(param) else None
 

@@ -1,0 +1,69 @@
+"""Processes of Spark that are killed in the middle of a fit change no bit of the model."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import eigenspace.spark
+import pyspark
+import pytest
+from frames import (
+    TABLE,
+    frame_of,
+)
+
+
+def parent_of(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def ours(process):
+    """Return whether this process was started by the tests."""
+    while process > 1:
+        process = parent_of(process)
+        if process == os.getpid():
+            return True
+    return False
+
+
+@pytest.mark.parametrize("victim", ["executor", "python worker"])
+def test_a_process_that_is_killed_changes_no_bit(spark, tmp_path, victim):
+    expected = eigenspace.spark.fit(frame_of(spark, TABLE, 30), 4).to_bytes()
+
+    def slow():
+        """Leave a file named after the partition, the executor and the worker, and take time."""
+        partition = pyspark.TaskContext.get().partitionId()
+        daemon = os.getppid()
+        executor = Path(f"/proc/{daemon}/stat").read_text().rsplit(")", 1)[1].split()[1]
+        (tmp_path / f"{partition}-{executor}-{os.getpid()}").touch()
+        time.sleep(0.3)
+
+    def started():
+        return [tuple(map(int, path.name.split("-"))) for path in tmp_path.iterdir()]
+
+    results = []
+    run = threading.Thread(
+        target=lambda: results.append(
+            eigenspace.spark.fit(frame_of(spark, TABLE, 30, slow), 4).to_bytes()
+        )
+    )
+    run.start()
+    while len(started()) < 6:
+        time.sleep(0.05)
+        assert run.is_alive()
+    partition, executor, worker = max(
+        started(), key=lambda each: (tmp_path / "-".join(map(str, each))).stat().st_mtime
+    )
+    process = executor if victim == "executor" else worker
+    command = Path(f"/proc/{process}/cmdline").read_bytes()
+    assert (
+        b"CoarseGrainedExecutorBackend" if victim == "executor" else b"pyspark.daemon"
+    ) in command
+    assert ours(process)
+    os.kill(process, signal.SIGKILL)
+    run.join(timeout=180)
+    assert results == [expected]
+    attempts = [each for each in started() if each[0] == partition]
+    assert len(attempts) > 1  # the partition was absorbed again, by another process
