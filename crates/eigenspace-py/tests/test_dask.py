@@ -157,6 +157,17 @@ def test_scores_are_those_of_one_machine(cluster):
     assert np.allclose(found, model.transform(TABLE)[:, :2], rtol=0, atol=1e-12)
 
 
+def test_scores_of_a_standardized_model_are_standardized(here):
+    frame = dd.from_pandas(TABLE, npartitions=3)
+    model = eigenspace.dask.fit(frame, 3, standardize=True)
+    scores = eigenspace.dask.transform(model, frame[frame.c0 > frame.c0.min() - 1]).compute()
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    directions = np.linalg.svd(scaled, full_matrices=False)[2][:3]
+    assert np.allclose(np.abs(scores), np.abs(scaled @ directions.T), rtol=0, atol=1e-10)
+    none = eigenspace.dask.transform(model, frame[frame.c0 > 1e9]).compute()
+    assert none.shape == (0, 3)
+
+
 def test_more_features_than_a_scatter_matrix_holds(here):
     wide = np.random.default_rng(3).normal(size=(900, 6)) @ np.random.default_rng(4).normal(size=(6, 1100))
     wide += 1e-3 * np.random.default_rng(5).normal(size=wide.shape)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from ._accumulator import Accumulator
-from ._core import set_threads, threads
+from ._core import View, set_threads, threads
 from ._errors import refusal
 from ._model import EigenspaceModel
+from ._rows import array_of, pieces_of
 
 try:
     from dask.delayed import Delayed, delayed
@@ -115,14 +116,27 @@ def transform(model: EigenspaceModel, rows: Any, n_components: int | None = None
     """Return the scores of the rows lazily, with the blocks of the rows.
 
     ``rows`` is a Dask array or data frame. Scores of a data frame are a data frame with the same
-    index and the columns PC1, PC2, … If the model has feature names, columns are found by name.
+    index and the columns PC1, PC2, … If the model has feature names, columns are found by name. If the
+    model is reported standardized, so are the scores.
     """
     if n_components is not None:
         model = model.with_components(n_components)
     names = model.metadata.feature_names
     if names is not None and hasattr(rows, "columns"):
         rows = rows[_columns(rows, names, [])]
-    return scores_by(model, rows, model.n_components)
+    return scores_by(_Reported(model), rows, model.n_components)
+
+
+class _Reported:
+    """A model as it is reported: standardized if its metadata says so."""
+
+    def __init__(self, model: EigenspaceModel) -> None:
+        self.model = model
+
+    def transform(self, rows: Any) -> Any:
+        view = View(self.model._core, standardize=self.model.metadata.standardize)
+        parts = [view.project(part, first=start) for start, _, part in pieces_of(array_of(rows))]
+        return np.vstack(parts) if parts else np.empty((0, self.model.n_components))
 
 
 def scores_by(source: Any, rows: Any, k: int) -> Any:

@@ -26,7 +26,6 @@ mod cell;
 mod choice;
 #[cfg(feature = "csv")]
 mod csv;
-#[cfg(feature = "csv")]
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
