@@ -35,6 +35,8 @@ pub(crate) enum Failure {
     MaybeDistances { path: PathBuf, columns: usize, components: usize },
     #[error("cannot read {wanted} scores from `{}`: it has {columns} columns of scores", path.display())]
     ScoreCount { path: PathBuf, wanted: usize, columns: usize },
+    #[error("cannot read scores from `{}`: it has {columns} columns, and the model keeps {}", path.display(), table::counted(*rank as u64, "direction"))]
+    ManyScores { path: PathBuf, columns: usize, rank: usize },
     #[error("cannot read scores from `{}`: column {place} is `{found}`, expected `{expected}`", path.display())]
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
     #[error("cannot read scores from `{}`: its columns are those of the rows that the model was fitted on", path.display())]
@@ -130,6 +132,10 @@ impl Failure {
                 "convert all images to the same number of bits per value, and fit both models again"
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
+            Self::ManyScores { .. } => {
+                "pass the output of `eigenspace project`; if it has columns of distances, write it to .csv or .parquet, \
+                 which keep the names of the columns"
+            }
             Self::ScoreCount { .. } => {
                 "leave out -k to use all scores; to use only some of them, name them, for example --columns PC1,PC2"
             }

@@ -396,7 +396,12 @@ impl Error {
             Self::OptionsDiffer => "make all accumulators with the same options".into(),
             Self::OrderMatters { .. } => "leave the option out, or use a stream, which absorbs the rows in one order".into(),
             Self::NothingAbsorbed => "absorb at least one row, or merge an accumulator that has rows".into(),
-            Self::Partition { source, .. } => return source.hint(),
+            Self::Partition { source, .. } => match **source {
+                Self::NonFinite { row, column, value } if value.is_nan() => {
+                    format!("drop row {row}, leave out or fill column {column}, or skip rows with missing cells")
+                }
+                ref source => return source.hint(),
+            },
             Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
             Self::InvalidShare { .. } => "use a share between 0 and 1, for example 0.95; for a number of components, use a whole number".into(),

@@ -61,9 +61,10 @@ impl Reconstruct {
         // Of the columns that `project` writes, only the scores, in order.
         let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;
         let components = opened.model().n_components();
-        let named = check(source.columns(), components, &self.scores[0])?;
+        let rank = opened.raw().rank();
+        let named = check(source.columns(), components, rank, &self.scores[0])?;
         let columns = source.columns().count;
-        if self.components.is_some() && columns != components {
+        if self.components.is_some() && columns != components && columns <= rank {
             return Err(Failure::ScoreCount { path: self.scores[0].clone(), wanted: components, columns }.into());
         }
         let columns = opened.metadata().feature_names();
@@ -89,12 +90,15 @@ impl Reconstruct {
 }
 
 /// The prefix of the names of scores, if they have names. Fails if the columns are or may be something else.
-fn check(columns: &Columns, components: usize, path: &Path) -> Result<Option<&'static str>, Failure> {
+fn check(columns: &Columns, components: usize, rank: usize, path: &Path) -> Result<Option<&'static str>, Failure> {
     let path = path.to_owned();
     let names = columns.names.as_deref().unwrap_or_default();
     let number = |name: &str, prefix: &str| name.strip_prefix(prefix)?.parse::<u64>().ok();
     let is_score = |name: &String| SCORES.iter().any(|prefix| number(name, prefix).is_some());
     if !names.iter().any(|name| is_score(name) || DISTANCES.contains(&name.as_str())) {
+        if columns.count > rank {
+            return Err(Failure::ManyScores { path, columns: columns.count, rank });
+        }
         return match columns.count == components + DISTANCES.len() {
             true => Err(Failure::MaybeDistances { path, columns: columns.count, components }),
             false => Ok(None),

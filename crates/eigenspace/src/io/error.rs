@@ -19,7 +19,7 @@ pub enum Error {
 
     // ---- invalid bytes ----
     /// The bytes are not a valid model.
-    #[error("not a valid model: {0}")]
+    #[error("not a valid {kind}: {_0}", kind = kind_of_file(_0))]
     Format(#[from] FormatError),
 
     /// The bytes are not a valid accumulator.
@@ -67,7 +67,7 @@ pub enum Error {
         source: SourceError,
     },
     /// The file does not contain a valid model.
-    #[error("cannot read `{path}` as a model", path = printable_path(path))]
+    #[error("cannot read `{path}` as a {kind}", path = printable_path(path), kind = kind_of_file(source))]
     File {
         /// The file.
         path: PathBuf,
@@ -162,7 +162,7 @@ pub enum FormatError {
         what: &'static str,
     },
     /// A model that is not a recognizer.
-    #[error("the model has no people, so it is not a recognizer")]
+    #[error("the model has no people")]
     NoRecognizer,
     /// A safetensors file that is not an accumulator.
     #[error("expected an accumulator, found another safetensors file")]
@@ -242,6 +242,11 @@ fn file_or_standard(path: &Path, action: &str) -> String {
         "write" => "standard output".into(),
         _ => "standard input".into(),
     }
+}
+
+/// What a file should have contained.
+fn kind_of_file(problem: &FormatError) -> &'static str {
+    if matches!(problem, FormatError::NoRecognizer) { "recognizer" } else { "model" }
 }
 
 /// Describes a file whose length differs from the one in its header.

@@ -285,6 +285,9 @@ impl SourceError {
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
             Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
+            Self::NoColumn { column, available } if column.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("the columns are: {}; their numbers are 0 to {}", first_names(available), available.len().saturating_sub(1))
+            }
             Self::NoColumn { available, .. } => format!("the columns are: {}", first_names(available)),
             Self::NoArray { available, .. } => format!("choose one of: {}", first_names(available)),
             Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),

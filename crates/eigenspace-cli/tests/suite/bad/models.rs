@@ -224,9 +224,9 @@ fn more_coordinates_than_the_model_has_directions() {
     assert_snapshot!(directory.refused("reconstruct a.safetensors c.csv -o back.csv"), @"
     exit: 2
     ----- stderr -----
-    error: the scores have 4 columns, the model keeps 3 directions
+    error: cannot read scores from `c.csv`: it has 4 columns, and the model keeps 3 directions
 
-    hint: pass at most 3 scores per row
+    hint: pass the output of `eigenspace project`; if it has columns of distances, write it to .csv or .parquet, which keep the names of the columns
     ");
 }
 

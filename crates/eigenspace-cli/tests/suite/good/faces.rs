@@ -134,8 +134,8 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     assert_snapshot!(directory.refused("faces list model.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read `model.safetensors` as a model
-      cause: the model has no people, so it is not a recognizer
+    error: cannot read `model.safetensors` as a recognizer
+      cause: the model has no people
 
     hint: train one on images of people, with one directory for each person
     ");

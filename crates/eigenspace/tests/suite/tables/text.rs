@@ -131,7 +131,10 @@ fn columns_that_are_not_there_are_refused_with_a_list_of_those_that_are() {
     let path = written(directory.path(), "small.csv", "x,y\n1,2\n");
     let with = |columns: &[&str]| plain().columns(list(columns));
     assert_eq!(refusal(&path, &with(&["z"])), "there is no column `z`\nthe columns are: `x`, `y`");
-    assert_eq!(refusal(&path, &with(&["1-2"])), "there is no column `1-2`\nthe columns are: `x`, `y`");
+    assert_eq!(
+        refusal(&path, &with(&["1-2"])),
+        "there is no column `1-2`\nthe columns are: `x`, `y`; their numbers are 0 to 1"
+    );
     assert_eq!(refusal(&path, &with(&["x", "0"])), "the column `x` is requested twice\nname each column once");
     let none = plain().exclude(list(&["0-1"]));
     assert_eq!(refusal(&path, &none), "no column is left to read\nleave at least one of these columns: `x`, `y`");
