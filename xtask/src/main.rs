@@ -11,6 +11,7 @@ mod output;
 mod python;
 mod report;
 mod rust;
+mod sql;
 mod step;
 
 use std::ffi::OsStr;
@@ -31,7 +32,7 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 15] = [
+const COMMANDS: [Command; 16] = [
     ("test", "run every check that a change must pass: lint, deny, rust and python", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
@@ -54,6 +55,7 @@ const COMMANDS: [Command; 15] = [
     (FUZZ, "fuzz every reader, or one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
     (KILL, "kill commands at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
     (MUTANTS, "change lines of the certificate and the model file and expect tests to fail; hours", mutants::run),
+    ("sql", "format, lint and test the SQL functions, with DataFusion; some ten minutes from a cold start", sql::check),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];
 
