@@ -12,6 +12,7 @@ mod output;
 mod python;
 mod report;
 mod rust;
+mod sql;
 mod step;
 
 use std::ffi::OsStr;
@@ -56,6 +57,7 @@ const COMMANDS: [Command; 16] = [
     (FUZZ, "fuzz every reader, or one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
     (KILL, "kill commands at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
     (MUTANTS, "change lines of the certificate and the model file and expect tests to fail; hours", mutants::run),
+    ("sql", "format, lint and test the SQL functions, with DataFusion; some ten minutes from a cold start", sql::check),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 14] = [
+const DOCUMENTS: [&str; 16] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
@@ -18,10 +18,12 @@ const DOCUMENTS: [&str; 14] = [
     "docs/METHOD.md",
     "docs/PYTHON.md",
     "docs/RUST.md",
+    "docs/SCALE.md",
+    "docs/SQL.md",
     "crates/eigenspace-py/README.md",
 ];
 /// Directories that a path in a document may be relative to.
-const DIRECTORIES: [&str; 19] = [
+const DIRECTORIES: [&str; 20] = [
     "",
     "docs",
     "crates/eigenspace",
@@ -37,6 +39,7 @@ const DIRECTORIES: [&str; 19] = [
     "crates/eigenspace/tests/suite",
     "crates/eigenspace-cli/src",
     "crates/eigenspace-py",
+    "crates/eigenspace-sql/src",
     "crates/eigenspace-py/tests",
     "crates/eigenspace-py/python/eigenspace",
     "xtask/src",

@@ -1,4 +1,4 @@
-//! The command and the Python package translate, and the library computes: the list of files in them that do arithmetic
+//! The command, the Python package and the SQL functions translate, and the library computes: the list of files in them that do arithmetic
 //! on the numbers of a model, with the reason for each.
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -45,6 +45,7 @@ fn only_the_listed_files_of_the_command_and_the_package_compute() {
     let directories = [
         ("crates/eigenspace-cli/src", "rs", &RUST[..]),
         ("crates/eigenspace-py/src", "rs", &RUST[..]),
+        ("crates/eigenspace-sql/src", "rs", &RUST[..]),
         ("crates/eigenspace-py/python", "py", &PYTHON[..]),
     ];
     for (directory, ending, calls) in directories {

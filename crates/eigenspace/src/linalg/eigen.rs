@@ -150,22 +150,25 @@ pub(super) fn by_rotations(t: &Tridiagonal<'_>) -> (Array1<f64>, Array2<f64>) {
     (values - norm, vectors)
 }
 
-/// Replaces rows of zeros, which come last, by unit rows orthogonal to all before them.
+/// Replaces rows of zeros, which come last, by unit rows orthogonal to all before them. The other rows are orthonormal, so
+/// the part of the unit vector e_j that is orthogonal to them has the squared length 1 − Σ_i r_ij². The longest one is
+/// taken; it is at least 1/√width long.
 pub(crate) fn replace_zero_rows(rows: &mut Array2<f64>) {
     let (count, width) = rows.dim();
+    let mut squares = Array1::<f64>::zeros(width);
+    rows.rows().into_iter().for_each(|row| squares += &(&row * &row));
     for i in (0..count).filter(|&i| rows.row(i).iter().all(|x| *x == 0.0)).collect::<Vec<_>>() {
-        let best = (0..width).map(|j| {
-            let mut unit = Array1::<f64>::zeros(width);
-            unit[j] = 1.0;
-            for _ in 0..2 {
-                let along = rows.dot(&unit);
-                unit -= &rows.t().dot(&along);
-            }
-            unit
-        });
-        let long = best.max_by(|a, b| a.dot(a).total_cmp(&b.dot(b)));
-        let unit = long.expect("a matrix that has rows has columns");
-        rows.row_mut(i).assign(&(&unit / unit.dot(&unit).sqrt()));
+        let shortest = squares.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+        let (j, _) = shortest.expect("a matrix that has rows has columns");
+        let mut unit = Array1::<f64>::zeros(width);
+        unit[j] = 1.0;
+        for _ in 0..2 {
+            let along = rows.dot(&unit);
+            unit -= &rows.t().dot(&along);
+        }
+        unit /= unit.dot(&unit).sqrt();
+        squares += &(&unit * &unit);
+        rows.row_mut(i).assign(&unit);
     }
 }
 

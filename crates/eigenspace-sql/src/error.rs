@@ -1,0 +1,87 @@
+//! Errors: what is wrong, and what to do about it. They reach the caller inside of a `DataFusionError::External`.
+
+use std::fmt;
+
+use datafusion::error::DataFusionError;
+
+/// Why a function cannot compute its result.
+#[derive(Debug)]
+pub struct Error {
+    message: String,
+    hint: Option<String>,
+}
+
+impl Error {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// An error of the library, with the name of the function.
+    pub(crate) fn of(function: &str, error: &eigenspace::Error) -> Self {
+        Self { message: format!("{function}: {error}"), hint: error.hint() }
+    }
+
+    /// An error of the library about files or bytes, with the name of the function.
+    pub(crate) fn of_bytes(function: &str, error: &eigenspace::io::Error) -> Self {
+        Self { message: format!("{function}: {}", with_causes(error)), hint: error.hint() }
+    }
+
+    /// An error of the library about files.
+    pub(crate) fn of_file(error: &eigenspace::io::Error) -> Self {
+        Self { message: with_causes(error), hint: error.hint() }
+    }
+
+    /// What is wrong, without the hint.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What the user can do about it.
+    pub fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// This crate's error inside of an error of DataFusion.
+    pub fn inside(error: &DataFusionError) -> Option<&Self> {
+        let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+        while let Some(error) = next {
+            if let Some(own) = error.downcast_ref() {
+                return Some(own);
+            }
+            next = match error.downcast_ref() {
+                Some(DataFusionError::External(inner)) => Some(&**inner as &(dyn std::error::Error + 'static)),
+                _ => error.source(),
+            };
+        }
+        None
+    }
+}
+
+/// An error and its causes, in one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| match cause.to_string() {
+        // Some messages contain their cause.
+        known if text.contains(&known) => text,
+        cause => format!("{text}: {cause}"),
+    })
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for DataFusionError {
+    fn from(error: Error) -> Self {
+        Self::External(Box::new(error))
+    }
+}

@@ -1,0 +1,31 @@
+//! The scalar functions. NULL in, NULL out.
+
+mod of_model;
+mod of_rows;
+mod split;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
+use datafusion::scalar::ScalarValue;
+
+pub(crate) fn all() -> Vec<ScalarUDF> {
+    let of_models = of_model::Reading::ALL.map(|reading| ScalarUDF::new_from_impl(of_model::OfModel::new(reading)));
+    let of_rows = of_rows::Measure::ALL.map(|measure| ScalarUDF::new_from_impl(of_rows::OfRows::new(measure)));
+    of_models.into_iter().chain(of_rows).chain([ScalarUDF::new_from_impl(split::PcaSplit::new())]).collect()
+}
+
+/// Computes a column from the columns of the arguments. Constant arguments are one row, unless another is a column.
+fn by_columns(
+    arguments: &ScalarFunctionArgs,
+    compute: impl FnOnce(&[ArrayRef]) -> Result<ArrayRef>,
+) -> Result<ColumnarValue> {
+    let constant = arguments.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+    let rows = if constant { 1 } else { arguments.number_rows };
+    let columns: Vec<_> = arguments.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
+    let result = compute(&columns)?;
+    if constant {
+        return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?));
+    }
+    Ok(ColumnarValue::Array(result))
+}

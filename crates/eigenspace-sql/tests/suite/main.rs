@@ -1,0 +1,12 @@
+//! The tests of SQL, in one binary.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod aggregates;
+mod command;
+mod document;
+mod errors;
+mod scalars;
+mod support;
+mod types;
+mod windows;
