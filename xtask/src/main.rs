@@ -33,7 +33,7 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 16] = [
+const COMMANDS: [Command; 17] = [
     ("test", "run every check that a change must pass: lint, deny, rust and python", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
