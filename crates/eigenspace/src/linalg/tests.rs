@@ -207,3 +207,24 @@ fn sums_of_millions_of_blocks_keep_their_digits() {
     let truth = 0.1 * 0.1 * 200_000.0;
     assert!((m[[0, 0]] + low[[0, 0]] - truth).abs() <= 2.0 * f64::EPSILON * truth);
 }
+
+#[test]
+fn rows_of_zeros_become_directions_orthogonal_to_all_others() {
+    // The first two rows share 1,000 columns, so the unit vectors of these columns have the shortest remainders.
+    let mut rows = Array2::zeros((60, 1_104));
+    for j in 0..1_000 {
+        rows[[0, j]] = 1_000_f64.sqrt().recip();
+        rows[[1, j]] = if j % 2 == 0 { 1.0 } else { -1.0 } / 1_000_f64.sqrt();
+    }
+    rows[[2, 1_001]] = 1.0;
+    let before = rows.clone();
+    super::eigen::replace_zero_rows(&mut rows);
+    for i in 0..3 {
+        assert_eq!(rows.row(i), before.row(i));
+    }
+    let products = rows.dot(&rows.t());
+    for ((i, j), product) in products.indexed_iter() {
+        let expected = f64::from(u8::from(i == j));
+        assert!((product - expected).abs() <= 4.0 * 1_104.0 * f64::EPSILON, "{i} {j}: {product}");
+    }
+}
