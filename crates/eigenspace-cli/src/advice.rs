@@ -87,7 +87,8 @@ fn on_a_source(error: &SourceError) -> Option<String> {
             let (na, exclude) = (option("--na", text), list_option("--exclude", name_of(column)));
             format!("if `{text}` stands for a missing value, add {na}; otherwise leave out the column with {exclude}")
         }
-        SourceError::NotANumber { text, .. } if text.replace('.', "").parse::<f64>().is_ok() => {
+        // It would be a number without --decimal.
+        SourceError::NotANumber { text, .. } if text.parse::<f64>().is_ok() => {
             "if the point is the decimal mark, leave out --decimal; remove points that separate thousands".into()
         }
         SourceError::NotANumber { column, .. } | SourceError::ColumnType { column, .. } => {

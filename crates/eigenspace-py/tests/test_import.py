@@ -76,4 +76,4 @@ def test_spark_says_what_to_install():
         except ImportError as error:
             print(error)
     """)
-    assert said == 'eigenspace.spark needs pyspark 4.1 or later: pip install "eigenspace[spark]"\n'
+    assert said == 'eigenspace.spark needs pyspark: pip install "pyspark>=4.1" pyarrow "pandas<3"\n'

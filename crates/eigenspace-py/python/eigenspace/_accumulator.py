@@ -15,6 +15,9 @@ from ._metadata import names_of
 from ._model import EigenspaceModel, components_of, settings
 from ._rows import array_of, piece_rows, pieces_of, weights_of, word_of
 
+FAN_IN = 8
+"""Number of neighbors that one task of a cluster merges into one state."""
+
 SCATTER_FEATURES = 1024
 """Up to this number of features, the scatter matrix is kept by default."""
 

@@ -18,13 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ._accumulator import Accumulator
+from ._accumulator import FAN_IN, Accumulator
 from ._core import EigenspaceError, View, set_threads
 from ._errors import refusal
 from ._model import EigenspaceModel
-
-FAN_IN = 8
-"""Number of neighbors that are merged into one state."""
 
 COMPLETE = "fill in the value, drop the row, or pass missing='skip'"
 SAME_LENGTH = "every row needs the same number of values"

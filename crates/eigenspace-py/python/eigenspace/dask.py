@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from ._accumulator import Accumulator
+from ._accumulator import FAN_IN, Accumulator
 from ._core import View, set_threads, threads
 from ._errors import refusal
 from ._model import EigenspaceModel
@@ -27,9 +28,6 @@ except ImportError as error:
     raise ImportError('eigenspace.dask needs Dask: pip install "dask[array,dataframe,distributed]"') from error
 
 __all__ = ["fit", "fit_by", "transform"]
-
-FAN_IN = 8
-"""Number of accumulators that one task merges."""
 
 
 def fit(
@@ -319,7 +317,9 @@ def _state(held: Any) -> Any:
 
 
 def _merged(states: list[Any]) -> Accumulator:
-    merged: Accumulator = sum(_state(state) for state in states)
+    merged: Accumulator = copy(_state(states[0]))  # Dask may use the same state again
+    for state in states[1:]:
+        merged.merge(_state(state))
     return merged
 
 

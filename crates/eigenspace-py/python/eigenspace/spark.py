@@ -4,7 +4,7 @@ Each partition is absorbed by the worker that reads it. The accumulators are mer
 depends only on the numbers of the partitions, so the order in which tasks finish, and tasks that
 run again after an executor was lost, change no bit of the result.
 
-Install with ``pip install "eigenspace[spark]"``, on the workers too. Spark also needs Java.
+Needs pyspark 4.1 or later, pyarrow and pandas 2, on the workers too, and Java.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from ._accumulator import Accumulator
+from ._accumulator import FAN_IN, Accumulator
 from ._errors import refusal
 from ._model import EigenspaceModel, model_of
 
@@ -51,9 +51,9 @@ try:
         VariantType,
     )
 except ImportError as error:
-    raise ImportError('eigenspace.spark needs pyspark 4.1 or later: pip install "eigenspace[spark]"') from error
+    raise ImportError('eigenspace.spark needs pyspark: pip install "pyspark>=4.1" pyarrow "pandas<3"') from error
 
-from ._spark_states import FAN_IN, Fit, State, merged_rows, merged_tree, projection
+from ._spark_states import Fit, State, merged_rows, merged_tree, projection
 
 __all__ = ["EigenspacePCA", "EigenspacePCAModel", "fit", "fit_by", "transform"]
 

@@ -434,3 +434,13 @@ fn a_missing_cell_of_an_array_has_a_hint_that_works() {
     assert!(said.err.contains("--missing impute") && !said.err.contains("--exclude"), "{said}");
     directory.done("fit t.npy --missing skip -o m -q");
 }
+
+#[test]
+fn points_in_text_are_decimal_marks_only_if_there_is_another_one() {
+    let directory = Directory::with("t.csv", "a;b\n1,5;2,5\n2,5;4.5\n");
+    let said = directory.refused("fit t.csv --delimiter ; --decimal , -o m");
+    assert!(said.err.contains("hint: if the point is the decimal mark, leave out --decimal;"), "{said}");
+    directory.write("dates.csv", "a,b\n1,12.05.2020\n2,13.05.2020\n");
+    let said = directory.refused("fit dates.csv -o m");
+    assert!(said.err.contains("hint: leave out the column with --exclude b"), "{said}");
+}
