@@ -4,7 +4,7 @@ import datetime
 import os
 import platform
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = [
@@ -17,6 +17,7 @@ PACKAGES = [
     "dask-ml",
     "faiss-cpu",
     "gensim",
+    "pyspark",
 ]
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,8 +35,16 @@ def described() -> dict[str, object]:
         "rustc": _said("rustc", "--version"),
         "commit": _said("git", "rev-parse", "--short=12", "HEAD"),
         "changed_since": bool(_said("git", "status", "--porcelain", "--", "crates", "Cargo.lock")),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": {name: version(name) for name in PACKAGES if _is_installed(name)},
     }
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _cpu() -> str:

@@ -36,6 +36,8 @@ class Timed:
     answer: Any
     seconds: float
     memory_kib: float | None = None
+    cpu_seconds: float | None = None
+    """CPU time of all processes of a cluster, which other load on the machine hardly changes."""
 
 
 def nothing() -> None:
@@ -81,6 +83,7 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
     """Return a row of results for each tool, and messages about failures."""
     times: dict[int, list[float]] = {}
     answers, wanted, failed = {}, {}, []
+    cpu: dict[int, list[float]] = {i: [] for i in range(len(case.tools))}
     for i, tool in enumerate(case.tools):
         try:
             seconds, answers[i] = _once(tool)
@@ -101,7 +104,10 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
     for turn in range(max(wanted.values())):
         order = [i for i in wanted if turn < wanted[i]]
         for i in order if turn % 2 else reversed(order):
-            times[i].append(_once(case.tools[i])[0])
+            seconds, answer = _once(case.tools[i])
+            times[i].append(seconds)
+            if isinstance(answer, Timed) and answer.cpu_seconds is not None:
+                cpu[i].append(answer.cpu_seconds)
     rows = []
     for i in answers:
         tool = case.tools[i]
@@ -129,6 +135,8 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
             row |= tool.truth.score(tool.components(answer))
         if isinstance(answers[i], Timed) and answers[i].memory_kib is not None:
             row["memory_mib"] = answers[i].memory_kib / 1024
+        if cpu[i]:
+            row["cpu_seconds"] = statistics.median(cpu[i])
         rows.append(row)
     return rows, failed
 

@@ -101,8 +101,11 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
     for case, found in cases.items():
         unit = found[0]["unit"]
         yield f"\n**{case}** (times for one {unit}; peer: {found[0]['peer']})\n"
-        yield "| tool | mode | threads | runs | mean ± deviation | median | min | ratio | sine | captured | memory |"  # noqa: E501
-        yield "|---|---|---|---|---|---|---|---|---|---|---|"
+        clustered = any("cpu_seconds" in row for row in found)
+        heads = ["tool", "mode", "threads", "runs", "mean ± deviation", "median", "min", "ratio"]
+        heads += ["sine", "captured", "memory", *["CPU"] * clustered]
+        yield "| " + " | ".join(heads) + " |"
+        yield "|" + "---|" * len(heads)
         for row in found:
             cells = [
                 row["tool"],
@@ -117,6 +120,8 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
                 f"{row['captured']:.6f}" if row.get("captured") is not None else "",
                 f"{row['memory_mib']:.0f} MiB" if "memory_mib" in row else "",
             ]
+            if clustered:
+                cells.append(seconds(row["cpu_seconds"]) if "cpu_seconds" in row else "")
             yield "| " + " | ".join(map(str, cells)) + " |"
 
 

@@ -11,6 +11,7 @@ it is loaded. The peak memory of each tool is measured in another, separate proc
 
 import argparse
 import importlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -33,6 +34,7 @@ MODULES = {
     "W9": "w9_few",
     "W10": "w10_files",
     "W11": "w11_dask",
+    "W12": "w12_spark",
 }
 POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
 
@@ -41,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W11")
+    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W12")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     # Used internally: run one thread count, or measure the memory of one tool, and write a file.
@@ -52,7 +54,8 @@ def main() -> None:
     if chosen.child:
         return child(chosen.what[0], chosen.threads[0], chosen.quick, chosen.child, chosen.memory)
     if chosen.what != ["render"]:
-        for name in chosen.what or MODULES:
+        # Spark needs packages of other versions, so it has an environment of its own.
+        for name in chosen.what or [name for name in MODULES if name != "W12"]:
             workload(name, chosen.threads, chosen.quick, directory)
     import render
 
@@ -126,15 +129,17 @@ def child(name: str, threads: int, quick: bool, out: Path, memory: list[str] | N
 def fix_threads(number: int) -> None:
     """Set the thread count also for pools that read no variable, and restrict the processors."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:number])
-    import daal4py
     import eigenspace
-    import faiss
     import threadpoolctl
 
     eigenspace.set_threads(number)
-    faiss.omp_set_num_threads(number)
-    daal4py.daalinit(number)
     threadpoolctl.threadpool_limits(number)
+    if importlib.util.find_spec("faiss"):
+        import daal4py
+        import faiss
+
+        faiss.omp_set_num_threads(number)
+        daal4py.daalinit(number)
 
 
 def _say(line: str) -> None:

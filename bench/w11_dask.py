@@ -59,9 +59,13 @@ def _lazy(path: Path, block: int) -> Any:
     )
 
 
-def _start_watching() -> int:
+def _start_watching() -> tuple[int, float]:
     Path("/proc/self/clear_refs").write_text("5")
-    return _kib("VmRSS")
+    return _kib("VmRSS"), time.process_time()
+
+
+def _watched() -> tuple[int, float]:
+    return _kib("VmHWM"), time.process_time()
 
 
 def _kib(field: str) -> int:
@@ -77,8 +81,9 @@ def _on_the_cluster(
         start = time.perf_counter()
         found = work()
         seconds = time.perf_counter() - start
-        after = _client().run(_kib, "VmHWM")
-        return Timed(found, seconds, max(after[worker] - before[worker] for worker in after))
+        after = _client().run(_watched)
+        memory = max(after[worker][0] - before[worker][0] for worker in after)
+        return Timed(found, seconds, memory, sum(after[w][1] - before[w][1] for w in after))
 
     return Tool(name, run, components=lambda found: found, truth=truth, mode=mode)
 

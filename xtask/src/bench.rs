@@ -17,13 +17,20 @@ const DIRECTORY: &str = "bench";
 
 /// Runs all workloads, or those named: `cargo xtask bench -- W1 W5 --quick`. `render` only draws the plots again.
 pub(crate) fn run(runner: &mut Runner) -> Result<(), Error> {
-    let python = python::environment(runner, "venv-bench", &format!("{DIRECTORY}/requirements.txt"))?;
+    // pyspark needs other versions of packages than the other libraries.
+    let spark = runner.arguments.iter().any(|word| word == "W12");
+    let (environment, requirements) =
+        if spark { ("venv-bench-spark", "requirements-spark.txt") } else { ("venv-bench", "requirements.txt") };
+    let python = python::environment(runner, environment, &format!("{DIRECTORY}/{requirements}"))?;
     let entry = Step::new("bench", &python).with([format!("{DIRECTORY}/run.py")]).with(runner.arguments.clone());
     if runner.arguments.iter().any(|word| word == "render") {
         return runner.run(entry);
     }
     let wheel = python::wheel(runner, &python, "wheels-release", &["--release"])?;
     python::install(runner, &python, &wheel)?;
+    if spark {
+        return runner.run(entry);
+    }
     let reader =
         ["build", "--release", "--quiet", "-p", "eigenspace", "--features", "parquet", "--example", "read_rows"];
     runner.run(rust::cargo("reader", &reader))?;

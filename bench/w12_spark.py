@@ -1,0 +1,170 @@
+"""W12: a Spark cluster of one or two executor processes, against MLlib's PCA on the same cluster.
+
+The rows are in a Parquet file with one column of arrays, as Spark users keep them. Both tools get
+the same data frame, whose file the executors read again in every run. The memory is the highest sum
+over the processes of the cluster (Java and Python), above what they held before. The CPU time is
+that of the same processes.
+"""
+
+import atexit
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import data
+import numpy as np
+from accuracy import Truth
+from measure import Case, Timed, Tool
+
+TITLE = "a Spark cluster, one executor process per thread: k = 20"
+LEFT_OUT = [
+    "Spark MLlib PCA at 4,000 x 10,000: it collects a matrix of all pairs of columns on the "
+    "driver, and did not finish in ten minutes",
+]
+K = 20
+SIZES = {"1,000,000 x 50": (1_000_000, 50), "200,000 x 784": (200_000, 784)}
+PARTITIONS = 16
+
+
+@cache
+def _session() -> Any:
+    """Start a cluster once for each process of the benchmark."""
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    workers = int(os.environ["OMP_NUM_THREADS"])
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(f"local-cluster[{workers},1,3072]")
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "3g",
+        "spark.executor.memory": "3g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.files.maxPartitionBytes": str(1 << 30),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    atexit.register(session.stop)
+    return session
+
+
+def _parquet(path: Path) -> Path:
+    """Return a directory with the rows of an array as Parquet, one file for each partition."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    directory = path.with_suffix(".parquet")
+    if directory.exists():
+        return directory
+    rows = np.load(path, mmap_mode="r")
+    part = directory.with_suffix(".part")
+    part.mkdir(parents=True, exist_ok=True)
+    for i, block in enumerate(np.array_split(rows, PARTITIONS)):
+        cells = pa.array(np.ascontiguousarray(block).ravel())
+        lists = pa.ListArray.from_arrays(
+            np.arange(0, block.size + 1, block.shape[1], dtype=np.int32), cells
+        )
+        pyarrow.parquet.write_table(pa.table({"x": lists}), part / f"{i:02}.parquet")
+    part.rename(directory)
+    return directory
+
+
+def _processes() -> list[Any]:
+    import psutil
+
+    return psutil.Process().children(recursive=True)
+
+
+class _Cluster:
+    """CPU time and peak memory of the processes of the cluster."""
+
+    def __enter__(self) -> "_Cluster":
+        self.cpu, self.memory, self._over = 0.0, 0.0, threading.Event()
+        self._first = self._now()
+        self._latest = dict(self._first)
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+        return self
+
+    def _now(self) -> dict[int, tuple[float, float]]:
+        import psutil
+
+        found = {}
+        for process in _processes():
+            try:
+                times, memory = process.cpu_times(), process.memory_info().rss
+            except psutil.NoSuchProcess:
+                continue
+            found[process.pid] = (times.user + times.system, memory)
+        return found
+
+    def _sample(self) -> None:
+        while not self._over.wait(0.1):
+            self._look()
+
+    def _look(self) -> None:
+        now = self._now()
+        self._latest |= now
+        held = sum(memory for _, memory in now.values())
+        self.memory = max(self.memory, held - sum(m for _, m in self._first.values()))
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._look()
+        before = {pid: cpu for pid, (cpu, _) in self._first.items()}
+        self.cpu = sum(cpu - before.get(pid, 0.0) for pid, (cpu, _) in self._latest.items())
+
+
+def _on_the_cluster(name: str, work: Callable[[], np.ndarray], truth: Truth, mode: str) -> Tool:
+    def run(_: Any) -> Timed:
+        with _Cluster() as cluster:
+            start = time.perf_counter()
+            found = work()
+            seconds = time.perf_counter() - start
+        return Timed(found, seconds, cluster.memory / 1024, cluster.cpu)
+
+    return Tool(name, run, components=lambda found: found, truth=truth, mode=mode)
+
+
+def _ours(rows: Any, k: int) -> np.ndarray:
+    import eigenspace.spark
+
+    return eigenspace.spark.fit(rows, k, features="x").components[:k]
+
+
+def _theirs(rows: Any, k: int) -> np.ndarray:
+    from pyspark.ml.feature import PCA
+    from pyspark.ml.functions import array_to_vector
+
+    vectors = rows.select(array_to_vector("x").alias("v"))
+    return PCA(k=k, inputCol="v", outputCol="s").fit(vectors).pc.toArray().T
+
+
+def case(name: str, quick: bool) -> Case:
+    n, features = SIZES[name]
+    k = K
+    if quick:
+        n, features, k = n // 200, min(features, 200), 3
+    path = data.factors(n, features)
+    truth = Truth(f"factors-{n}x{features}", lambda: data.rows_of(path), k)
+    rows = _session().read.parquet(str(_parquet(path)))
+    tools = [
+        _on_the_cluster("eigenspace.spark", lambda: _ours(rows, k), truth, "default"),
+        _on_the_cluster("Spark MLlib PCA", lambda: _theirs(rows, k), truth, ""),
+    ]
+    return Case(name, tools[1].name, tools, "fit", seconds=240)
+
+
+def cases(quick: bool) -> dict[str, Callable[[], Case]]:
+    return {name: lambda name=name: case(name, quick) for name in SIZES}
