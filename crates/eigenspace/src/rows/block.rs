@@ -19,8 +19,13 @@ use crate::rows::element::{Dense, Element, LARGEST_MAGNITUDE};
 use crate::rows::missing::Missing;
 use crate::rows::sparse::SparseRows;
 
-/// Number of rows checked by one task.
-pub(crate) const CHECK_ROWS: usize = 64;
+/// Number of cells that one task checks or copies: enough to be worth a task.
+const TASK_CELLS: usize = 1 << 17;
+
+/// Number of rows that one task checks or copies. Fewer rows are handled by the calling thread.
+pub(crate) fn rows_per_task(features: usize) -> usize {
+    (TASK_CELLS / features.max(1)).max(1)
+}
 
 /// Rows of any element type, with optional weights.
 ///
@@ -166,10 +171,11 @@ impl<'a> Block<'a> {
                     to.zip_mut_with(&rows.row(row), |to, from| *to = from.to_f64());
                 }
             };
-            if which.len() <= CHECK_ROWS {
+            let task = rows_per_task(rows.ncols());
+            if which.len() <= task {
                 return copy((to, which));
             }
-            to.axis_chunks_iter_mut(Axis(0), CHECK_ROWS).into_par_iter().zip(which.par_chunks(CHECK_ROWS)).for_each(copy);
+            to.axis_chunks_iter_mut(Axis(0), task).into_par_iter().zip(which.par_chunks(task)).for_each(copy);
         }, sparse => {
             to.fill(0.0);
             for (mut to, &row) in to.rows_mut().into_iter().zip(which) {
@@ -282,10 +288,11 @@ pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
 /// Checks the number of columns and the values. The error names the first bad cell in row order.
 pub(crate) fn check<E: Element>(rows: ArrayView2<'_, E>, features: usize) -> Result<(), Error> {
     check_width(rows, features)?;
-    let clean = if rows.nrows() <= CHECK_ROWS {
+    let task = rows_per_task(features);
+    let clean = if rows.nrows() <= task {
         all_acceptable(rows)
     } else {
-        rows.axis_chunks_iter(Axis(0), CHECK_ROWS).into_par_iter().all(all_acceptable)
+        rows.axis_chunks_iter(Axis(0), task).into_par_iter().all(all_acceptable)
     };
     if clean {
         return Ok(());

@@ -58,8 +58,9 @@ impl EigenspaceStream {
 
     /// Upper bound on the number of cells that an update with these rows allocates.
     fn cells_to_update(&self, rows: &Block<'_>) -> usize {
-        let new_rows = if rows.sparse().is_some() { 0 } else { rows.nrows().min(self.free_rows().max(1)) };
-        let buffer = self.state.buffer.rows_after_growing(new_rows).unwrap_or(0).saturating_mul(self.features());
+        let free = self.free_rows().max(1);
+        let new_rows = if rows.sparse().is_some() { 0 } else { rows.nrows().min(free) };
+        let buffer = self.state.buffer.rows_after_growing(new_rows, free).unwrap_or(0).saturating_mul(self.features());
         if self.only_copies(rows) { buffer } else { buffer.saturating_add(self.cells_to_compress()) }
     }
 

@@ -17,6 +17,9 @@ use crate::rows::sparse::SparseRows;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::sparse_buffer::SparseBuffer;
 
+/// Up to this number of cells, the buffer grows fourfold; unused rows are not touched.
+const QUICK_GROWTH_CELLS: usize = 1 << 23;
+
 /// The rows of a factor, then pending rows, which are not yet absorbed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RowBuffer {
@@ -70,8 +73,16 @@ impl RowBuffer {
         self.sparse.rows() > 0
     }
 
-    /// Appends the selected rows of a block; `time(i)` is the arrival time of the i-th. If `sparse`, they stay sparse.
-    pub(crate) fn append(&mut self, block: &Block<'_>, which: &[usize], sparse: bool, time: impl Fn(usize) -> u64) {
+    /// Appends the selected rows of a block, of at most `free` rows that may come before the buffer is emptied;
+    /// `time(i)` is the arrival time of the i-th. If `sparse`, they stay sparse.
+    pub(crate) fn append(
+        &mut self,
+        block: &Block<'_>,
+        which: &[usize],
+        sparse: bool,
+        free: usize,
+        time: impl Fn(usize) -> u64,
+    ) {
         let arrival = |(i, &row): (usize, &usize)| Arrival { weight: block.weight(row), time: time(i) };
         self.arrivals.extend(which.iter().enumerate().map(arrival));
         if let (Some(rows), true) = (block.sparse(), sparse) {
@@ -79,17 +90,20 @@ impl RowBuffer {
             return;
         }
         let end = self.used + which.len();
-        if let Some(rows) = self.rows_after_growing(which.len()) {
+        if let Some(rows) = self.rows_after_growing(which.len(), free) {
             self.resize(rows);
         }
         block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.used..end)));
         self.used = end;
     }
 
-    /// The new capacity in rows if the buffer must grow to hold `more` rows, otherwise `None`.
-    pub(crate) fn rows_after_growing(&self, more: usize) -> Option<usize> {
+    /// The new capacity in rows if the buffer must grow to hold `more` of at most `free` rows, otherwise `None`.
+    pub(crate) fn rows_after_growing(&self, more: usize, free: usize) -> Option<usize> {
         let (end, there) = (self.used + more, self.data.nrows());
-        (end > there).then(|| end.max(there * 3 / 2))
+        // While it is small, it grows faster: copying it takes longer than appending the rows.
+        let small = QUICK_GROWTH_CELLS / self.features().max(1);
+        let quick = (there * 4).min(self.used.saturating_add(free)).min(small);
+        (end > there).then(|| end.max(there * 3 / 2).max(quick))
     }
 
     fn resize(&mut self, rows: usize) {

@@ -16,7 +16,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Cut, Truncation};
-use crate::rows::block::{Block, CHECK_ROWS};
+use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
 use crate::stream::factor::Rule;
@@ -148,10 +148,11 @@ impl EigenspaceStream {
             if self.free_rows() == 0 {
                 self.flush()?;
             }
-            let (which, later) = rest.split_at(self.free_rows().min(rest.len()));
+            let free = self.free_rows();
+            let (which, later) = rest.split_at(free.min(rest.len()));
             let clock = self.state.clock;
             let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            self.state.buffer.append(&block, which, sparse, time);
+            self.state.buffer.append(&block, which, sparse, free, time);
             self.state.clock += if by_row { which.len() as u64 } else { 0 };
             rest = later;
         }
@@ -161,7 +162,7 @@ impl EigenspaceStream {
     /// Number of dense rows that the next update only copies to the buffer, in the calling thread. An update with more
     /// rows, or with sparse rows, may compute with all threads.
     pub fn rows_to_buffer(&self) -> usize {
-        if self.state.buffer.is_sparse() { 0 } else { CHECK_ROWS.min(self.free_rows()) }
+        if self.state.buffer.is_sparse() { 0 } else { rows_per_task(self.features()).min(self.free_rows()) }
     }
 
     /// Whether an update with these rows only copies them.

@@ -112,9 +112,9 @@ fn factor(compressions: u64, pending: &Array2<f64>, sparse: bool) -> (Factor, Ro
         let offsets: Vec<usize> = (0..=pending.nrows()).map(|i| 5 * i).collect();
         let (columns, values): (Vec<usize>, Vec<f64>) = cells.into_iter().unzip();
         let rows = SparseRows::new(5, &offsets, &columns, &values).expect("good rows");
-        buffer.append(&Block::from(rows), &which, true, |_| 0);
+        buffer.append(&Block::from(rows), &which, true, usize::MAX, |_| 0);
     } else {
-        buffer.append(&Block::from(pending), &which, false, |_| 0);
+        buffer.append(&Block::from(pending), &which, false, usize::MAX, |_| 0);
     }
     let before = Moments { mean: array![0.0, 0.0, 0.0, 5.0, 0.0], ..moments(q) };
     (Factor { compressions, ..Factor::new(before, Bound::exact(5)) }, buffer)
