@@ -85,7 +85,7 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         }
         SourceError::NotANumber { column, text, .. } if is_mark(text) => {
             let (na, exclude) = (option("--na", text), list_option("--exclude", name_of(column)));
-            format!("if `{text}` stands for a missing value, add {na}; otherwise leave out the column with {exclude}")
+            format!("if `{text}` stands for a missing value, add {na}; if the model does not need the column, leave it out with {exclude}")
         }
         // It would be a number without --decimal.
         SourceError::NotANumber { text, .. } if text.parse::<f64>().is_ok() => {
@@ -94,12 +94,13 @@ fn on_a_source(error: &SourceError) -> Option<String> {
         SourceError::NotANumber { column, .. } | SourceError::ColumnType { column, .. } => {
             let column = name_of(column);
             let (exclude, label) = (list_option("--exclude", column), option("--label", column));
-            format!("leave out the column with {exclude}, or use it as the label with {label}")
+            format!("if the model does not need the column, leave it out with {exclude}, or use it as the label with {label}")
         }
         // Columns of arrays and images cannot be left out: they have no line and no name.
         SourceError::Missing { column, place } if place.line.is_none() && !column.starts_with('`') => MISSING.into(),
         SourceError::Missing { column, .. } => {
-            format!("{MISSING}, or the column with {}", list_option("--exclude", name_of(column)))
+            let exclude = list_option("--exclude", name_of(column));
+            format!("{MISSING}; if the model does not need the column, leave it out with {exclude}")
         }
         SourceError::ImageSize { expected: (width, height), .. } => {
             format!("resize all images to one size with --resize {width}x{height}")

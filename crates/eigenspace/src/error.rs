@@ -11,7 +11,7 @@ use crate::printable::printable;
 pub enum Error {
     // ---- the caller asked for something impossible ----
     /// Two models, or two bases, have different numbers of features.
-    #[error("cannot combine models of {left} features and {right} features")]
+    #[error("the models have different numbers of features: {left} and {right}")]
     FeatureMismatch {
         /// Features of the model the method was called on.
         left: usize,
@@ -94,7 +94,7 @@ pub enum Error {
     },
     /// Two models, or rows and a model, name their features differently.
     #[error(
-        "cannot combine different features: column {column} is `{left}` in one and `{right}` in the other",
+        "the features differ: column {column} is `{left}` in one and `{right}` in the other",
         left = printable(left), right = printable(right)
     )]
     FeatureNamesDiffer {

@@ -170,6 +170,6 @@ fn tables_that_are_cut_short_or_something_else() {
     error: cannot read rows from `t.parquet`
       cause: the column `kind` holds Utf8, expected numbers
 
-    hint: leave out the column with --exclude kind, or use it as the label with --label kind
+    hint: if the model does not need the column, leave it out with --exclude kind, or use it as the label with --label kind
     ");
 }

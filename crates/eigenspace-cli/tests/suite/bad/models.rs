@@ -152,7 +152,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors` with `wide.safetensors`
-      cause: cannot combine models of 3 features and 4 features
+      cause: the models have different numbers of features: 3 and 4
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -160,7 +160,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot split `wide.safetensors` from `a.safetensors`
-      cause: cannot combine models of 3 features and 4 features
+      cause: the models have different numbers of features: 3 and 4
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -168,7 +168,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot compare `a.safetensors` with `wide.safetensors`
-      cause: cannot combine models of 3 features and 4 features
+      cause: the models have different numbers of features: 3 and 4
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");

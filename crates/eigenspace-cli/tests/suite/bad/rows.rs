@@ -103,7 +103,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: leave out the column with --exclude b, or use it as the label with --label b
+    hint: if the model does not need the column, leave it out with --exclude b, or use it as the label with --label b
     ");
     assert_snapshot!(directory.refused("update m.safetensors t2.csv -q"), @"
     exit: 2
@@ -111,7 +111,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: leave out the column with --exclude b, or use it as the label with --label b
+    hint: if the model does not need the column, leave it out with --exclude b, or use it as the label with --label b
     ");
     directory.write("nameless.csv", "1,2,3\n4,five,6\n");
     assert_snapshot!(directory.refused("project m.safetensors nameless.csv -o c.csv"), @"
@@ -120,7 +120,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `nameless.csv`
       cause: line 2, column 1: `five` is not a number
 
-    hint: leave out the column with --exclude 1, or use it as the label with --label 1
+    hint: if the model does not need the column, leave it out with --exclude 1, or use it as the label with --label 1
     ");
 }
 
@@ -133,7 +133,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("update m.safetensors holes.csv -q"), @"
     exit: 2
@@ -141,7 +141,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("project m.safetensors holes.csv -o c.npy -q"), @"
     exit: 2
@@ -149,7 +149,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     let mut rows = table(9000, 3, 43);
     rows[8999][1] = f64::NAN;
@@ -201,7 +201,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `marks.csv`
       cause: line 2, column `b`: `-` is not a number
 
-    hint: if `-` stands for a missing value, add --na=-; otherwise leave out the column with --exclude b
+    hint: if `-` stands for a missing value, add --na=-; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
     exit: 2
@@ -209,7 +209,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `marks.csv`
       cause: line 2, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     let said = directory.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
     assert!(said.err.contains("left out 2 rows"), "{}", said.err);
@@ -442,5 +442,18 @@ fn points_in_text_are_decimal_marks_only_if_there_is_another_one() {
     assert!(said.err.contains("hint: if the point is the decimal mark, leave out --decimal;"), "{said}");
     directory.write("dates.csv", "a,b\n1,12.05.2020\n2,13.05.2020\n");
     let said = directory.refused("fit dates.csv -o m");
-    assert!(said.err.contains("hint: leave out the column with --exclude b"), "{said}");
+    assert!(said.err.contains("hint: if the model does not need the column, leave it out with --exclude b"), "{said}");
+}
+
+#[test]
+fn notes_beside_tables_are_left_out_with_a_notice() {
+    let directory = Directory::with("tables/1.csv", "a,b\n1,2\n2,5\n4,4\n");
+    directory.write("tables/2.csv", "a,b\n3,3\n");
+    directory.write("tables/notes.txt", "measured on Monday\n");
+    let said = directory.done("fit tables -o m");
+    assert!(said.err.contains("left out `notes.txt`, because the directory has files of other formats"), "{said}");
+    assert!(directory.done("inspect m --json").out.contains("\"count\": 4"));
+    // Text alone is a table.
+    directory.write("text/a.txt", "a,b\n1,2\n2,5\n4,4\n");
+    assert!(!directory.done("fit text -o n").err.contains("left out"));
 }

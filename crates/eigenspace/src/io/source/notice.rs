@@ -33,6 +33,11 @@ pub enum Notice {
         /// Their formats.
         formats: Vec<&'static str>,
     },
+    /// Files that end in `.txt`, in a directory with tables or arrays. They are taken for notes and not read.
+    TextFiles {
+        /// Their names.
+        names: Vec<String>,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -58,6 +63,11 @@ impl fmt::Display for Notice {
                 let (verb, formats) = (if *count == 1 { "image was" } else { "images were" }, formats.join(", "));
                 write!(f, "{count} {verb} left out: {formats} is not supported, only {IMAGE_FORMATS}")
             }
+            Self::TextFiles { names } => write!(
+                f,
+                "left out {}, because the directory has files of other formats; name a .txt file to read it",
+                first_names(names)
+            ),
         }
     }
 }
