@@ -1,6 +1,9 @@
 //! The command line arguments, declared for clap.
 
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -32,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     /// Number of threads; results do not depend on it.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<u16>,
 
     /// Print only errors on standard error.
@@ -64,7 +67,20 @@ pub(crate) fn parse() -> Arguments {
     let found = command().try_get_matches().and_then(|mut found| {
         Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command()))
     });
-    found.unwrap_or_else(|error| escaped(flag_with_value(error)).exit())
+    found.unwrap_or_else(|error| escaped(setting_of_fit(flag_with_value(error))).exit())
+}
+
+/// Explains where `--standardize` belongs, if it was given to another command that takes rows or models.
+fn setting_of_fit(error: clap::Error) -> clap::Error {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => return error,
+    };
+    if error.kind() != ErrorKind::UnknownArgument || argument != "--standardize" {
+        return error;
+    }
+    let hint = "set it with `eigenspace fit --standardize`; all other commands use the setting of the model";
+    clap::Error::raw(error.kind(), format!("cannot use --standardize here\n\nhint: {hint}\n"))
 }
 
 /// Explains why a flag such as `--header=no` is an error.
@@ -79,6 +95,40 @@ fn flag_with_value(error: clap::Error) -> clap::Error {
     let (flag, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
     let hint = format!("use {flag} without a value, or leave it out");
     clap::Error::raw(error.kind(), format!("cannot set {flag} to `{value}`: it takes no value\n\nhint: {hint}\n"))
+}
+
+/// Parses a whole number.
+pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "expected a whole number".into())
+}
+
+/// Parses one number of a list.
+pub(crate) fn listed_number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected whole numbers, for example 1,2".into())
+}
+
+/// Parses a whole number of at least 1.
+pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number of at least 1".into())
+}
+
+/// Parses a whole number in a range.
+pub(crate) fn whole_number_in(text: &str, range: RangeInclusive<u16>) -> Result<u16, String> {
+    let wrong = || format!("expected a whole number from {} to {}", range.start(), range.end());
+    text.parse().ok().filter(|number| range.contains(number)).ok_or_else(wrong)
+}
+
+/// Parses a number.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".into())
+}
+
+fn threads(text: &str) -> Result<u16, String> {
+    whole_number_in(text, 1..=1024)
+}
+
+fn decimal_mark(text: &str) -> Result<String, String> {
+    if [",", "."].contains(&text) { Ok(text.into()) } else { Err("expected a comma or a point".into()) }
 }
 
 fn command() -> clap::Command {
@@ -112,7 +162,7 @@ fn escaped(mut error: clap::Error) -> clap::Error {
 #[derive(Debug, Clone)]
 pub(crate) struct Names(Vec<String>);
 
-impl std::str::FromStr for Names {
+impl FromStr for Names {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -158,7 +208,7 @@ pub(crate) struct Input {
     pub(crate) delimiter: Option<String>,
 
     /// Decimal mark of numbers in text. With a comma, the default delimiter is a semicolon.
-    #[arg(long, value_name = "CHAR", value_parser = ["," , "."], hide_possible_values = true)]
+    #[arg(long, value_name = "CHAR", value_parser = decimal_mark)]
     pub(crate) decimal: Option<String>,
 
     /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, #NA, `<NA>`, NaN,
@@ -282,15 +332,15 @@ pub(crate) struct Settings {
     pub(crate) engine: EngineName,
 
     /// Number of rows to collect before each update of the model. Changes the result if directions are dropped.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
     /// Multiply the weight of all earlier rows by this factor with each new row.
-    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life")]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = number)]
     pub(crate) forgetting: Option<f64>,
 
     /// Halve the weight of a row after this many later rows.
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = number)]
     pub(crate) half_life: Option<f64>,
 
     /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.

@@ -536,10 +536,10 @@ PCA4 = PCA().fit(X)
     [
         (lambda: plot.scree(PCA4, n=0), "invalid n=0: expected at least 1"),
         (lambda: plot.scree(PCA4, n=2.5), "invalid n=2.5: expected an integer"),
-        (lambda: plot.scatter(PCA4, X[:, :3]), "X has 3 columns, the model has 4 features"),
+        (lambda: plot.scatter(PCA4, X[:, :3]), "X has 3 columns, but the model has 4 features"),
         (lambda: plot.scatter(PCA4, X[0]), "for a single row, pass X.reshape"),
         (lambda: plot.scatter(PCA4, X[:0]), "X has no rows"),
-        (lambda: plot.scatter(PCA4, X, SPECIES[:9]), "9 labels for 150 rows"),
+        (lambda: plot.scatter(PCA4, X, SPECIES[:9]), "expected 150 labels, one for each row; found 9"),
         (lambda: plot.scatter(PCA4, X, X), "2 dimensions, expected one label"),
         (lambda: plot.scatter(PCA4, X, components=(0, 4)), "invalid component 4: the model has 4"),
         (lambda: plot.scatter(PCA4, X, components=(-1, 0)), "invalid component -1: the model has 4"),

@@ -8,6 +8,7 @@ use eigenspace::{EigenspaceModel, principal_angles};
 use ndarray::{Axis, Slice};
 use serde_json::json;
 
+use crate::args;
 use crate::commands::Answer;
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -26,7 +27,7 @@ pub(crate) struct Compare {
     b: PathBuf,
 
     /// Number of components to compare; by default the smaller number of the two models.
-    #[arg(short = 'k', long, value_name = "K")]
+    #[arg(short = 'k', long, value_name = "K", value_parser = args::whole_number::<usize>)]
     components: Option<usize>,
 
     /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle between the subspaces,

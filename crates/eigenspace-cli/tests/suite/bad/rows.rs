@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::files::{csv, gzip, npy};
+use crate::files::{csv, gzip, npy, parquet, pgm};
 use crate::oracle::table;
 use crate::support::Directory;
 
@@ -27,9 +27,9 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.csv", "a,b,c\n").refused("fit e.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fit a model: the input has no rows
+    error: cannot fit a model: `e.csv` has no rows
 
-    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
+    hint: check that this is the right file and that it is complete
     ");
     assert_snapshot!(fitted_and("e.npy", "").refused("fit e.npy -o m.safetensors"), @"
     exit: 2
@@ -50,9 +50,9 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.csv", "a,b\n1,\n,2\n").refused("fit e.csv --missing skip -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fit a model: the input has no rows
+    error: cannot fit a model: all 2 rows have missing cells and were skipped
 
-    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
+    hint: fill missing cells with --missing impute, or leave out the columns that have many of them
     ");
     assert_snapshot!(Directory::new().refused_with("fit - -o m.safetensors", b""), @"
     exit: 2
@@ -60,7 +60,7 @@ fn no_rows() {
     error: cannot read rows from standard input
       cause: it has no rows
 
-    hint: check that this is the right file and that it is complete
+    hint: check the command before the pipe
     ");
 }
 
@@ -87,10 +87,9 @@ fn another_width_than_the_model() {
     assert_snapshot!(directory.refused("update m.safetensors other.csv"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `other.csv`
-      cause: there is no column `c`
+    error: cannot use `other.csv`: the model needs the column `c`, and the file does not have it
 
-    hint: the columns are: `a`, `b`, `z`
+    hint: rename the columns; the file has: `a`, `b`, `z`
     ");
 }
 
@@ -246,7 +245,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 3 has 2 columns, expected 3
 
-    hint: all rows must have 3 columns, like the first
+    hint: all rows must have 3 columns, like the first; check this line for an unclosed quotation mark, and remove it if it is a comment
     ");
     directory.write("ragged.csv", "1,2,3\n4,5,6,7\n");
     assert_snapshot!(directory.refused("fit ragged.csv -o m.safetensors -q"), @"
@@ -255,7 +254,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 2 has 4 columns, expected 3
 
-    hint: all rows must have 3 columns, like the first
+    hint: all rows must have 3 columns, like the first; put cells that contain the delimiter in quotation marks
     ");
 }
 
@@ -275,9 +274,9 @@ fn files_with_other_columns_than_the_first() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `narrow.csv`
-      cause: it has 2 columns, expected 3
+      cause: it has no column `c`, which the earlier files have
 
-    hint: pass rows with 3 columns
+    hint: use only columns that all files have, with --columns; this file has: `a`, `b`
     ");
 }
 
@@ -372,7 +371,7 @@ fn text_that_is_not_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv.gz`
-      cause: not a valid CSV: its gzip is cut short
+      cause: not a valid CSV file: its gzip data is incomplete
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
@@ -381,7 +380,7 @@ fn text_that_is_not_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `latin.csv`
-      cause: not a valid CSV: line 1 is not UTF-8
+      cause: not a valid CSV file: line 1 is not UTF-8
 
     hint: save the file as UTF-8 text
     ");
@@ -450,10 +449,166 @@ fn notes_beside_tables_are_left_out_with_a_notice() {
     let directory = Directory::with("tables/1.csv", "a,b\n1,2\n2,5\n4,4\n");
     directory.write("tables/2.csv", "a,b\n3,3\n");
     directory.write("tables/notes.txt", "measured on Monday\n");
-    let said = directory.done("fit tables -o m");
+    let said = directory.run("fit tables -o m");
     assert!(said.err.contains("left out `notes.txt`, because the directory has files of other formats"), "{said}");
-    assert!(directory.done("inspect m --json").out.contains("\"count\": 4"));
+    assert!(directory.done("inspect m --json").contains("\"count\": 4"));
     // Text alone is a table.
     directory.write("text/a.txt", "a,b\n1,2\n2,5\n4,4\n");
-    assert!(!directory.done("fit text -o n").err.contains("left out"));
+    let said = directory.run("fit text -o n");
+    assert!(said.code == Some(0) && !said.err.contains("left out"), "{said}");
+}
+
+#[test]
+fn images_beside_tables_are_left_out_with_a_notice() {
+    let directory = Directory::with("mixed/1.csv", "a,b\n1,2\n2,5\n4,4\n");
+    directory.write("mixed/1.pgm", pgm(2, 2, |at| at as u8));
+    directory.write("mixed/more/2.pgm", pgm(2, 2, |at| at as u8 + 3));
+    let said = directory.run("fit mixed -o m");
+    let notice = "2 images were left out, because the directory has tables or arrays; to read the images instead, use --format images\n";
+    assert!(said.err.starts_with(notice), "{said}");
+    assert_eq!(directory.json("inspect m --json")["features"], 2);
+    let said = directory.run("fit mixed --format images -o m");
+    assert!(!said.err.contains("left out"), "{said}");
+    assert_eq!(directory.json("inspect m --json")["features"], 4);
+}
+
+#[test]
+fn weights_that_are_text() {
+    let directory = Directory::with("t.csv", "a,b,w\n1,2,x\n3,4,y\n");
+    assert_snapshot!(directory.refused("fit t.csv --weight-column w -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.csv`
+      cause: line 2, column `w`: the weight `x` is not a number
+
+    hint: choose a column or a file of numbers for the weights
+    ");
+    directory.write("w.csv", "w\n1\nx\n");
+    assert_snapshot!(directory.refused("fit t.csv --exclude w --weights w.csv -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `w.csv`
+      cause: line 3, column `w`: the weight `x` is not a number
+
+    hint: choose a column or a file of numbers for the weights
+    ");
+    directory.write("t.parquet", parquet(&table(3, 2, 5), &["x"; 3]));
+    for line in ["fit t.parquet --weight-column kind -o m -q", "fit t.csv --exclude w --weights t.parquet -o m -q"] {
+        let said = directory.refused(line);
+        assert!(said.err.contains("cause: the weights in the column `kind` are Utf8, expected numbers\n"), "{said}");
+        assert!(said.err.ends_with("hint: choose a column or a file of numbers for the weights\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_label_that_is_also_among_the_columns() {
+    let directory = Directory::with("t.csv", "a,b,kind\n1,2,x\n3,4,y\n");
+    let said = directory.refused("fit t.csv --label kind --columns a,kind -o m -q");
+    assert!(said.err.ends_with("hint: leave `kind` out of --columns\n"), "{said}");
+    directory.write("t.parquet", parquet(&table(3, 2, 5), &["x"; 3]));
+    let said = directory.refused("fit t.parquet --label kind --columns a,kind -o m -q");
+    assert!(said.err.ends_with("hint: leave `kind` out of --columns\n"), "{said}");
+}
+
+#[test]
+fn a_column_without_any_value_cannot_be_imputed() {
+    let directory = Directory::with("t.csv", "a,b,c d\n1,2,\n3,4,\n5,5,\n");
+    assert_snapshot!(directory.refused("fit t.csv --missing impute -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot fill the missing cells of column `c d` in `t.csv`: it has no value in any row
+
+    hint: leave it out with --exclude 'c d'
+    ");
+    directory.done("fit t.csv --exclude 2 -o m -q");
+    directory.write("1.npy", npy(&vec![vec![1.0, f64::NAN], vec![2.0, f64::NAN]], "<f8", false));
+    let said = directory.refused("fit 1.npy --missing impute -o n -q");
+    assert!(said.err.starts_with("error: cannot fill the missing cells of column 1 in `1.npy`: "), "{said}");
+    assert!(said.err.ends_with("hint: remove the column from the data\n"), "{said}");
+}
+
+#[test]
+fn rows_that_are_all_left_out() {
+    let directory = Directory::with("t.csv", "a,b,w\n1,,0\n,2,0\n3,4,0\n");
+    assert_snapshot!(directory.refused("fit t.csv --weight-column w --missing impute -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot fit a model: all 3 rows have weight 0
+
+    hint: give some rows a weight above 0
+    ");
+    assert_snapshot!(directory.refused("fit t.csv --weight-column w --missing skip -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot fit a model: all 3 rows have missing cells or weight 0 and were skipped
+
+    hint: fill missing cells with --missing impute, or leave out the columns that have many of them
+    ");
+    directory.write("one.csv", "a,b\n1,\n");
+    let said = directory.refused("fit one.csv --missing skip -o m -q");
+    assert!(
+        said.err.starts_with("error: cannot fit a model: the only row has missing cells and was skipped\n"),
+        "{said}"
+    );
+    directory.write("head.csv", "a,b\n");
+    assert_snapshot!(directory.refused("fit head.csv head.csv -o m -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot fit a model: `head.csv` and `head.csv` have no rows
+
+    hint: check that these are the right files and that they are complete
+    ");
+    assert_snapshot!(directory.refused_with("fit - -o m -q", b"a,b\n"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot fit a model: standard input has no rows
+
+    hint: check the command before the pipe
+    ");
+}
+
+#[test]
+fn a_header_in_another_delimiter() {
+    let directory = Directory::with("t.csv", "a;b;kind\n1;2;x\n3;4;y\n");
+    let hint = "hint: the header was read as a single column; try --delimiter ';'\n";
+    let said = directory.refused("fit t.csv --label kind -o m -q");
+    assert!(said.err.ends_with(hint), "{said}");
+    directory.done("fit t.csv --label kind --delimiter ; -o m -q");
+    let said = directory.refused("project m t.csv");
+    assert!(said.err.ends_with(hint), "{said}");
+}
+
+#[test]
+fn lines_that_are_comments_or_do_not_end() {
+    for (text, hint) in [
+        ("# made on Monday\na,b\n1,2\n", "if the first line is a comment or a title, remove it"),
+        (
+            "a,b,c\n1,2,3\n# a note\n",
+            "check this line for an unclosed quotation mark, and remove it if it is a comment",
+        ),
+        ("a,b,c\n1,\"2,3\n4,5,6\n", "check this line for an unclosed quotation mark, and remove it if it is a comment"),
+        ("a,b\n1,\"2\n3,4\n", "check this line for an unclosed quotation mark"),
+        ("a,b\n1,2\n3,4,5\n", "put cells that contain the delimiter in quotation marks"),
+        ("a,b\r1,2\r", "convert the line endings to LF"),
+    ] {
+        let said = Directory::with("t.csv", text).refused("fit t.csv -o m -q");
+        assert!(said.err.ends_with(&format!("{hint}\n")), "{text:?}\n{said}");
+    }
+}
+
+#[test]
+fn numbers_that_are_too_large_or_have_a_unit() {
+    for (cell, words) in [
+        ("1e999", "`1e999` is too large, expected a number between -1e140 and 1e140\n"),
+        ("1e200", "the value is 1e200, expected a number between -1e140 and 1e140\n"),
+        (
+            "$5",
+            "hint: remove `$` from the cells; if the model does not need the column, leave it out with --exclude b\n",
+        ),
+        ("5 %", "hint: remove `%` from the cells; "),
+        ("5:30", "hint: if the model does not need the column, leave it out with --exclude b"),
+    ] {
+        let said = Directory::with("t.csv", format!("a,b\n1,{cell}\n")).refused("fit t.csv -o m -q");
+        assert!(said.err.contains(words), "{said}");
+    }
 }

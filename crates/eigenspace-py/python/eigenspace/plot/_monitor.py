@@ -37,7 +37,7 @@ def monitor(
     labels: Any = None,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw T² against Q, with their limits; mark rows beyond a limit and name the furthest.
+    """Draw T² against Q, with their limits; mark rows beyond a limit and name the farthest.
 
     For a standardized estimator, T² and Q are those of the standardized rows.
 
@@ -113,7 +113,7 @@ def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
 
 
 def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n: int, *, own: bool) -> None:
-    """Outline the rows beyond a limit; if there are many, only the furthest, to keep them visible."""
+    """Outline the rows beyond a limit; if there are many, only the farthest, to keep them visible."""
     labeled = classes.values is not None or classes.names != [""]
     fill = "none" if labeled else VERMILION
     size = 26.0 if n > 500 else 44.0

@@ -16,10 +16,16 @@ const STANDARD_INPUT: &str = "-";
 
 /// Opens files, patterns, directories and `-` (standard input) as one stream of rows.
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
-    let Found { files, notes } = find(inputs, options)?;
+    let Found { files, notes, tables } = find(inputs, options)?;
     let mut rows = Sequence::open(files, options.clone())?;
     if !notes.is_empty() {
         rows.notify(Notice::TextFiles { names: notes });
+    }
+    // A subdirectory that cannot be read is no reason to reject the tables.
+    let images = |directory: &PathBuf| super::directory::image_files(directory).map_or(0, |images| images.len());
+    let count: usize = tables.iter().map(images).sum();
+    if count > 0 {
+        rows.notify(Notice::ImagesBesideTables { count });
     }
     Ok(Box::new(rows))
 }
@@ -35,11 +41,13 @@ struct Found {
     files: Vec<PathBuf>,
     /// Names of `.txt` files beside tables or arrays.
     notes: Vec<String>,
+    /// Directories with tables or arrays, in which images are left out.
+    tables: Vec<PathBuf>,
 }
 
 impl From<PathBuf> for Found {
     fn from(path: PathBuf) -> Self {
-        Self { files: vec![path], notes: Vec::new() }
+        Self { files: vec![path], ..Self::default() }
     }
 }
 
@@ -48,6 +56,7 @@ impl Extend<Found> for Found {
         for found in more {
             self.files.extend(found.files);
             self.notes.extend(found.notes);
+            self.tables.extend(found.tables);
         }
     }
 }
@@ -91,8 +100,8 @@ fn expand(input: &Path) -> Result<Found, Error> {
     Ok(found)
 }
 
-/// A directory with tables or arrays in it is those files; any other is a directory of images. Data often come with
-/// notes in a `.txt` file: such files are read only if the directory has no others.
+/// A directory with tables or arrays in it is those files, without images; any other is a directory of images. Data
+/// often come with notes in a `.txt` file: such files are read only if the directory has no others.
 fn directory(path: &Path) -> Result<Found, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();
@@ -108,12 +117,13 @@ fn directory(path: &Path) -> Result<Found, Error> {
     let (text, others): (Vec<_>, Vec<_>) = files.into_iter().partition(is_text);
     if !others.is_empty() {
         let name = |file: PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
-        return Ok(Found { files: others, notes: text.into_iter().filter_map(name).collect() });
+        let notes = text.into_iter().filter_map(name).collect();
+        return Ok(Found { files: others, notes, tables: vec![path.to_owned()] });
     }
     if text.is_empty() || !super::directory::image_files(path)?.is_empty() {
         return Ok(path.to_owned().into());
     }
-    Ok(Found { files: text, notes: Vec::new() })
+    Ok(Found { files: text, ..Found::default() })
 }
 
 /// The format of an image that is not read, as its name tells.

@@ -92,6 +92,11 @@ fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Err
     if let Some(before) = before.image {
         here.check_image(before).or_else(refused)?;
     }
+    if let (Some(expected), Some(found)) = (&before.names, &here.names)
+        && let Some(column) = expected.iter().find(|&name| !found.contains(name))
+    {
+        return refused(SourceError::ColumnMissing { column: column.clone(), available: found.clone() });
+    }
     if before.count != here.count {
         return refused(SourceError::ColumnCount { expected: before.count, found: here.count });
     }
