@@ -1,7 +1,5 @@
 //! The command line arguments, declared for clap.
 
-use std::num::NonZeroUsize;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -16,7 +14,7 @@ use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
 };
 use crate::failure::Failure;
-use crate::shell;
+use crate::{numbers, shell};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -35,7 +33,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     /// Number of threads; results do not depend on it.
-    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    #[arg(long, global = true, value_name = "N", value_parser = numbers::threads)]
     pub(crate) threads: Option<u16>,
 
     /// Print only errors on standard error.
@@ -95,40 +93,6 @@ fn flag_with_value(error: clap::Error) -> clap::Error {
     let (flag, value) = (context(ContextKind::InvalidArg), context(ContextKind::InvalidValue));
     let hint = format!("use {flag} without a value, or leave it out");
     clap::Error::raw(error.kind(), format!("cannot set {flag} to `{value}`: it takes no value\n\nhint: {hint}\n"))
-}
-
-/// Parses a whole number.
-pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "expected a whole number".into())
-}
-
-/// Parses one number of a list.
-pub(crate) fn listed_number(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "expected whole numbers, for example 1,2".into())
-}
-
-/// Parses a whole number of at least 1.
-pub(crate) fn positive(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number of at least 1".into())
-}
-
-/// Parses a whole number in a range.
-pub(crate) fn whole_number_in(text: &str, range: RangeInclusive<u16>) -> Result<u16, String> {
-    let wrong = || format!("expected a whole number from {} to {}", range.start(), range.end());
-    text.parse().ok().filter(|number| range.contains(number)).ok_or_else(wrong)
-}
-
-/// Parses a number.
-pub(crate) fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "expected a number".into())
-}
-
-fn threads(text: &str) -> Result<u16, String> {
-    whole_number_in(text, 1..=1024)
-}
-
-fn decimal_mark(text: &str) -> Result<String, String> {
-    if [",", "."].contains(&text) { Ok(text.into()) } else { Err("expected a comma or a point".into()) }
 }
 
 fn command() -> clap::Command {
@@ -208,7 +172,7 @@ pub(crate) struct Input {
     pub(crate) delimiter: Option<String>,
 
     /// Decimal mark of numbers in text. With a comma, the default delimiter is a semicolon.
-    #[arg(long, value_name = "CHAR", value_parser = decimal_mark)]
+    #[arg(long, value_name = "CHAR", value_parser = numbers::decimal_mark)]
     pub(crate) decimal: Option<String>,
 
     /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, #NA, `<NA>`, NaN,
@@ -332,15 +296,15 @@ pub(crate) struct Settings {
     pub(crate) engine: EngineName,
 
     /// Number of rows to collect before each update of the model. Changes the result if directions are dropped.
-    #[arg(long, value_name = "N", value_parser = whole_number::<usize>)]
+    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
     /// Multiply the weight of all earlier rows by this factor with each new row.
-    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = number)]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = numbers::number)]
     pub(crate) forgetting: Option<f64>,
 
     /// Halve the weight of a row after this many later rows.
-    #[arg(long, value_name = "ROWS", value_parser = number)]
+    #[arg(long, value_name = "ROWS", value_parser = numbers::number)]
     pub(crate) half_life: Option<f64>,
 
     /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.

@@ -230,6 +230,9 @@ impl Failure {
             Self::FewDirections { rank, .. } => return Some(format!("use -k with a number from 1 to {rank}")),
             Self::NoComponent { wanted: 0, .. } => "count components from 1",
             Self::NoComponent { wanted, rank, .. } if wanted <= rank => return Some(format!("use -k {wanted}")),
+            Self::NoComponent { shown, .. } if *shown > 1 => {
+                return Some(format!("choose components from 1 to {shown}"));
+            }
             Self::NoComponent { rank, .. } => {
                 return Some(format!(
                     "the model keeps only {}; choose another kind of plot, or fit a model with more columns and rows",

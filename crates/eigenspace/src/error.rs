@@ -11,7 +11,7 @@ use crate::printable::printable;
 pub enum Error {
     // ---- the caller asked for something impossible ----
     /// Two models, accumulators or bases have different numbers of features.
-    #[error("the numbers of features differ: {left} and {right}")]
+    #[error("the numbers of features differ: {left} features and {right} features")]
     FeatureMismatch {
         /// Features of the model the method was called on.
         left: usize,

@@ -12,7 +12,7 @@ use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{memory, output, rows, table, warn};
+use crate::{memory, numbers, output, rows, table, warn};
 
 /// Fit a model to the rows of files, directories, patterns, or standard input (`-`).
 #[derive(Args)]
@@ -56,7 +56,7 @@ pub(crate) struct Fit {
     checkpoint: Option<PathBuf>,
 
     /// Number of rows between two checkpoints.
-    #[arg(long, value_name = "ROWS", default_value = "100000", requires = "checkpoint", value_parser = args::positive)]
+    #[arg(long, value_name = "ROWS", default_value = "100000", requires = "checkpoint", value_parser = numbers::positive)]
     every: NonZeroUsize,
 
     /// Print the result as JSON.

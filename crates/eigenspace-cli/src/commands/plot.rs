@@ -11,7 +11,7 @@ use crate::args::{self, Input, MissingCells, MissingName};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{applicable, output, plots, rows, table};
+use crate::{applicable, numbers, output, plots, rows, table};
 
 /// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
@@ -53,19 +53,19 @@ pub(crate) struct Plot {
 
     /// Components on the axes of scatter, biplot and circle, counted from 1; three components make a 3D scatter
     /// plot [default: 1,2]
-    #[arg(long, value_name = "I,J[,K]", value_delimiter = ',', value_parser = args::listed_number)]
+    #[arg(long, value_name = "I,J[,K]", value_delimiter = ',', value_parser = numbers::listed_number)]
     axes: Option<Vec<usize>>,
 
     /// Row to draw in a strip, counted from 0 [default: 0]
-    #[arg(long, value_name = "N", value_parser = args::whole_number::<u64>)]
+    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<u64>)]
     row: Option<u64>,
 
     /// Numbers of components in a strip [default: 5,10,20,50,100,200]
-    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = args::listed_number)]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = numbers::listed_number)]
     steps: Option<Vec<usize>>,
 
     /// Number of images in a gallery, including the mean [default: 16]
-    #[arg(long, value_name = "N", value_parser = args::positive)]
+    #[arg(long, value_name = "N", value_parser = numbers::positive)]
     tiles: Option<NonZeroUsize>,
 
     /// Size of the images, if the model does not store it.
@@ -73,7 +73,7 @@ pub(crate) struct Plot {
     shape: Option<String>,
 
     /// Share of normal rows that stay below the limits of T² and Q [default: 0.99]
-    #[arg(long, value_name = "SHARE", value_parser = args::number)]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::number)]
     confidence: Option<f64>,
 
     /// Title of the plot; none by default.

@@ -397,7 +397,8 @@ class EigenspaceModel:
         share = float(self.explained_variance_ratio().sum())
         return (
             f"EigenspaceModel({self.count} rows, {self.n_features} features, rank {self.rank}, "
-            f"{self.n_components} components explain {share:.2%}, {exact})"
+            f"{self.n_components} {'component explains' if self.n_components == 1 else 'components explain'} "
+            f"{share:.2%}, {exact})"
         )
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,7 @@ use crate::commands::faces::{plots, quality, strangers};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{counted, number, percent, table};
-use crate::{args, output};
+use crate::{args, numbers, output};
 
 /// Number of ranks reported.
 const RANKS: usize = 5;
@@ -78,7 +78,7 @@ pub(crate) struct Evaluate {
     repeats: u16,
 
     /// Seed for the random splits and for the order of images in perceptron training.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = args::whole_number::<u64>)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::whole_number::<u64>)]
     seed: u64,
 
     /// Resize images to this size.
@@ -90,11 +90,11 @@ pub(crate) struct Evaluate {
     compression: bool,
 
     /// Also measure denoising of noise with this deviation in gray values; 25 if no value is given.
-    #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25", value_parser = args::number)]
+    #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25", value_parser = numbers::number)]
     denoising: Option<f64>,
 
     /// Share of new images of known people that learned thresholds accept.
-    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().get_accept(), value_parser = args::number)]
+    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().get_accept(), value_parser = numbers::number)]
     accept: f64,
 
     /// Directory for plots of curves and of the worst mistakes.
@@ -287,7 +287,7 @@ impl Evaluate {
 }
 
 fn repeats(text: &str) -> Result<u16, String> {
-    args::whole_number_in(text, 1..=1000)
+    numbers::whole_number_in(text, 1..=1000)
 }
 
 /// Prints the results of one protocol.

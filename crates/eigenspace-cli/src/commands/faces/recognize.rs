@@ -11,7 +11,7 @@ use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{plots, read};
 use crate::commands::plot::Format;
 use crate::table::{number, table};
-use crate::{args, output, rows, warn};
+use crate::{numbers, output, rows, warn};
 
 /// Recognize the people in images.
 #[derive(Args)]
@@ -89,7 +89,7 @@ impl Recognize {
 }
 
 fn matches(text: &str) -> Result<u16, String> {
-    args::whole_number_in(text, 0..=10)
+    numbers::whole_number_in(text, 0..=10)
 }
 
 fn verdict(found: &Recognition) -> &str {

@@ -3,7 +3,7 @@
 use clap::Args;
 use eigenspace::faces::FaceOptions;
 
-use crate::args;
+use crate::{args, numbers};
 
 /// How faces are recognized.
 #[derive(Args, Clone)]
@@ -33,11 +33,11 @@ pub(crate) struct Settings {
 
     /// Share of new images of known people that learned thresholds accept. By default that of the recognizer; 0.95 when
     /// training.
-    #[arg(long, value_name = "SHARE", value_parser = args::number)]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::number)]
     accept: Option<f64>,
 
     /// Seed for the order of images in perceptron training.
-    #[arg(long, value_name = "N", value_parser = args::whole_number::<u64>)]
+    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<u64>)]
     seed: Option<u64>,
 }
 

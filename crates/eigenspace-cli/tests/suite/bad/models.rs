@@ -150,7 +150,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors` with `wide.safetensors`
-      cause: the numbers of features differ: 3 and 4
+      cause: the numbers of features differ: 3 features and 4 features
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -158,7 +158,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot split `wide.safetensors` from `a.safetensors`
-      cause: the numbers of features differ: 3 and 4
+      cause: the numbers of features differ: 3 features and 4 features
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -166,7 +166,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot compare `a.safetensors` with `wide.safetensors`
-      cause: the numbers of features differ: 3 and 4
+      cause: the numbers of features differ: 3 features and 4 features
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");

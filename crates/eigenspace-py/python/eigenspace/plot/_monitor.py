@@ -59,7 +59,7 @@ def monitor(
     limits = np.array(source.core.limits(confidence))
     classes = labels_of(labels, len(readings))
     if names is not None and len(names) != len(readings):
-        raise EigenspaceError(f"there are {len(names)} names for {len(readings)} rows, expected one for each row")
+        raise EigenspaceError(f"expected {len(readings)} names, one for each row; found {len(names)}")
     if source.core.n_components == source.core.rank and source.core.certificate().is_exact:
         text = "every direction is a component, so Q is only rounding error: pass a smaller n_components"
         warnings.warn(text, UserWarning, stacklevel=2)
