@@ -254,7 +254,7 @@ def test_files_without_permission_are_rejected(tmp_path):
             EigenspaceModel.load(path)
     path.chmod(0o600)
     if sys.platform == "linux":
-        with pytest.raises(OSError, match="'/proc/model.esm'"):
+        with pytest.raises(OSError, match=r"'/proc/model\.esm'"):
             known.save("/proc/model.esm")
         with pytest.raises((OSError, FormatError), match=r"valid model|cannot read"):
             EigenspaceModel.load("/dev/null")

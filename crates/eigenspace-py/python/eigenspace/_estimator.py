@@ -137,10 +137,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         view = self._view()
         Z = array_of(X, "the array of scores")
         if Z.shape[1] != view.shown:
-            words = (
-                f"cannot reconstruct rows: the scores have {Z.shape[1]} columns, but the model has {view.shown} components"
-            )
-            raise refusal(words, "pass scores as returned by transform")
+            have = f"the scores have {Z.shape[1]} columns, but the model has {view.shown} components"
+            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
         return view.reconstruct(Z, whiten=truth_of(self.whiten, "whiten"))
 
     def get_covariance(self) -> Floats:
