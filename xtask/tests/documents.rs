@@ -133,3 +133,12 @@ fn tests_that_are_named_exist() {
         }
     }
 }
+
+#[test]
+fn no_merge_was_left_unfinished() {
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let marker = text.lines().find(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "));
+        assert_eq!(marker, None, "{document}");
+    }
+}

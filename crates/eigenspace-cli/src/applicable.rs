@@ -8,6 +8,7 @@ use eigenspace::io::source::Format;
 use crate::args::Input;
 use crate::failure::Failure;
 use crate::rows::is_standard_input;
+use crate::table;
 
 const TEXT: &[Format] = &[Format::Csv, Format::Tsv];
 const TABLES: &[Format] = &[Format::Csv, Format::Tsv, Format::Parquet, Format::Arrow];
@@ -51,6 +52,13 @@ pub(crate) fn check_input(data: &[PathBuf], input: &Input) -> anyhow::Result<()>
     Ok(())
 }
 
+/// The first option about rows that was given, for a command that reads none.
+pub(crate) fn given(input: &Input) -> Option<&'static str> {
+    let others = [("--weights", input.weights.is_some()), ("--format", input.format().is_some())];
+    let option = INPUT.iter().find(|(_, given, _)| given(input)).map(|(option, ..)| *option);
+    option.or_else(|| others.iter().find(|(_, given)| *given).map(|(option, _)| *option))
+}
+
 /// Rejects labels for an output file that cannot hold them.
 pub(crate) fn check_output(output: &Path, input: &Input) -> Result<(), Failure> {
     let array = Format::of(output) == Some(Format::Npy);
@@ -72,9 +80,5 @@ fn name(format: Format) -> &'static str {
 
 /// `CSV, TSV and Parquet`.
 fn names(formats: &[Format]) -> String {
-    let names: Vec<&str> = formats.iter().map(|&format| name(format)).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
+    table::list(&formats.iter().map(|&format| name(format).to_owned()).collect::<Vec<_>>())
 }

@@ -1,6 +1,7 @@
 //! The command line arguments, declared for clap.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,7 +14,7 @@ use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
 };
 use crate::failure::Failure;
-use crate::shell;
+use crate::{numbers, shell};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 
     /// Number of threads; results do not depend on it.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, global = true, value_name = "N", value_parser = numbers::threads)]
     pub(crate) threads: Option<u16>,
 
     /// Print only errors on standard error.
@@ -64,7 +65,20 @@ pub(crate) fn parse() -> Arguments {
     let found = command().try_get_matches().and_then(|mut found| {
         Arguments::from_arg_matches_mut(&mut found).map_err(|error| error.format(&mut command()))
     });
-    found.unwrap_or_else(|error| escaped(flag_with_value(error)).exit())
+    found.unwrap_or_else(|error| escaped(setting_of_fit(flag_with_value(error))).exit())
+}
+
+/// Explains where `--standardize` belongs, if it was given to another command that takes rows or models.
+fn setting_of_fit(error: clap::Error) -> clap::Error {
+    let argument = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => return error,
+    };
+    if error.kind() != ErrorKind::UnknownArgument || argument != "--standardize" {
+        return error;
+    }
+    let hint = "set it with `eigenspace fit --standardize`; all other commands use the setting of the model";
+    clap::Error::raw(error.kind(), format!("cannot use --standardize here\n\nhint: {hint}\n"))
 }
 
 /// Explains why a flag such as `--header=no` is an error.
@@ -112,7 +126,7 @@ fn escaped(mut error: clap::Error) -> clap::Error {
 #[derive(Debug, Clone)]
 pub(crate) struct Names(Vec<String>);
 
-impl std::str::FromStr for Names {
+impl FromStr for Names {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -158,7 +172,7 @@ pub(crate) struct Input {
     pub(crate) delimiter: Option<String>,
 
     /// Decimal mark of numbers in text. With a comma, the default delimiter is a semicolon.
-    #[arg(long, value_name = "CHAR", value_parser = ["," , "."], hide_possible_values = true)]
+    #[arg(long, value_name = "CHAR", value_parser = numbers::decimal_mark)]
     pub(crate) decimal: Option<String>,
 
     /// Additional words that mean a missing value in text, besides an empty cell, NA, N/A, #N/A, #NA, `<NA>`, NaN,
@@ -282,15 +296,15 @@ pub(crate) struct Settings {
     pub(crate) engine: EngineName,
 
     /// Number of rows to collect before each update of the model. Changes the result if directions are dropped.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
     /// Multiply the weight of all earlier rows by this factor with each new row.
-    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life")]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = numbers::number)]
     pub(crate) forgetting: Option<f64>,
 
     /// Halve the weight of a row after this many later rows.
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = numbers::number)]
     pub(crate) half_life: Option<f64>,
 
     /// Policy for missing cells: refuse them, skip their rows, or impute them from the model.

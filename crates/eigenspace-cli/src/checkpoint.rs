@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use eigenspace::internal::FileEdit;
-use eigenspace::io::Error;
+use eigenspace::io::{Error, FormatError};
 use eigenspace::{EigenspaceStream, FitOptions};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -47,7 +47,7 @@ impl Checkpoint {
         Ok(Self {
             path: path.to_owned(),
             file: FileEdit::try_open_or_new(path)?.ok_or_else(in_use)?,
-            every: every.max(1),
+            every,
             input: json!({ "files": files, "reading": format!("{options:?} {:?}", input.weights) }),
             written: 0,
         })
@@ -60,6 +60,7 @@ impl Checkpoint {
             read => read.map_err(|source| Error::Io { action: "read", path: self.path.clone(), source })?,
         };
         let (stream, note) = EigenspaceStream::restore(&bytes, options).map_err(|error| match error {
+            Error::Format(FormatError::NoCheckpoint) => Failure::NotACheckpoint { path: self.path.clone() }.into(),
             Error::Format(source) => Failure::BrokenCheckpoint { path: self.path.clone(), source }.into(),
             other => anyhow::Error::from(other)
                 .context(format!("cannot resume from the checkpoint `{}`", self.path.display())),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::table;
+use crate::{advice, table};
 
 /// Errors that do not come from the library.
 #[derive(Debug, thiserror::Error)]
@@ -11,11 +11,11 @@ pub(crate) enum Failure {
     Components { text: String },
     #[error("invalid rank `{text}`: expected a whole number or `all`")]
     Rank { text: String },
-    #[error("invalid axes: expected two or three components, found {found}")]
-    Axes { found: usize },
+    #[error("invalid axes: expected {expected}, found {found}")]
+    Axes { expected: &'static str, found: usize },
     #[error("invalid axes: component {number} is named twice")]
     SameAxes { number: usize },
-    #[error("cannot draw a {kind} plot with {option}: {option} is for {kinds} only")]
+    #[error("cannot draw a {kind} plot with {option}: only {kinds} {} it", if kinds.contains(" and ") { "use" } else { "uses" })]
     OptionOfOtherPlots { option: &'static str, kind: String, kinds: String },
     #[error("cannot use {option} with {format} files: it is for {formats} files only")]
     OptionOfOtherFormats { option: &'static str, format: &'static str, formats: String },
@@ -27,6 +27,10 @@ pub(crate) enum Failure {
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
     #[error("`{}` and `{}` do not match: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
+    #[error("cannot use `{}`: the model needs the column `{column}`, and the file does not have it", path.display())]
+    ModelColumn { path: PathBuf, column: String, available: Vec<String> },
+    #[error("cannot read rows from `{}`: it is a model", path.display())]
+    ModelForRows { path: PathBuf },
     #[error("cannot use the columns chosen from `{}`: the model's column `{column}` is not among {}", path.display(), listed(chosen))]
     NotChosen { path: PathBuf, column: String, chosen: Vec<String> },
     #[error("cannot use the columns of `{}`: found `{found}` where the model has `{expected}`", path.display())]
@@ -55,14 +59,24 @@ pub(crate) enum Failure {
     Internal { place: String },
     #[error("cannot write `{}`: the same command reads it", path.display())]
     OverInput { path: PathBuf },
-    #[error("cannot fit a model: the input has no rows")]
-    NoRows,
+    #[error("cannot write the checkpoint to `{}`: the same command reads it", path.display())]
+    CheckpointOverInput { path: PathBuf },
+    #[error("cannot use `{}` for both the checkpoint and the model", path.display())]
+    CheckpointIsOutput { path: PathBuf },
+    #[error("cannot fit a model: {input} no rows")]
+    NoRows { input: String, hint: &'static str },
+    #[error("cannot fit a model: {reason}")]
+    AllLeftOut { reason: String, skips: bool },
+    #[error("cannot fill the missing cells of column {column} in {input}: it has no value in any row")]
+    NeverObserved { input: String, column: String, exclude: Option<String> },
     #[error("cannot use the model `{}`: it has no variance", path.display())]
     NoVariance { path: PathBuf },
     #[error("cannot resume from the checkpoint `{}`: {what}", path.display())]
     OtherInput { path: PathBuf, what: String },
     #[error("cannot resume from the checkpoint `{}`", path.display())]
     BrokenCheckpoint { path: PathBuf, source: eigenspace::io::FormatError },
+    #[error("cannot resume from `{}`: it is not a checkpoint", path.display())]
+    NotACheckpoint { path: PathBuf },
     #[error("cannot use --checkpoint with standard input: it cannot be read again after an interruption")]
     CheckpointOfInput,
     #[error("cannot show the rows as images: the model does not store their width and height")]
@@ -76,7 +90,7 @@ pub(crate) enum Failure {
     #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
     NoPeople { directory: PathBuf },
     #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
-    NoPerson { path: PathBuf },
+    NoPerson { path: PathBuf, enrolling: bool },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot write a model to `{}`: the file exists and is not a model", path.display())]
@@ -97,8 +111,8 @@ pub(crate) enum Failure {
     NoRow { row: u64 },
     #[error("cannot infer the image format of `{}` from its name", path.display())]
     PlotFormat { path: PathBuf },
-    #[error("cannot use component {wanted}: the model has {shown}")]
-    NoComponent { wanted: usize, shown: usize },
+    #[error("cannot use component {wanted}: the model reports {}", table::counted(*shown as u64, "component"))]
+    NoComponent { wanted: usize, shown: usize, rank: usize },
     #[error("cannot compare {}: `{}` has {rank}", table::counted(*wanted as u64, "component"), path.display())]
     FewDirections { path: PathBuf, wanted: usize, rank: usize },
     #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
@@ -122,14 +136,21 @@ impl Failure {
             Self::LabelsInArray { .. } => {
                 "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
             }
-            Self::UselessWeights { .. } => {
-                "leave out --weights; if the table has a column of weights, name it with --weight-column"
-            }
+            Self::UselessWeights { .. } => "leave out --weights",
             Self::OtherColumns { .. } => {
                 "fit both models on the same columns in the same order; set the order with --columns"
             }
             Self::OtherDepth { .. } => {
                 "convert all images to the same number of bits per value, and fit both models again"
+            }
+            Self::ModelColumn { available, .. } => {
+                return Some(
+                    advice::single_column(available)
+                        .unwrap_or_else(|| format!("rename the columns; the file has: {}", listed(available))),
+                );
+            }
+            Self::ModelForRows { .. } => {
+                "use `eigenspace update` to add rows to a model, or `eigenspace merge` to combine models"
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
             Self::ManyScores { .. } => {
@@ -157,9 +178,16 @@ impl Failure {
             Self::NoThreads { .. } => "use fewer threads with --threads, or raise the limits on memory and processes",
             Self::Internal { .. } => "include the command in the report and, if you can, the data",
             Self::OverInput { .. } => "name another file with -o; nothing was changed",
-            Self::NoRows => {
-                "check that the files are not empty; --missing skip also leaves out rows with missing cells"
+            Self::CheckpointOverInput { .. } | Self::CheckpointIsOutput { .. } | Self::NotACheckpoint { .. } => {
+                "name another file with --checkpoint; nothing was changed"
             }
+            Self::NoRows { hint, .. } => hint,
+            Self::AllLeftOut { skips: true, .. } => {
+                "fill missing cells with --missing impute, or leave out the columns that have many of them"
+            }
+            Self::AllLeftOut { .. } => "give some rows a weight above 0",
+            Self::NeverObserved { exclude: Some(exclude), .. } => return Some(format!("leave it out with {exclude}")),
+            Self::NeverObserved { .. } => "remove the column from the data",
             Self::NoVariance { .. } => "use `eigenspace update` to add rows that are not all equal",
             Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to start over",
             Self::BrokenCheckpoint { .. } => {
@@ -175,8 +203,11 @@ impl Failure {
             Self::NoPeople { .. } => {
                 "arrange the images as person/image.pgm, with each directory named after the person"
             }
+            Self::NoPerson { enrolling: true, .. } => {
+                "move it into a directory named after the person, or name the person with --person"
+            }
             Self::NoPerson { .. } => {
-                "move it into a directory named after the person, or use `faces enroll` with --person"
+                "move it into a directory named after the person, or add it later with `faces enroll --person`"
             }
             Self::IsRecognizer { .. } => {
                 "add images with `eigenspace faces enroll`, or write the model to another file with -o"
@@ -194,10 +225,20 @@ impl Failure {
             }
             Self::Output { .. } => "check where standard output goes; all output files were written",
             Self::Noise { .. } => "use for example --denoising 25",
-            Self::NoRow { .. } => "choose a smaller row; the first row is 0",
+            Self::NoRow { .. } => "choose a smaller row number; the first row is 0",
             Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
             Self::FewDirections { rank, .. } => return Some(format!("use -k with a number from 1 to {rank}")),
-            Self::NoComponent { .. } => "count components from 1; ask for more with -k",
+            Self::NoComponent { wanted: 0, .. } => "count components from 1",
+            Self::NoComponent { wanted, rank, .. } if wanted <= rank => return Some(format!("use -k {wanted}")),
+            Self::NoComponent { shown, .. } if *shown > 1 => {
+                return Some(format!("choose components from 1 to {shown}"));
+            }
+            Self::NoComponent { rank, .. } => {
+                return Some(format!(
+                    "the model keeps only {}; choose another kind of plot, or fit a model with more columns and rows",
+                    table::counted(*rank as u64, "direction")
+                ));
+            }
             Self::Shape { .. } => {
                 "choose a width and height whose product (times 3 for color) is the number of features"
             }
@@ -207,7 +248,7 @@ impl Failure {
 }
 
 /// Lists names for a message; of many, only the first few.
-fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{shown}, … ({} in all)", names.len()) } else { shown }

@@ -17,6 +17,7 @@ mod destination;
 mod draw;
 mod failure;
 mod memory;
+mod numbers;
 mod opened;
 mod output;
 mod plots;

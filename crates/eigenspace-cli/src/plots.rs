@@ -48,12 +48,12 @@ impl Rows<'_> {
     }
 }
 
-/// Components by their numbers from 1, as indices; at least two and at most `most`.
-fn axes(opened: &Opened, numbers: &[usize], most: usize) -> anyhow::Result<Vec<usize>> {
-    let shown = opened.model().n_components();
-    let wrong = |wanted| Failure::NoComponent { wanted, shown };
+/// Components by their numbers from 1, as indices; at least two and at most `most`, which are `expected`.
+fn axes(opened: &Opened, numbers: &[usize], most: usize, expected: &'static str) -> anyhow::Result<Vec<usize>> {
+    let (shown, rank) = (opened.model().n_components(), opened.model().rank());
+    let wrong = |wanted| Failure::NoComponent { wanted, shown, rank };
     if numbers.len() < 2 || numbers.len() > most {
-        return Err(Failure::Axes { found: numbers.len() }.into());
+        return Err(Failure::Axes { expected, found: numbers.len() }.into());
     }
     if let Some(&number) =
         numbers.iter().enumerate().find_map(|(i, number)| numbers[..i].contains(number).then_some(number))
@@ -88,7 +88,7 @@ pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result
 }
 
 pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
-    let axes = axes(opened, numbers, 3)?;
+    let axes = axes(opened, numbers, 3, "two or three components")?;
     let points = rows.points(opened, &axes)?;
     let titles: Vec<String> = axes.iter().map(|&i| axis_title(opened, i)).collect();
     let labels = points.labels.as_deref();
@@ -101,7 +101,7 @@ pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title
 }
 
 pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
-    let axes = axes(opened, numbers, 2)?;
+    let axes = axes(opened, numbers, 2, "two components for a biplot")?;
     let arrows = loadings(opened, &axes, false)?;
     let points = rows.points(opened, &axes)?;
     let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
@@ -111,7 +111,7 @@ pub(crate) fn biplot(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title:
 }
 
 pub(crate) fn circle(opened: &Opened, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {
-    let axes = axes(opened, numbers, 2)?;
+    let axes = axes(opened, numbers, 2, "two components for a circle plot")?;
     let arrows = loadings(opened, &axes, true)?;
     let [x, y] = [axis_title(opened, axes[0]), axis_title(opened, axes[1])];
     Ok(draw::circle(&Circle { title, arrows: &arrows, x_title: &x, y_title: &y }))

@@ -9,11 +9,11 @@ use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
 use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
 
-use crate::args::Input;
+use crate::args::{Input, MissingName};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::progress::Progress;
-use crate::{applicable, output};
+use crate::{advice, applicable, output, shell, table};
 
 /// Opens the rows that were named, with their weights.
 pub(crate) fn open(data: &[PathBuf], input: &Input) -> anyhow::Result<Box<dyn RowSource>> {
@@ -27,12 +27,17 @@ pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) 
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
     applicable::check_input(data, input)?;
-    let rows = source::open(data, options)?;
+    let rows = source::open(data, options).map_err(explained)?;
     for notice in &rows.columns().notices {
         output::message(&notice_text(notice));
     }
     let Some(path) = &input.weights else { return Ok(rows) };
-    let weights = source::open(&[path], &ReadOptions::new().vector(true))?;
+    let weights = source::open(&[path], &ReadOptions::new().vector(true)).map_err(|error| match error {
+        Error::Source { path, source: SourceError::ColumnType { column, dtype, .. } } => {
+            Error::Source { path, source: SourceError::WeightType { column, dtype } }
+        }
+        other => other,
+    })?;
     let weighted = Weighted::new(rows, weights).map_err(|error| match error {
         Error::Source { source, .. } => Error::Source { path: path.clone(), source },
         other => other,
@@ -40,11 +45,24 @@ fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::
     Ok(Box::new(weighted))
 }
 
+/// An error of the library; a model in place of rows gets an error of its own.
+fn explained(error: Error) -> anyhow::Error {
+    match error {
+        Error::Source { path, source: SourceError::UnknownFormat } if begins_like_a_model(&path) == Some(true) => {
+            Failure::ModelForRows { path }.into()
+        }
+        other => other.into(),
+    }
+}
+
 /// A notice of the library, with the option that changes the behavior.
 pub(crate) fn notice_text(notice: &Notice) -> String {
     match notice {
         Notice::IndexColumn { .. } => format!("{notice} (use --keep-index to keep it)"),
         Notice::NumbersInHeader { .. } => format!("{notice} (use --no-header)"),
+        Notice::ImagesBesideTables { .. } => {
+            notice.to_string().replace("set the format to images", "use --format images")
+        }
         other => other.to_string(),
     }
 }
@@ -86,8 +104,7 @@ fn check(
         if chosen {
             return Err(Failure::NotChosen { path, column: column.clone(), chosen: here.clone() }.into());
         }
-        let source = SourceError::NoColumn { column: column.clone(), available: here.clone() };
-        return Err(Error::Source { path, source }.into());
+        return Err(Failure::ModelColumn { path, column: column.clone(), available: here.clone() }.into());
     }
     if columns.count != features {
         let source = SourceError::ColumnCount { expected: features, found: columns.count };
@@ -113,7 +130,7 @@ pub(crate) fn for_each(
     let mut progress = Progress::new(what, first, blocks.rows());
     let mut done = first;
     for block in blocks {
-        let block = block?;
+        let block = block.map_err(explained)?;
         each(&block).map_err(|error| match error.downcast::<eigenspace::Error>() {
             Ok(error) => block.origin.locate(error, &columns).into(),
             Err(other) => other,
@@ -123,6 +140,48 @@ pub(crate) fn for_each(
     }
     progress.finish();
     Ok(done)
+}
+
+/// The error of a fit that has read this many rows and used none of them.
+pub(crate) fn no_rows(data: &[PathBuf], input: &Input, missing: MissingName, rows: u64) -> Failure {
+    let (skips, weighted) = (missing == MissingName::Skip, input.weights.is_some() || input.weight_column.is_some());
+    let reason = match (skips, weighted) {
+        _ if rows == 0 => {
+            let (has, hint) = match data {
+                [path] if is_standard_input(path) => ("has", advice::EMPTY_PIPE),
+                [_] => ("has", advice::EMPTY_FILE),
+                _ => ("have", advice::EMPTY_FILES),
+            };
+            return Failure::NoRows { input: format!("{} {has}", names(data)), hint };
+        }
+        (true, false) => "have missing cells and were skipped",
+        (true, true) => "have missing cells or weight 0 and were skipped",
+        (false, _) => "have weight 0",
+    };
+    let reason = match rows {
+        1 => format!("the only row {}", reason.replace("have", "has").replace("were", "was")),
+        rows => format!("all {} rows {reason}", table::count(rows)),
+    };
+    Failure::AllLeftOut { reason, skips }
+}
+
+/// The error of reading a stream. It names the column if no row has a value in it.
+pub(crate) fn unreadable(error: eigenspace::Error, data: &[PathBuf], columns: &Columns) -> anyhow::Error {
+    let eigenspace::Error::NeverObserved { column, .. } = error else { return error.into() };
+    let column = columns.name(column);
+    // Columns of arrays and images cannot be left out.
+    let array = |path: &PathBuf| matches!(Format::of(path), Some(Format::Npy | Format::Npz | Format::Images));
+    let exclude = (!data.iter().any(array)).then(|| shell::list_option("--exclude", advice::name_of(&column)));
+    Failure::NeverObserved { input: names(data), column, exclude }.into()
+}
+
+/// The inputs of a command, for a message.
+fn names(data: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| match is_standard_input(path) {
+        true => "standard input".to_owned(),
+        false => format!("`{}`", path.display()),
+    };
+    table::list(&data.iter().map(name).collect::<Vec<_>>())
 }
 
 /// Whether a path means standard input.
@@ -148,15 +207,20 @@ pub(crate) fn try_model_or_recognizer(path: &Path) -> anyhow::Result<()> {
     try_output(path)
 }
 
-/// Whether a file is empty, cannot be read, or begins like a model: with the length of a header in braces.
+/// Whether a file is empty, cannot be read, or begins like a model.
 fn may_be_model(path: &Path) -> bool {
+    begins_like_a_model(path).unwrap_or(true)
+}
+
+/// Whether a file begins with the length of a header in braces; `None` if it is empty or cannot be read.
+fn begins_like_a_model(path: &Path) -> Option<bool> {
     const LENGTH: usize = 8;
     let mut start = [0; LENGTH + 1];
-    let mut file = match File::open(path) {
-        Ok(file) if file.metadata().is_ok_and(|metadata| metadata.len() > 0) => file,
-        _ => return true,
-    };
-    file.read_exact(&mut start).is_ok() && start[LENGTH] == b'{'
+    let mut file = File::open(path).ok()?;
+    if file.metadata().ok()?.len() == 0 {
+        return None;
+    }
+    Some(file.read_exact(&mut start).is_ok() && start[LENGTH] == b'{')
 }
 
 /// The same for a model, which must not replace a recognizer either: its people would be lost.
@@ -182,14 +246,16 @@ pub(crate) fn spare_images(data: &[PathBuf], output: &Path) -> anyhow::Result<()
 
 /// Fails if the output would overwrite a file of rows that the command reads.
 pub(crate) fn spare(data: &[PathBuf], output: &Path) -> anyhow::Result<()> {
-    let place = |path: &Path| path.canonicalize().ok();
-    let there = place(output);
-    let same = |path: &PathBuf| there.is_some() && place(path) == there;
-    if is_standard_input(output) {
-        return Ok(());
-    }
-    match internal::files(data, &ReadOptions::default())?.iter().any(same) {
+    match is_among(output, data)? {
         true => Err(Failure::OverInput { path: output.to_owned() }.into()),
         false => Ok(()),
     }
+}
+
+/// Whether a file to write is one of the files of rows that the command reads.
+pub(crate) fn is_among(output: &Path, data: &[PathBuf]) -> anyhow::Result<bool> {
+    let place = |path: &Path| path.canonicalize().ok();
+    let there = place(output);
+    let same = |path: &PathBuf| there.is_some() && place(path) == there;
+    Ok(!is_standard_input(output) && internal::files(data, &ReadOptions::default())?.iter().any(same))
 }

@@ -46,6 +46,14 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
+/// `a, b and c`.
+pub(crate) fn list(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// A whole number with commas between groups of three digits.
 pub(crate) fn count(value: u64) -> String {
     indicatif::HumanCount(value).to_string()

@@ -3,9 +3,9 @@
 use eigenspace::{Components, EigenspaceModel};
 
 use crate::output;
-use crate::table::{count, percent};
+use crate::table::{counted, percent};
 
-/// An error bound above this share of the largest eigenvalue is not useful.
+/// An error bound above this share of the largest eigenvalue is large.
 pub(crate) const LARGE_ERROR: f64 = 0.1;
 /// Up to this many features the scatter engine is worth its memory: 8 D² bytes, half a gigabyte at this limit.
 const SCATTER_FEATURES: usize = 8192;
@@ -20,6 +20,7 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         _ => return,
     };
     let (found, features, rows) = (model.n_components(), model.features(), model.count());
+    let limit = if model.is_centered() { rows.saturating_sub(1) } else { rows };
     if found >= requested || model.is_empty() {
         return;
     }
@@ -27,13 +28,22 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         "the other directions were dropped; keep more with --max-rank or another --truncation".to_owned()
     } else if features == found {
         format!("the rows have only {features} features")
-    } else if rows <= found as u64 + 1 {
-        format!("{} rows span no more directions", count(rows))
+    } else if rows == 1 && found == 0 {
+        "a single row has no variance".to_owned()
+    } else if found == 0 && model.feature_scatter().sum() == 0.0 {
+        if model.is_centered() { "all rows are equal" } else { "all values are zero" }.to_owned()
+    } else if found as u64 == limit {
+        format!("{} at most {}", rows_span(rows), counted(limit, "direction"))
     } else {
         let directions = if found == 1 { "direction" } else { "directions" };
         format!("the data has only {found} {directions} above rounding")
     };
     output::message(&format!("warning: {requested} components were requested, but the model has {found}: {reason}"));
+}
+
+/// `3 rows span`.
+fn rows_span(rows: u64) -> String {
+    format!("{} {}", counted(rows, "row"), if rows == 1 { "spans" } else { "span" })
 }
 
 /// Warns that the kept directions explain less variance than requested.
@@ -48,7 +58,7 @@ fn of_unmet_share(model: &EigenspaceModel, requested: f64) {
     ));
 }
 
-/// How to get a useful certificate.
+/// How to get a smaller error bound.
 pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     let (features, rank) = (model.features(), model.rank());
     if model.feature_scatter().sum() < SMALL_SCATTER {
@@ -57,9 +67,10 @@ pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     if features <= SCATTER_FEATURES {
         let mebibytes = (8 * features * features).div_ceil(1 << 20);
         return format!(
-            "fit again with --engine scatter, which is exact and needs {mebibytes} MiB for {} features",
-            count(features as u64)
+            "fit again with --engine scatter, which is exact and needs {mebibytes} MiB for {}; \
+             if `merge` dropped directions, merge again without --max-rank and --truncation",
+            counted(features as u64, "feature")
         );
     }
-    format!("fit again with a larger --max-rank; this model has {rank} directions")
+    format!("fit or merge again with a larger --max-rank; this model has {}", counted(rank as u64, "direction"))
 }

@@ -16,7 +16,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{bug, raise, refusal};
 use crate::memory::{affordable, packed_by_a_thread};
-use crate::options::whole;
+use crate::options::whole_or;
 
 /// The pool, the process that it belongs to, and the requested number of threads (0: one per core).
 struct Pool {
@@ -97,12 +97,13 @@ pub(crate) fn threads(py: Python<'_>) -> PyResult<usize> {
 #[pyfunction]
 #[pyo3(signature = (number=None))]
 pub(crate) fn set_threads(py: Python<'_>, number: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let number = number.map(|number| whole(number, "number of threads")).transpose()?;
+    let hint = "pass a number from 1 to 1024, or None for one thread per core";
+    let number = number.map(|number| whole_or(number, "number of threads", hint)).transpose()?;
     if let Some(number) = number
         && !(1..=1024).contains(&number)
     {
         let words = format!("invalid number of threads {number}: expected a number from 1 to 1024");
-        return Err(refusal(py, words, "pass None for one thread per core"));
+        return Err(refusal(py, words, hint));
     }
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let parents = pool.threads.take();

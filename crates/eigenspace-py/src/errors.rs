@@ -27,8 +27,12 @@ create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug in eigenspac
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     let words = words(error);
     let exception = match error {
+        // Like the errors of Python itself, which puts the number before the words and the file after them.
         Error::Io { source, path, .. } => match source.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, words, path.display().to_string())),
+            Some(code) => {
+                let words = source.to_string().replace(&format!(" (os error {code})"), "");
+                PyOSError::new_err((code, words, path.display().to_string()))
+            }
             None => PyOSError::new_err(words),
         },
         Error::Format(_) | Error::Accumulator(_) | Error::File { .. } => FormatError::new_err(words),
@@ -37,7 +41,25 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
         }
         _ => EigenspaceError::new_err(words),
     };
-    with_hint(py, exception, error.hint().as_deref())
+    with_hint(py, exception, hint(error).as_deref())
+}
+
+/// The hint of the library, with the names of arguments in Python.
+fn hint(error: &Error) -> Option<String> {
+    use eigenspace::Error::{NonFinite, Partition};
+    match error {
+        Error::Model(NonFinite { row, column, value }) if value.is_nan() => Some(format!(
+            "drop row {row}, or leave out or fill column {column}; or pass missing='skip' (IncrementalPCA, Accumulator) \
+             or missing='impute' (IncrementalPCA)"
+        )),
+        Error::Model(Partition { source, .. }) => match **source {
+            NonFinite { row, column, value } if value.is_nan() => {
+                Some(format!("drop row {row}, leave out or fill column {column}, or pass missing='skip'"))
+            }
+            _ => error.hint(),
+        },
+        _ => error.hint().map(|hint| hint.replace(" (or `checkpoint`)", "")),
+    }
 }
 
 /// Sets the class attribute `hint`, so that every exception has one.

@@ -10,19 +10,24 @@ use crate::rows::checked;
 /// An integer of any size from Python. A negative one is an error, a very large one becomes
 /// `usize::MAX`.
 pub(crate) fn whole(number: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
+    whole_or(number, name, "pass a non-negative integer")
+}
+
+/// The same with another hint.
+pub(crate) fn whole_or(number: &Bound<'_, PyAny>, name: &str, hint: &str) -> PyResult<usize> {
     match number.extract() {
         Ok(number) => Ok(number),
         Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
             if number.lt(0)? {
                 let words = format!("invalid {name} {number}: expected 0 or more");
-                return Err(refusal(number.py(), words, "pass a non-negative integer"));
+                return Err(refusal(number.py(), words, hint));
             }
             Ok(usize::MAX)
         }
         Err(_) => {
             let kind = number.get_type();
             let error = PyTypeError::new_err(format!("invalid {name}: expected an integer, found {kind}"));
-            Err(with_hint(number.py(), error, Some("pass a non-negative integer")))
+            Err(with_hint(number.py(), error, Some(hint)))
         }
     }
 }

@@ -8,6 +8,7 @@ from odd import before, fitted, model
 
 from eigenspace import (
     PCA,
+    Accumulator,
     EigenspaceError,
     EigenspaceModel,
     FormatError,
@@ -65,6 +66,9 @@ REFUSED = {
     "a kind of weights that is not a word": lambda: PCA(weight_kind=3).fit(ROWS),
     "threads in words": lambda: set_threads("all"),
     "a file that is not there": lambda: EigenspaceModel.load("no such file"),
+    "a word for a flag": lambda: IncrementalPCA(2, standardize="no").fit(ROWS),
+    "no rows for an estimator": lambda: PCA().fit(ROWS[:0]),
+    "bytes of something else": lambda: EigenspaceModel.from_bytes(b"abc"),
     "a directory that is not there": lambda: model(4).save("no such directory/m"),
 }
 
@@ -82,6 +86,79 @@ def test_an_error_has_a_hint(what):
 @pytest.mark.parametrize("kind", [EigenspaceError, FormatError, InternalError, NotAPartError])
 def test_every_exception_class_has_the_attribute(kind):
     assert kind("raised elsewhere").hint is None
+
+
+NOT_A_NUMBER = np.where(np.arange(ROWS.size).reshape(ROWS.shape) == 6, np.nan, ROWS)
+HINTS = {
+    "pass True or False": [
+        lambda: IncrementalPCA(2, standardize="no").fit(ROWS),
+        lambda: IncrementalPCA(2, whiten=1).partial_fit(ROWS),
+        lambda: fitted(4).set_params(whiten="no").transform(ROWS),
+        lambda: fitted(4).set_params(standardize="no").components_,
+        lambda: PCA(2, whiten="no").fit(ROWS),
+        lambda: PCA(2, standardize=None).fit(ROWS),
+        lambda: PCA(2, copy="no").fit(ROWS),
+        lambda: Accumulator(2, standardize="no"),
+        lambda: model(4).transform(ROWS, whiten="no"),
+        lambda: model(4).inverse_transform(ROWS, whiten="no"),
+    ],
+    "pass a number from 1 to 1024, or None for one thread per core": [
+        lambda: set_threads("a"),
+        lambda: set_threads(0),
+        lambda: set_threads(-1),
+        lambda: set_threads(1025),
+    ],
+    "drop row 1, or leave out or fill column 2; or pass missing='skip' (IncrementalPCA, Accumulator) "
+    "or missing='impute' (IncrementalPCA)": [
+        lambda: IncrementalPCA(2).fit(NOT_A_NUMBER),
+        lambda: Accumulator(2).absorb(NOT_A_NUMBER),
+        lambda: model(4).update(NOT_A_NUMBER),
+    ],
+    "drop row 1, leave out or fill column 2, or pass missing='skip'": [
+        lambda: Accumulator(2, partition="a").absorb(NOT_A_NUMBER),
+    ],
+    "pass the real and the imaginary parts as separate features": [
+        lambda: IncrementalPCA().fit(ROWS * 1j),
+        lambda: EigenspaceModel.fit(ROWS * 1j),
+    ],
+    "pass at least one row": [lambda: IncrementalPCA().fit(ROWS[:0]), lambda: PCA().fit(ROWS[:0])],
+    "pass at least one column": [lambda: PCA().fit(ROWS[:, :0])],
+    "pass the bytes that `to_bytes` returned, unchanged": [
+        lambda: EigenspaceModel.from_bytes(b"abc"),
+        lambda: EigenspaceModel.from_bytes(model(4).to_bytes()[:-1]),
+        lambda: Accumulator.from_bytes(b"abc"),
+    ],
+    "merge, split and compare only models, accumulators or subspaces of the same columns": [
+        lambda: Accumulator(2).absorb(ROWS) + Accumulator(2).absorb(ROWS[:, :3]),
+        lambda: model(4) + model(3),
+    ],
+}
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_a_hint_names_what_to_pass(hint):
+    for call in HINTS[hint]:
+        with pytest.raises((ValueError, TypeError)) as caught:
+            call()
+        assert caught.value.hint == hint, str(caught.value)
+
+
+def test_flags_of_numpy_are_flags():
+    X = ROWS * np.arange(1, 5)
+    plain = IncrementalPCA(2, standardize=True, whiten=False).fit(X)
+    same = IncrementalPCA(2, standardize=np.True_, whiten=np.False_).fit(X)
+    assert np.array_equal(plain.transform(X), same.transform(X))
+    with pytest.raises(TypeError) as caught:
+        IncrementalPCA(2, standardize="no").fit(X)
+    assert str(caught.value) == "invalid standardize='no': expected True or False"
+
+
+def test_names_that_are_not_all_strings_have_a_hint():
+    import pandas
+
+    with pytest.raises(TypeError, match="string") as caught:
+        IncrementalPCA().fit(pandas.DataFrame(ROWS, columns=["a", 1, "b", 2]))
+    assert caught.value.hint == "convert all column names to strings"
 
 
 def test_columns_in_a_different_order_are_rejected_with_a_hint():

@@ -216,19 +216,22 @@ def test_random_bytes_are_rejected(data, length):
 def test_invalid_paths_are_rejected(tmp_path):
     known = model(4)
     missing = tmp_path / "missing" / "model.esm"
-    with pytest.raises(FileNotFoundError, match=r"cannot read .*missing") as caught:
+    # The words are those of Python's own errors, with the number and the path once.
+    words = f"[Errno 2] No such file or directory: {str(missing)!r}"
+    with pytest.raises(FileNotFoundError) as caught:
         EigenspaceModel.load(missing)
-    assert caught.value.filename == str(missing)
-    with pytest.raises(FileNotFoundError, match=r"cannot write .*missing"):
+    assert (caught.value.filename, str(caught.value)) == (str(missing), words)
+    with pytest.raises(FileNotFoundError) as caught:
         known.save(missing)
-    with pytest.raises(IsADirectoryError, match="cannot read"):
+    assert (caught.value.filename, str(caught.value)) == (str(missing), words)
+    with pytest.raises(IsADirectoryError, match=r"^\[Errno 21\] Is a directory: '"):
         EigenspaceModel.load(tmp_path)
     with pytest.raises(OSError, match="directory"):
         known.save(tmp_path)
     for bad in ["a\0b", "x" * 5000]:
-        with pytest.raises((OSError, ValueError), match=r"cannot|null|NUL"):
+        with pytest.raises((OSError, ValueError), match=r"cannot|null|NUL|File name too long"):
             EigenspaceModel.load(bad)
-        with pytest.raises((OSError, ValueError), match=r"cannot|null|NUL"):
+        with pytest.raises((OSError, ValueError), match=r"cannot|null|NUL|File name too long"):
             known.save(bad)
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(FormatError, match=r"cannot read .*empty` as a model"):
@@ -247,15 +250,15 @@ def test_files_without_permission_are_rejected(tmp_path):
     assert EigenspaceModel.load(str(path)) == known
     path.chmod(0)
     if os.geteuid() != 0:  # root may read anything
-        with pytest.raises(PermissionError, match="cannot read"):
+        with pytest.raises(PermissionError, match="Permission denied: '"):
             EigenspaceModel.load(path)
     path.chmod(0o600)
     if sys.platform == "linux":
-        with pytest.raises(OSError, match="cannot write"):
+        with pytest.raises(OSError, match=r"'/proc/model\.esm'"):
             known.save("/proc/model.esm")
         with pytest.raises((OSError, FormatError), match=r"valid model|cannot read"):
             EigenspaceModel.load("/dev/null")
     # A failed save leaves the file unchanged.
-    with pytest.raises(OSError, match="cannot write"):
+    with pytest.raises(NotADirectoryError, match="Not a directory: '"):
         known.save(path / "below")
     assert EigenspaceModel.load(path) == known

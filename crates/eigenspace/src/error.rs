@@ -10,8 +10,8 @@ use crate::printable::printable;
 #[non_exhaustive]
 pub enum Error {
     // ---- the caller asked for something impossible ----
-    /// Two models, or two bases, have different numbers of features.
-    #[error("cannot combine models of {left} features and {right} features")]
+    /// Two models, accumulators or bases have different numbers of features.
+    #[error("the numbers of features differ: {left} features and {right} features")]
     FeatureMismatch {
         /// Features of the model the method was called on.
         left: usize,
@@ -19,7 +19,7 @@ pub enum Error {
         right: usize,
     },
     /// The rows, or a direction, have another number of columns than the model has features.
-    #[error("the rows have {found} columns, the model has {expected} features")]
+    #[error("the rows have {found} columns, but the model has {expected} features")]
     WidthMismatch {
         /// Features of the model.
         expected: usize,
@@ -27,7 +27,7 @@ pub enum Error {
         found: usize,
     },
     /// The scores have more columns than the model has directions.
-    #[error("the scores have {found} columns, the model keeps {available} directions")]
+    #[error("the scores have {found} columns, but the model keeps {available} directions")]
     TooManyScores {
         /// Directions the model keeps.
         available: usize,
@@ -35,7 +35,7 @@ pub enum Error {
         found: usize,
     },
     /// The part has more rows, or more weight, than the whole.
-    #[error("cannot split {} (weight {part_weight}) off a model of {} (weight {whole_weight})", rows(*part), rows(*whole))]
+    #[error("cannot split {} (weight {}) off a model of {} (weight {})", rows(*part), short(*part_weight), rows(*whole), short(*whole_weight))]
     SplitTooLarge {
         /// Rows in the whole.
         whole: u64,
@@ -48,18 +48,19 @@ pub enum Error {
     },
     /// Removing the part would leave a negative scatter, so its rows were never in the whole.
     #[error(
-        "cannot split off the part: it was never in the whole. Without it, the scatter (sum of squares) along some direction would be {scatter:.3e}, below the limit for rounding and dropped directions, {allowed:.3e}"
+        "the model does not contain these rows: removing them would leave a negative sum of squares ({scatter:.1e}), which {} cannot explain",
+        if *truncated { "rounding and dropped directions" } else { "rounding" }
     )]
     NotAPart {
         /// The most negative scatter found.
         scatter: f64,
         /// The lower limit that rounding and the two error bounds allow.
         allowed: f64,
+        /// Whether directions of the whole or of the part were dropped.
+        truncated: bool,
     },
-    /// The total weight of the rows is too small for this result.
-    #[error(
-        "cannot compute this result: it needs rows with a total weight above {needed}, and the model has {weight:.3}"
-    )]
+    /// The total weight of the rows is too small for the limits of T² and Q.
+    #[error("cannot compute the limit of T²: {}", too_little(*needed, *weight))]
     TooLittleWeight {
         /// Weight needed.
         needed: f64,
@@ -94,7 +95,7 @@ pub enum Error {
     },
     /// Two models, or rows and a model, name their features differently.
     #[error(
-        "cannot combine different features: column {column} is `{left}` in one and `{right}` in the other",
+        "the features differ: column {column} is `{left}` in one and `{right}` in the other",
         left = printable(left), right = printable(right)
     )]
     FeatureNamesDiffer {
@@ -138,7 +139,7 @@ pub enum Error {
         features: usize,
     },
     /// Metadata that is too large for a model file.
-    #[error("the metadata has {bytes} bytes, the limit is {limit}")]
+    #[error("the metadata has {bytes} bytes; the limit is {limit}")]
     MetadataTooLarge {
         /// Bytes needed.
         bytes: usize,
@@ -146,7 +147,7 @@ pub enum Error {
         limit: usize,
     },
     /// One model is centered and the other is not.
-    #[error("cannot combine the models: one is centered on the mean, the other on the origin")]
+    #[error("cannot combine the models: one is centered on the mean, and the other on the origin")]
     CenteringDiffers,
     /// Two accumulators have different options.
     #[error("cannot merge the accumulators: they were made with different options")]
@@ -179,6 +180,8 @@ pub enum Error {
     InvalidShare {
         /// What was given.
         value: f64,
+        /// Whether it belongs to a truncation rule; otherwise it is a number of components.
+        rule: bool,
     },
     /// A relative tolerance outside [0, 1).
     #[error("invalid tolerance {value}: expected a number of at least 0 and below 1")]
@@ -235,7 +238,7 @@ pub enum Error {
         values: usize,
     },
     /// A column index of sparse rows that is too large.
-    #[error("row {row}: column {column} is out of range, the rows have {features} columns")]
+    #[error("row {row}: column {column} is out of range; the rows have {features} columns")]
     SparseColumn {
         /// Row, from 0.
         row: usize,
@@ -309,7 +312,7 @@ pub enum Error {
         value: f64,
     },
     /// A finite value whose square, summed over many rows, would not fit in a 64-bit float.
-    #[error("row {row}, column {column}: the value {value:e} is too large, the limit is {limit:e}")]
+    #[error("row {row}, column {column}: the value {value:e} is too large; the limit is {limit:e}")]
     TooLarge {
         /// Row within the block, from 0.
         row: usize,
@@ -317,7 +320,7 @@ pub enum Error {
         column: usize,
         /// The value.
         value: f64,
-        /// Largest magnitude accepted.
+        /// Largest absolute value accepted.
         limit: f64,
     },
     /// A result that is too large for f32, the precision in which such rows are projected.
@@ -361,11 +364,15 @@ impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::FeatureMismatch { .. } => "merge, split and compare only models that were fitted on the same columns".into(),
+            Self::FeatureMismatch { .. } => "merge, split and compare only models, accumulators or subspaces of the same columns".into(),
             Self::WidthMismatch { expected, .. } => format!("pass rows with exactly {expected} columns, in the order used for fitting"),
             Self::TooManyScores { available, .. } => format!("pass at most {available} scores per row"),
+            Self::SplitTooLarge { whole, part, whole_weight, .. } if part <= whole && *whole_weight < *whole as f64 => {
+                format!("{SPLIT}; with forgetting, old rows have less weight and cannot be split off")
+            }
             Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
-            Self::NotAPart { .. } => "split off only rows that were added before, with the same preprocessing and weights; if directions were dropped, keep more of them".into(),
+            Self::NotAPart { truncated: true, .. } => format!("{SPLIT}; if they were, keep more directions"),
+            Self::NotAPart { .. } => SPLIT.into(),
             Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
                 "choose reliability as the kind of the weights (weight_kind) if they sum to one or say how reliable each row \
                  is; otherwise use ddof = 0; a frequency weight is the number of times that a row counts"
@@ -374,7 +381,7 @@ impl Error {
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
                 "use more rows, forget more slowly, or report fewer components".into()
             }
-            Self::NeverObserved { .. } => "leave out the column, or add rows that have a value there before you read the model".into(),
+            Self::NeverObserved { .. } => "leave out the column, or add rows that have a value in it before you read the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
             Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
             Self::InvalidConfidence { .. } => "use for example 0.99, for a limit that one in a hundred normal rows exceeds".into(),
@@ -404,12 +411,16 @@ impl Error {
             },
             Self::NoModels => "pass at least one model".into(),
             Self::NoFeatures => "pass rows with at least one column".into(),
+            Self::InvalidShare { value, rule: true } => {
+                let rank = if value.fract() == 0.0 && *value >= 1.0 && *value < 1e9 { *value } else { 100.0 };
+                format!("use a share between 0 and 1, for example 0.99; to keep a number of directions, use the rule rank:{rank}")
+            }
             Self::InvalidShare { .. } => "use a share between 0 and 1, for example 0.95; for a number of components, use a whole number".into(),
             Self::InvalidTolerance { .. } => "use for example 1e-6, which drops directions whose spread is below a millionth of the largest".into(),
             Self::Singular { rank, .. } => format!("report fewer than {rank} components, so that some noise variance remains, or use more rows"),
             Self::NonFinite { row, column, value } if value.is_nan() => format!("drop row {row}, or leave out or fill column {column}; a fit can also skip rows with missing cells, or impute them"),
             Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}"),
-            Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest magnitude"),
+            Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest absolute value"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
@@ -418,6 +429,23 @@ impl Error {
         };
         Some(text)
     }
+}
+
+/// Which rows can be split off.
+const SPLIT: &str = "split off only rows that were added before, with the same preprocessing and weights";
+
+/// Why limits cannot be computed; weights that are whole numbers count rows.
+fn too_little(needed: f64, weight: f64) -> String {
+    if weight.fract() == 0.0 {
+        format!("it needs more than {needed} rows, and the model has {weight}")
+    } else {
+        format!("it needs rows with a total weight above {needed}, and the model has {}", short(weight))
+    }
+}
+
+/// A weight, for a message.
+fn short(weight: f64) -> String {
+    if weight.fract() == 0.0 { weight.to_string() } else { format!("{weight:.3}") }
 }
 
 /// A number of rows, for a message.

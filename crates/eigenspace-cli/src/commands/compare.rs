@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::commands::Answer;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::output;
 use crate::table::{count, facts, number};
+use crate::{numbers, output};
 
 /// Compare two models: angles between their subspaces, variances and means.
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub(crate) struct Compare {
     b: PathBuf,
 
     /// Number of components to compare; by default the smaller number of the two models.
-    #[arg(short = 'k', long, value_name = "K")]
+    #[arg(short = 'k', long, value_name = "K", value_parser = numbers::whole_number::<usize>)]
     components: Option<usize>,
 
     /// Exit with code 1 if the models differ by more than this: in the sine of the largest angle between the subspaces,

@@ -1,6 +1,7 @@
 //! `eigenspace fit`: fits a model to rows.
 
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
@@ -11,7 +12,7 @@ use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{memory, output, rows, table, warn};
+use crate::{memory, numbers, output, rows, table, warn};
 
 /// Fit a model to the rows of files, directories, patterns, or standard input (`-`).
 #[derive(Args)]
@@ -55,9 +56,8 @@ pub(crate) struct Fit {
     checkpoint: Option<PathBuf>,
 
     /// Number of rows between two checkpoints.
-    #[arg(long, value_name = "ROWS", default_value_t = 100_000, requires = "checkpoint",
-        value_parser = clap::value_parser!(u64).range(1..))]
-    every: u64,
+    #[arg(long, value_name = "ROWS", default_value = "100000", requires = "checkpoint", value_parser = numbers::positive)]
+    every: NonZeroUsize,
 
     /// Print the result as JSON.
     #[arg(long)]
@@ -75,17 +75,13 @@ impl Fit {
         rows::spare(self.input.weights.as_slice(), &self.output)?;
         rows::try_model(&self.output)?;
         if let Some(checkpoint) = &self.checkpoint {
-            rows::spare(&self.data, checkpoint)?;
-            rows::try_output(checkpoint)?;
-            if std::path::absolute(checkpoint)? == std::path::absolute(&self.output)? {
-                return Err(Failure::OverInput { path: self.output }.into());
-            }
+            self.check_checkpoint(checkpoint)?;
         }
         let mut rows = rows::open(&self.data, &self.input)?;
         let metadata = rows.columns().metadata().with_standardize(self.standardize);
         let plan = options.plan(rows.columns().count)?;
         memory::for_stream(&plan, rows.columns().count, 0, rows.rows())?;
-        let begin = |path: &PathBuf| Checkpoint::new(path, self.every, &self.data, &self.input);
+        let begin = |path: &PathBuf| Checkpoint::new(path, self.every.get() as u64, &self.data, &self.input);
         let mut checkpoint = self.checkpoint.as_ref().map(begin).transpose()?;
         let resumed = checkpoint.as_mut().map(|checkpoint| checkpoint.resume(&options)).transpose()?.flatten();
         let (stream, first) = match resumed {
@@ -97,6 +93,7 @@ impl Fit {
             None => (options.stream(rows.columns().count)?, 0),
         };
         let mut stream = stream.with_metadata(metadata)?;
+        let columns = rows.columns().clone();
         output::message(&format!("{plan}"));
         if plan.engine == Engine::Scatter && self.settings.drops() {
             let options = match (self.settings.limits_rank(), self.settings.truncates()) {
@@ -113,13 +110,13 @@ impl Fit {
             Ok(checkpoint.as_mut().map_or(Ok(()), |checkpoint| checkpoint.save_if_due(&stream, read))?)
         })?;
         if stream.count() == 0 {
-            return Err(Failure::NoRows.into());
+            return Err(rows::no_rows(&self.data, &self.input, self.settings.missing, read).into());
         }
         if stream.count() < read {
             let left_out = table::counted(read - stream.count(), "row");
             output::message(&format!("left out {left_out} with missing cells or weight 0"));
         }
-        let model = stream.model()?;
+        let model = stream.model().map_err(|error| rows::unreadable(error, &self.data, &columns))?;
         // The stream may hold as many numbers as the model, and is not needed to write it.
         drop(stream);
         let model = Arc::unwrap_or_clone(model);
@@ -130,5 +127,17 @@ impl Fit {
         let opened = Opened::new(&self.output, model)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)
+    }
+
+    /// Rejects a checkpoint that is also read, or that is also the model, before the work starts.
+    fn check_checkpoint(&self, checkpoint: &Path) -> anyhow::Result<()> {
+        let path = checkpoint.to_owned();
+        if rows::is_among(checkpoint, &self.data)? || rows::is_among(checkpoint, self.input.weights.as_slice())? {
+            return Err(Failure::CheckpointOverInput { path }.into());
+        }
+        if std::path::absolute(checkpoint)? == std::path::absolute(&self.output)? {
+            return Err(Failure::CheckpointIsOutput { path }.into());
+        }
+        rows::try_output(checkpoint)
     }
 }

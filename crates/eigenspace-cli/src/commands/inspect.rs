@@ -73,11 +73,11 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         format!(", weight {}", number(model.weight()))
     };
     let relative = certificate.relative_error_bound();
-    let useless = !certificate.is_exact() && relative > warn::LARGE_ERROR;
+    let large = !certificate.is_exact() && relative > warn::LARGE_ERROR;
     let exact = if certificate.is_exact() {
         "exact: nothing was dropped".to_owned()
-    } else if useless {
-        format!("no useful bound: eigenvalues may be off by {relative:.1e} of the largest eigenvalue")
+    } else if large {
+        format!("large error bound: eigenvalues may be off by up to {relative:.1e} of the largest eigenvalue")
     } else {
         format!("eigenvalues are off by at most {relative:.1e} of the largest eigenvalue")
     };
@@ -91,8 +91,18 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     ];
     if !certificate.is_exact() && shown > 0 {
         let angle = certificate.angle_bound(shown);
-        let bound = if angle < 1.0 { format!("at most {:.2e} rad", angle.asin()) } else { "not bounded".into() };
-        lines.push(("angle", format!("{bound} between the {shown} components and the exact ones")));
+        let between = if shown == 1 {
+            "between the component and the exact one".to_owned()
+        } else {
+            format!("between the {shown} components and the exact ones")
+        };
+        lines.push((
+            "angle",
+            match angle < 1.0 {
+                true => format!("at most {:.2e} rad {between}", angle.asin()),
+                false => format!("no bound on the angle {between}"),
+            },
+        ));
     }
     if !certificate.is_proven() {
         lines.push((
@@ -100,7 +110,7 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
             format!("the bounds hold with probability 1 - {:.0e} (iterative fit)", 1.0 - certificate.confidence()),
         ));
     }
-    if useless {
+    if large {
         lines.push(("remedy", warn::remedy(opened.raw())));
     }
     if opened.metadata().standardize() {

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use eigenspace::{EigenspaceModel, Error, Rank, Truncation};
+use eigenspace::{EigenspaceModel, Error, Metadata, Rank, Truncation};
 
 use crate::args;
 use crate::commands::inspect;
 use crate::destination::Destination;
 use crate::opened::Opened;
-use crate::{memory, output, rows, warn};
+use crate::{memory, output, rows, table, warn};
 
 /// Merge models of different rows into one model of all rows.
 #[derive(Args)]
@@ -63,16 +63,12 @@ impl Merge {
         models[1..].iter().try_for_each(|other| first.same_columns(other))?;
         let shared =
             models[1..].iter().fold(first.metadata().clone(), |shared, other| shared.shared_with(other.metadata()));
-        if models.iter().any(|model| shared != *model.metadata()) {
-            output::message(
-                "the models differ in column names, image size or --standardize; the result keeps only what they share",
-            );
-        }
+        notify_of_differences(&shared, &models);
         memory::for_directions(models.iter().map(|model| model.raw().rank() + 1).sum(), first.raw().features())?;
         let merged = EigenspaceModel::merge_all(models.iter().map(|model| model.raw()), truncation);
         let mut merged = anyhow::Context::with_context(merged, || {
             let names = models.iter().map(|model| format!("`{}`", model.path.display())).collect::<Vec<_>>();
-            format!("cannot merge {}", names.join(", "))
+            format!("cannot merge {}", table::list(&names))
         })?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
@@ -83,5 +79,28 @@ impl Merge {
         let opened = Opened::new(&self.output, merged)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)
+    }
+}
+
+/// Says what the models do not share, and is therefore not part of the result.
+fn notify_of_differences(shared: &Metadata, models: &[Opened]) {
+    type Differ = fn(&Metadata, &Metadata) -> bool;
+    let differs = |differ: Differ| models.iter().any(|model| differ(shared, model.metadata()));
+    let parts: [(&str, Differ); 4] = [
+        ("column names", |a, b| a.feature_names() != b.feature_names()),
+        ("image size", |a, b| a.image() != b.image()),
+        ("labels of components", |a, b| a.component_labels() != b.component_labels()),
+        ("metadata values", |a, b| a.values() != b.values()),
+    ];
+    let names: Vec<String> =
+        parts.iter().filter(|(_, differ)| differs(*differ)).map(|(name, _)| (*name).to_owned()).collect();
+    if !names.is_empty() {
+        output::message(&format!(
+            "the models differ in {}; the result keeps only what they share",
+            table::list(&names)
+        ));
+    }
+    if differs(|a, b| a.standardize() != b.standardize()) {
+        output::message("only some of the models are standardized, so the result is not");
     }
 }

@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, ValueEnum, ValueHint};
 use eigenspace::internal::AtomicFile;
 
-use crate::args::{self, Input, MissingCells};
+use crate::args::{self, Input, MissingCells, MissingName};
 use crate::draw::Drawing;
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{output, plots, rows};
+use crate::{applicable, numbers, output, plots, rows, table};
 
 /// Plot a model, or rows projected on it, as SVG or PNG.
 #[derive(Args)]
+#[command(mut_arg("weights", |argument| argument.hide(true)))]
 #[command(after_help = "Kinds of plots:
   scree    MODEL       explained variance ratio of each component, and cumulative
   scatter  MODEL DATA  scores, colored by --label or class directory; in 3D with --axes 1,2,3
@@ -52,19 +53,19 @@ pub(crate) struct Plot {
 
     /// Components on the axes of scatter, biplot and circle, counted from 1; three components make a 3D scatter
     /// plot [default: 1,2]
-    #[arg(long, value_name = "I,J[,K]", value_delimiter = ',')]
+    #[arg(long, value_name = "I,J[,K]", value_delimiter = ',', value_parser = numbers::listed_number)]
     axes: Option<Vec<usize>>,
 
     /// Row to draw in a strip, counted from 0 [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<u64>)]
     row: Option<u64>,
 
     /// Numbers of components in a strip [default: 5,10,20,50,100,200]
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = numbers::listed_number)]
     steps: Option<Vec<usize>>,
 
     /// Number of images in a gallery, including the mean [default: 16]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::positive)]
     tiles: Option<NonZeroUsize>,
 
     /// Size of the images, if the model does not store it.
@@ -72,7 +73,7 @@ pub(crate) struct Plot {
     shape: Option<String>,
 
     /// Share of normal rows that stay below the limits of T² and Q [default: 0.99]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::number)]
     confidence: Option<f64>,
 
     /// Title of the plot; none by default.
@@ -115,8 +116,12 @@ impl Plot {
     /// Rejects options that this kind of plot does not use.
     fn check_options(&self) -> Result<(), Failure> {
         type Uses = fn(Kind) -> bool;
-        let given: [(&'static str, bool, Uses); 7] = [
+        let about_rows = applicable::given(&self.input);
+        let skips_or_fills = self.missing_cells.missing != MissingName::Refuse;
+        let given: [(&'static str, bool, Uses); 9] = [
             ("DATA", !self.data.is_empty(), Kind::shows_rows),
+            (about_rows.unwrap_or_default(), about_rows.is_some(), Kind::shows_rows),
+            ("--missing", skips_or_fills, Kind::shows_rows),
             ("--axes", self.axes.is_some(), |kind| matches!(kind, Kind::Scatter | Kind::Biplot | Kind::Circle)),
             ("--row", self.row.is_some(), |kind| kind == Kind::Strip),
             ("--steps", self.steps.is_some(), |kind| kind == Kind::Strip),
@@ -128,13 +133,14 @@ impl Plot {
             None => Ok(()),
             Some((option, _, uses)) => {
                 let kinds: Vec<String> = Kind::ALL.into_iter().filter(|&kind| uses(kind)).map(Kind::name).collect();
-                Err(Failure::OptionOfOtherPlots { option, kind: self.kind.name(), kinds: kinds.join(", ") })
+                Err(Failure::OptionOfOtherPlots { option, kind: self.kind.name(), kinds: table::list(&kinds) })
             }
         }
     }
 
     pub(crate) fn run(self) -> anyhow::Result<()> {
         self.check_options()?;
+        self.input.refuse_weights("a plot")?;
         let format = Format::of(&self.output)?;
         rows::try_output(&self.output)?;
         let components = self.components.as_deref().map(args::components).transpose()?;
@@ -214,9 +220,9 @@ fn warn_about_missing_characters(drawing: &Drawing) {
     if characters.len() > LISTED {
         listed.push(format!("and {} more", characters.len() - LISTED));
     }
+    let listed = listed.join(", ");
     output::message(&format!(
-        "warning: no installed font has the characters {}; the PNG shows their code points instead\n\
-         hint: install {fonts}, or write an .svg file, which keeps the text",
-        listed.join(", ")
+        "warning: no installed font has the characters {listed}; the PNG shows their code points instead"
     ));
+    output::message(&format!("hint: install {fonts}, or write an .svg file, which keeps the text"));
 }

@@ -15,6 +15,7 @@ use crate::{applicable, output, rows, table};
 
 /// Compute the scores of rows: their coordinates along the components of a model.
 #[derive(Args)]
+#[command(mut_arg("weights", |argument| argument.hide(true)))]
 pub(crate) struct Project {
     /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]

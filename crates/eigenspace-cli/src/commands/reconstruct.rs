@@ -20,6 +20,7 @@ const DISTANCES: [&str; 2] = ["T2", "Q"];
 
 /// Reconstruct rows from their scores.
 #[derive(Args)]
+#[command(mut_arg("weights", |argument| argument.hide(true)))]
 pub(crate) struct Reconstruct {
     /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]

@@ -58,9 +58,11 @@ impl Update {
         let plan = options.plan(before.raw().features())?;
         memory::for_stream(&plan, before.raw().features(), before.raw().rank(), rows.rows())?;
         let mut stream = options.resume(before.raw())?;
+        let columns = rows.columns().clone();
         output::message(&format!("{}", stream.plan()));
         rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
-        let model = EigenspaceModel::clone(&*stream.model()?);
+        let model = stream.model().map_err(|error| rows::unreadable(error, &self.data, &columns))?;
+        let model = EigenspaceModel::clone(&*model);
         let added = model.count() - before.raw().count();
         destination.write(&model.to_bytes())?;
         output::message(&format!("added {}", table::counted(added, "row")));

@@ -39,7 +39,7 @@ pub(crate) struct Monitor<'a> {
     pub(crate) names: Option<&'a [String]>,
 }
 
-/// Draws the rows and the limits, and names the rows furthest beyond them.
+/// Draws the rows and the limits, and names the rows farthest beyond them.
 pub(crate) fn monitor(m: &Monitor<'_>) -> Drawing {
     let rows: Vec<Point> = m.t2.iter().copied().zip(m.q.iter().copied()).collect();
     let limits = m.limits.filter(|l| drawable(l.0) && drawable(l.1));
@@ -88,7 +88,7 @@ fn sample(labeled: bool, beyond: usize) -> Sample {
     }
 }
 
-/// Rows beyond a limit, the furthest first. Furthest is the largest multiple of either limit.
+/// Rows beyond a limit, the farthest first. Farthest is the largest multiple of either limit.
 fn beyond(rows: &[Point], limits: Option<(f64, f64)>) -> Vec<usize> {
     let Some((t2, q)) = limits else { return Vec::new() };
     let excess = |row: &Point| f64::max(row.0 / t2.max(1e-290), row.1 / q.max(1e-290));

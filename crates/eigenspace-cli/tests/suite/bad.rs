@@ -1,6 +1,7 @@
 //! Commands that must fail: they print the reason, exit with code 2, and leave every file unchanged.
 
 mod arrays;
+mod cells;
 mod faces;
 mod images;
 mod models;

@@ -119,7 +119,7 @@ fn a_character_without_a_font_is_reported_for_a_png_and_kept_in_an_svg() {
     assert_eq!(said.code, Some(0), "{said}");
     assert_eq!(said.err.matches("warning: ").count(), 1, "{said}");
     assert!(said.err.contains("no installed font has the characters U+10ABCD, U+10ABCE"), "{said}");
-    assert!(said.err.contains("hint: install ") && said.err.contains(".svg"), "{said}");
+    assert!(said.err.contains("\nhint: install ") && said.err.contains(".svg"), "{said}");
     let said = directory.run(&format!("plot scree m --title {title} -o x.svg"));
     assert_eq!(said.err, "wrote `x.svg`\n", "{said}");
     assert!(directory.text("x.svg").contains(title));
@@ -147,12 +147,12 @@ fn what_cannot_be_drawn_says_why() {
     );
     assert_eq!(
         hint("plot circle m --axes 1,9 -o x.svg"),
-        "error: cannot use component 9: the model has 4\n\nhint: count components from 1; ask for more with -k\n"
+        "error: cannot use component 9: the model reports 4 components\n\nhint: choose components from 1 to 4\n"
     );
     let images = images();
     assert_eq!(
         images.refused("plot strip m faces --row 8 -o x.svg").err,
-        "error: cannot show row 8: the input has fewer rows\n\nhint: choose a smaller row; the first row is 0\n"
+        "error: cannot show row 8: the input has fewer rows\n\nhint: choose a smaller row number; the first row is 0\n"
     );
     assert!(
         images

@@ -13,7 +13,7 @@ from ._interrupt import LONG, READ_AT_MOST, decomposition, interruptibly, writin
 from ._lock import lock_of
 from ._metadata import names_of
 from ._model import EigenspaceModel, components_of, settings
-from ._rows import array_of, piece_rows, pieces_of, weights_of, word_of
+from ._rows import array_of, piece_rows, pieces_of, truth_of, weights_of, word_of
 
 FAN_IN = 8
 """Number of neighbors that one task of a cluster merges into one state."""
@@ -85,7 +85,7 @@ class Accumulator:
             truncation,
             engine=engine,
             missing=missing,
-            standardize=bool(standardize),
+            standardize=truth_of(standardize, "standardize"),
             weight_kind=weight_kind,
         )
         self._core = Core(chosen, None if partition is None else word_of(partition, "partition"))

@@ -108,6 +108,7 @@ class PCA(Estimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> PCA:
         """Fit the model to these rows."""
+        self._check_flags()
         if self.svd_solver not in SOLVERS:
             words = f"invalid svd_solver {self.svd_solver!r}: expected one of {', '.join(SOLVERS)}"
             raise refusal(words, "omit svd_solver: it has no effect on the result")

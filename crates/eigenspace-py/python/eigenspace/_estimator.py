@@ -16,7 +16,7 @@ from ._interrupt import explained
 from ._lock import lock_of
 from ._metadata import described
 from ._model import EigenspaceModel, components_of, warn_about_share
-from ._rows import array_of, is_dask, unmasked
+from ._rows import array_of, is_dask, truth_of, unmasked
 from ._sklearn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -126,7 +126,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return few
         view = self._view()
         X = self._checked(X, reset=False)
-        return view.project(X, whiten=self.whiten, missing=self.missing)
+        return view.project(X, whiten=truth_of(self.whiten, "whiten"), missing=self.missing)
 
     def _scores_of_few(self, X: Any) -> NDArray[Any] | None:
         """Return the scores of a few plain rows if they are known sooner than the components, otherwise None."""
@@ -137,11 +137,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         view = self._view()
         Z = array_of(X, "the array of scores")
         if Z.shape[1] != view.shown:
-            words = (
-                f"cannot reconstruct rows: the scores have {Z.shape[1]} columns, the model has {view.shown} components"
-            )
-            raise refusal(words, "pass scores as returned by transform")
-        return view.reconstruct(Z, whiten=self.whiten)
+            have = f"the scores have {Z.shape[1]} columns, but the model has {view.shown} components"
+            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
+        return view.reconstruct(Z, whiten=truth_of(self.whiten, "whiten"))
 
     def get_covariance(self) -> Floats:
         """Return the model's covariance of the features (of standardized rows if standardized)."""
@@ -216,6 +214,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         last = f"{rest} rows of components_ have" if rest > 1 else "row of components_ has"
         others = f" The last {last} a variance of 0." if rest else ""
         warn(f"requested {asked} component{'s' if asked > 1 else ''}, found only {view.real}: {why}.{others}")
+
+    def _check_flags(self) -> None:
+        """Raise an error if a setting that is True or False is something else."""
+        for name in ("whiten", "copy", "standardize"):
+            truth_of(getattr(self, name), name)
 
     def _components(self, features: int) -> int | float | None:
         """Return the setting of n_components after checking it."""

@@ -14,7 +14,7 @@ from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
 from ._model import EigenspaceModel, model_of, rank_of, settings
-from ._rows import array_of, is_dask, is_sparse, piece_rows, pieces_of, rows_of, weights_of, whole_of
+from ._rows import array_of, is_dask, is_sparse, piece_rows, pieces_of, rows_of, truth_of, weights_of, whole_of
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
@@ -170,6 +170,7 @@ class IncrementalPCA(Estimator):
         is not made dense. It can also be a Dask array or data frame, whose blocks are absorbed where
         they are and merged (see eigenspace.dask).
         """
+        self._check_flags()
         with self._all_or_nothing():
             if is_dask(X):
                 self._stream_state = self._merged(X, sample_weight)
@@ -246,7 +247,7 @@ class IncrementalPCA(Estimator):
         state: StreamState | None = getattr(self, "_stream_state", None)
         if state is None or state.stream.count == 0:
             raise self._not_fitted()
-        view = state.view(self.standardize)
+        view = state.view(truth_of(self.standardize, "standardize"))
         self._warn_if_fewer(view)
         return view
 
@@ -275,6 +276,7 @@ class IncrementalPCA(Estimator):
             )
 
     def _settings(self, features: int) -> dict[str, Any]:
+        self._check_flags()
         n_components = self._components(features)
         max_rank = rank_of(self.max_rank)
         if isinstance(n_components, int) and max_rank is not None and max_rank < n_components:

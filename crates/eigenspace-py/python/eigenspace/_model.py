@@ -23,6 +23,7 @@ from ._rows import (
     numbers_of,
     pieces_of,
     rows_of,
+    truth_of,
     weights_of,
     whole_of,
     word_of,
@@ -303,22 +304,22 @@ class EigenspaceModel:
 
     def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Return the scores of rows, in the precision of the rows."""
-        X = self._rows(X)
+        X, whiten = self._rows(X), truth_of(whiten, "whiten")
         view = View(self._core, standardize=False)
         scores = np.empty((X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         for start, end, rows in pieces_of(X):
             cost = (end - start) * self.n_features * self.n_components
-            scores[start:end] = interruptibly(partial(view.project, rows, bool(whiten), first=start), cost)
+            scores[start:end] = interruptibly(partial(view.project, rows, whiten, first=start), cost)
         return scores
 
     def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Reconstruct rows from their scores along all components, or along the leading ones."""
-        Z = array_of(coordinates, "the array of scores")
+        Z, whiten = array_of(coordinates, "the array of scores"), truth_of(whiten, "whiten")
         if whiten and Z.shape[1] > self.n_components:
-            have = f"the scores have {Z.shape[1]} columns, the model has {self.n_components} components"
+            have = f"the scores have {Z.shape[1]} columns, but the model has {self.n_components} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
         view = View(self._core, standardize=False)
-        return reconstructed(partial(view.reconstruct, whiten=bool(whiten)), Z, self.n_features)
+        return reconstructed(partial(view.reconstruct, whiten=whiten), Z, self.n_features)
 
     def hotelling(self, X: Any) -> Floats:
         """Return T² of each row: how unusual it is inside the subspace."""
@@ -396,7 +397,8 @@ class EigenspaceModel:
         share = float(self.explained_variance_ratio().sum())
         return (
             f"EigenspaceModel({self.count} rows, {self.n_features} features, rank {self.rank}, "
-            f"{self.n_components} components explain {share:.2%}, {exact})"
+            f"{self.n_components} {'component explains' if self.n_components == 1 else 'components explain'} "
+            f"{share:.2%}, {exact})"
         )
 
     def _repr_html_(self) -> str:

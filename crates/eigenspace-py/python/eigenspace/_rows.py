@@ -20,6 +20,8 @@ CELLS = 1 << 22
 """Cells in a piece (32 MiB of float64), which limits memory use and lets Ctrl-C act between pieces."""
 
 TABLE = "pass a table of numbers, with one row for each observation and one column for each feature"
+ROWS = "pass at least one row"
+REAL = "pass the real and the imaginary parts as separate features"
 NUMBERS = "remove columns that are not numbers, or encode them as numbers"
 
 
@@ -56,7 +58,7 @@ def numbers_of(X: Any, name: str) -> Any:
             raise refusal(f"{name} contains a value that is not a number: {error}", NUMBERS) from None
     if X.dtype.kind == "c":
         words = f"{name} is complex, expected real numbers. Complex data not supported"
-        raise refusal(words, "pass the real and the imaginary parts as separate features")
+        raise refusal(words, REAL)
     if X.dtype.kind not in "fiub":
         raise refusal(f"{name} has the type {X.dtype}, expected numbers", NUMBERS)
     return X
@@ -150,6 +152,13 @@ def whole_of(value: Any, name: str, least: int = 1) -> int:
     if number < least:
         raise refusal(f"invalid {name}={number}: expected at least {least}", f"pass {least} or more")
     return number
+
+
+def truth_of(value: Any, name: str) -> bool:
+    """Return a setting that is True or False, or raise an error."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise with_hint(TypeError(f"invalid {name}={value!r}: expected True or False"), "pass True or False")
+    return bool(value)
 
 
 def word_of(value: Any, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import refusal, with_hint
-from ._rows import NUMBERS, TABLE, array_of
+from ._rows import NUMBERS, REAL, ROWS, TABLE, array_of
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -21,6 +21,15 @@ COLUMNS = "pass the columns that the estimator was fitted on, in the same order"
 
 
 def _hint(words: str, reset: bool) -> str:
+    """Return the hint for an error of scikit-learn."""
+    if "omplex data" in words:
+        return REAL
+    if "all input features have string names" in words:
+        return "convert all column names to strings"
+    if "0 sample(s)" in words:
+        return ROWS
+    if "0 feature(s)" in words and reset:
+        return "pass at least one column"
     if "feature" in words and not reset:
         return COLUMNS
     return NUMBERS if "could not" in words else TABLE
@@ -44,16 +53,16 @@ def validated(estimator: Any, X: Any, *, reset: bool, least: int) -> Any:
     names = [name for name in getattr(X, "columns", []) if isinstance(name, str)]
     X = array_of(X)
     if X.shape[0] < least:
-        raise refusal(f"X has {X.shape[0]} rows, expected at least {least}", "pass more rows")
+        raise refusal(f"X has {X.shape[0]} rows, expected at least {least}", ROWS)
     if reset:
         if X.shape[1] == 0:
-            raise refusal("X has no columns, expected at least 1", "pass at least one feature")
+            raise refusal("X has no columns, expected at least 1", "pass at least one column")
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
         if len(names) == X.shape[1]:
             estimator.feature_names_in_ = names
     elif X.shape[1] != estimator.n_features_in_:
-        words = f"X has {X.shape[1]} columns, the model has {estimator.n_features_in_} features"
+        words = f"X has {X.shape[1]} columns, but the model has {estimator.n_features_in_} features"
         raise refusal(words, COLUMNS)
     return X
 

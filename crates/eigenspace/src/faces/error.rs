@@ -158,9 +158,15 @@ impl Error {
                 "choose a width and height whose product (times 3 for color) is the number of pixels".into()
             }
             Self::Setting { what, .. } => return known(what).map(str::to_owned),
-            Self::TooFewImages { .. } => {
-                "add images of this person, leave the person out, or train on fewer images".into()
-            }
+            Self::TooFewImages { protocol, found, .. } => match protocol.rsplit_once('-') {
+                Some((kind, number)) if number.parse::<usize>().is_ok() && *found > 1 => {
+                    format!(
+                        "add images of this person, leave the person out, or use for example the protocol {kind}-{}",
+                        found - 1
+                    )
+                }
+                _ => "add images of this person, or leave the person out".into(),
+            },
             Self::OnePerson => "add images of at least one other person".into(),
         };
         Some(text)

@@ -16,7 +16,9 @@ use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::state::StreamState;
 
-/// The first bytes of a checkpoint.
+/// The first bytes of every checkpoint.
+const KIND: &[u8] = b"eigenspace checkpoint ";
+/// The first bytes of a checkpoint of this version.
 const MAGIC: &[u8] = b"eigenspace checkpoint 4\n";
 /// Length of a SHA-256 in bytes.
 const SUM: usize = 32;
@@ -41,20 +43,23 @@ impl EigenspaceStream {
 
     /// The stream of a checkpoint, and the note. The options must be those of the checkpoint.
     pub fn restore(bytes: &[u8], options: &FitOptions) -> Result<(Self, String), Error> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(FormatError::NoCheckpoint)?;
-        let (sum, rest) = rest.split_at_checked(SUM).ok_or(FormatError::NoCheckpoint)?;
+        if !bytes.starts_with(KIND) {
+            return Err(FormatError::NoCheckpoint.into());
+        }
+        let rest = bytes.strip_prefix(MAGIC).ok_or(FormatError::CheckpointVersion)?;
+        let (sum, rest) = rest.split_at_checked(SUM).ok_or(FormatError::Checksum)?;
         if !cfg!(fuzzing) && Sha256::digest(rest)[..] != *sum {
             return Err(FormatError::Checksum.into());
         }
         let found: Result<(Checkpoint<StreamState>, &[u8]), _> = postcard::take_from_bytes(rest);
         let Ok((Checkpoint { note, options: made_with, state }, [])) = found else {
-            return Err(FormatError::NoCheckpoint.into());
+            return Err(FormatError::CheckpointVersion.into());
         };
         if made_with != described(options) {
             return Err(Error::OptionsDiffer);
         }
         if !state.is_consistent(state.buffer.features()) {
-            return Err(FormatError::NoCheckpoint.into());
+            return Err(FormatError::CheckpointVersion.into());
         }
         Ok((Self::restored(options, state)?, note))
     }
@@ -75,6 +80,19 @@ mod tests {
         let mut stream = options.stream(3).expect("three features");
         stream.state.clock = u64::MAX;
         let error = EigenspaceStream::restore(&stream.checkpoint(""), &options).expect_err("no stream is so old");
-        assert!(matches!(error, Error::Format(FormatError::NoCheckpoint)), "{error}");
+        assert!(matches!(error, Error::Format(FormatError::CheckpointVersion)), "{error}");
+    }
+
+    #[test]
+    fn another_file_and_another_version_are_different_errors() {
+        let options = FitOptions::new().components(2);
+        let error = |bytes: &[u8]| match EigenspaceStream::restore(bytes, &options).expect_err("not a checkpoint") {
+            Error::Format(error) => error,
+            other => panic!("{other}"),
+        };
+        assert_eq!(error(b"a,b\n1,2\n"), FormatError::NoCheckpoint);
+        assert_eq!(error(b""), FormatError::NoCheckpoint);
+        assert_eq!(error(b"eigenspace checkpoint 3\nabc"), FormatError::CheckpointVersion);
+        assert_eq!(error(MAGIC), FormatError::Checksum);
     }
 }

@@ -81,15 +81,18 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The number of bytes is not the one that the header announces.
+    /// The number of bytes is not the one in the header.
     #[error("{}", wrong_length(*expected, *found))]
     Truncated {
-        /// Bytes announced.
+        /// Bytes according to the header.
         expected: u64,
         /// Bytes present.
         found: u64,
     },
-    /// Not a safetensors file, or a broken header.
+    /// Not a safetensors file.
+    #[error("it is not a safetensors file")]
+    NotSafetensors,
+    /// A broken header.
     #[error("the safetensors header is broken: {}", printable(.0))]
     Header(String),
     /// A safetensors file without our metadata.
@@ -167,9 +170,12 @@ pub enum FormatError {
     /// A safetensors file that is not an accumulator.
     #[error("expected an accumulator, found another safetensors file")]
     NoAccumulator,
-    /// Not a checkpoint, or a broken one.
-    #[error("it is not a checkpoint of this version of eigenspace")]
+    /// Not a checkpoint.
+    #[error("it is not a checkpoint")]
     NoCheckpoint,
+    /// A checkpoint of another version.
+    #[error("it is not a checkpoint of this version of eigenspace")]
+    CheckpointVersion,
     /// The model does not fit in memory.
     #[error("{bytes} bytes do not fit in memory")]
     TooLarge {
@@ -183,6 +189,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Model(error) => error.hint(),
+            Self::Format(source) | Self::Accumulator(source) if source.is_about_bytes() => {
+                Some("pass the bytes that `to_bytes` (or `checkpoint`) returned, unchanged".into())
+            }
             Self::Format(source) | Self::Accumulator(source) | Self::File { source, .. } => source.hint(),
             Self::Source { source, .. } => source.hint(),
             Self::Sink { .. } => Some("use a file name that ends in .npy, .csv, .tsv or .parquet".into()),
@@ -196,17 +205,28 @@ impl Error {
 }
 
 impl FormatError {
+    /// Whether the bytes are incomplete, changed, or something else.
+    fn is_about_bytes(&self) -> bool {
+        matches!(
+            self,
+            Self::Truncated { .. } | Self::Checksum | Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. }
+        )
+    }
+
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Truncated { .. } | Self::Checksum => "copy the file again from its source",
             Self::Version { found, supported } if found > supported => "update eigenspace to read this file",
             Self::Version { .. } => "fit the model again: files of earlier versions cannot be read",
-            Self::NoCheckpoint => {
+            Self::NoCheckpoint => "pass the bytes that `checkpoint` returned",
+            Self::CheckpointVersion => {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
             Self::NoAccumulator => "pass the bytes of an accumulator; models are merged with `merge` of models",
             Self::NoRecognizer => "train one on images of people, with one directory for each person",
-            Self::Header(_) | Self::Metadata { .. } => "check that this is a file that eigenspace wrote",
+            Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. } => {
+                "check that this is a file that eigenspace wrote"
+            }
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
         };
         Some(text.into())
@@ -217,6 +237,14 @@ impl FormatError {
 pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(SourceError) -> Error {
     let path = path.into();
     move |source| Error::Source { path, source }
+}
+
+/// The same error about a file or a column of weights.
+pub(crate) fn of_weights(error: Error) -> Error {
+    match error {
+        Error::Source { path, source } => Error::Source { path, source: source.of_weights() },
+        other => other,
+    }
 }
 
 /// The hint for an error of the operating system.

@@ -49,7 +49,7 @@ fn read_announced(path: &Path) -> std::io::Result<Result<Vec<u8>, FormatError>> 
     file.read_exact(&mut start)?;
     let header = u64::from_le_bytes(start);
     if header > HEADER_LIMIT {
-        return Ok(Err(FormatError::Header("the file does not start like a safetensors file".into())));
+        return Ok(Err(FormatError::NotSafetensors));
     }
     if length < 8 + header {
         return Ok(Err(FormatError::Truncated { expected: 8 + header, found: length }));

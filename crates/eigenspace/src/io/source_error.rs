@@ -3,9 +3,11 @@
 //! Messages about text files name the line, counted from 1 as in editors. All others name the row, counted from 0 as in
 //! NumPy and in the rest of this library.
 
+mod hint;
+
 use std::fmt;
 
-use crate::printable::{first_names, printable};
+use crate::printable::printable;
 
 /// The position of a row in its source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -56,22 +58,22 @@ pub enum SourceError {
         /// The problem, as described by the reader.
         problem: String,
     },
-    /// Fewer bytes than the header announces.
-    #[error("it has {found} bytes, but its header announces {expected}")]
+    /// Fewer bytes than the header says.
+    #[error("it has {found} bytes, but its header says {expected}")]
     Truncated {
-        /// Bytes announced.
+        /// Bytes according to the header.
         expected: u64,
         /// Bytes present.
         found: u64,
     },
     /// Elements that are not real numbers.
-    #[error("its elements are {dtype}, expected real numbers", dtype = printable(dtype))]
+    #[error("its elements are {}, expected real numbers", elements(dtype))]
     ElementType {
         /// The type, as the format names it.
         dtype: String,
     },
     /// An array that is not a table.
-    #[error("its shape is {shape:?}, expected rows and columns")]
+    #[error("{}, expected rows and columns", described(shape))]
     Shape {
         /// The shape.
         shape: Vec<u64>,
@@ -124,6 +126,14 @@ pub enum SourceError {
         /// The name here.
         found: String,
     },
+    /// A column of the earlier files does not exist in this one.
+    #[error("it has no column `{column}`, which the earlier files have", column = printable(column))]
+    ColumnMissing {
+        /// The column.
+        column: String,
+        /// The columns of this file.
+        available: Vec<String>,
+    },
     /// A requested column does not exist.
     #[error("there is no column `{column}`", column = printable(column))]
     NoColumn {
@@ -175,10 +185,42 @@ pub enum SourceError {
         column: String,
         /// The text.
         text: String,
+        /// Whether the columns to read were requested, with [`ReadOptions::columns`](super::source::ReadOptions::columns).
+        requested: bool,
+    },
+    /// Text where a weight should be.
+    #[error("line {line}, column {column}: the weight `{text}` is not a number", column = printable(column), text = printable(text))]
+    WeightText {
+        /// Line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// The text.
+        text: String,
+    },
+    /// A number in text that is too large for a 64-bit float.
+    #[error("line {line}, column {column}: `{text}` is too large, expected a number between -1e140 and 1e140", column = printable(column), text = printable(text))]
+    CellTooLarge {
+        /// Line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// The text.
+        text: String,
     },
     /// A column whose type is not a number.
     #[error("the column {column} holds {dtype}, expected numbers", column = printable(column), dtype = printable(dtype))]
     ColumnType {
+        /// The column.
+        column: String,
+        /// Its type.
+        dtype: String,
+        /// Whether the columns to read were requested, with [`ReadOptions::columns`](super::source::ReadOptions::columns).
+        requested: bool,
+    },
+    /// A column of weights whose type is not a number.
+    #[error("the weights in the column {column} are {dtype}, expected numbers", column = printable(column), dtype = printable(dtype))]
+    WeightType {
         /// The column.
         column: String,
         /// Its type.
@@ -243,7 +285,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// A PGM or PPM file whose number of pixels is not width x height.
-    #[error("its header announces {expected} bytes of pixels, but it has {found}")]
+    #[error("its header says {expected} bytes of pixels, but it has {found}")]
     ImageBytes {
         /// Bytes according to width, height and depth.
         expected: u64,
@@ -267,46 +309,13 @@ fn missing(place: &Place) -> &'static str {
 }
 
 impl SourceError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let text = match self {
-            Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
-            Self::NotBuilt { format } => format!("build with the feature for {format}"),
-            Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
-            Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
-            Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
-            Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
-            Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
-            Self::Width { expected, .. } => format!("all rows must have {}, like the first", counted(*expected)),
-            Self::ColumnCount { expected, .. } => format!("pass rows with {}", counted(*expected)),
-            Self::WeightColumns { .. } => "pass a file with one column, the weights".into(),
-            Self::DecimalMark { .. } => "choose another delimiter, for example a semicolon".into(),
-            Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
-            Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
-            Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
-            Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
-            Self::NoColumn { column, available } if column.starts_with(|c: char| c.is_ascii_digit()) => {
-                format!("the columns are: {}; their numbers are 0 to {}", first_names(available), available.len().saturating_sub(1))
-            }
-            Self::NoColumn { available, .. } => format!("the columns are: {}", first_names(available)),
-            Self::NoArray { available, .. } => format!("choose one of: {}", first_names(available)),
-            Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
-            Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
-            Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
-            Self::Value { value, .. } if value.is_infinite() => "leave out the row or the column".into(),
-            Self::Value { .. } => "leave out the row or the column, or divide the column by a constant".into(),
-            Self::Weight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::ImageSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
-            Self::ImageColor { expected: 3, .. } => "read the images in color".into(),
-            Self::ImageColor { .. } => "read the images as gray".into(),
-            Self::ImageDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
-            Self::ImageBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
-            Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
-            Self::ColumnTwice { .. } => "name each column once".into(),
-            Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
-            _ => return None,
-        };
-        Some(text)
+    /// The same error about a file of weights.
+    pub(crate) fn of_weights(self) -> Self {
+        match self {
+            Self::NotANumber { line, column, text, .. } => Self::WeightText { line, column, text },
+            Self::ColumnType { column, dtype, .. } => Self::WeightType { column, dtype },
+            other => other,
+        }
     }
 }
 
@@ -327,7 +336,22 @@ fn counted(columns: usize) -> String {
 /// The supported image formats.
 pub(super) const IMAGE_FORMATS: &str = "PNG, JPEG, PGM, PPM or PBM";
 
-/// A character for a message.
-fn quoted(mark: char) -> String {
-    if mark == '\t' { "tabs".into() } else { format!("`{mark}`") }
+/// A type of NumPy in words, and as NumPy writes it.
+fn elements(dtype: &str) -> String {
+    let shown = printable(dtype);
+    let kind = match dtype.trim_start_matches(['<', '>', '|', '=']).chars().next() {
+        Some('O') => "Python objects",
+        Some('U' | 'S') => "text",
+        Some('c') => "complex numbers",
+        Some('M') => "dates",
+        Some('m') => "durations",
+        Some('f') => "floats of an unsupported size",
+        _ => return shown.into_owned(),
+    };
+    format!("{kind} ({shown})")
+}
+
+/// The shape of an array that is not a table.
+fn described(shape: &[u64]) -> String {
+    if shape.is_empty() { "it is a single number".into() } else { format!("its shape is {shape:?}") }
 }

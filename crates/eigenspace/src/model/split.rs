@@ -74,6 +74,7 @@ impl EigenspaceModel {
             self.moments.split(&part.moments)
         };
         let bound = self.bound_without(part, &c, everything);
+        let truncated = self.bound.is_truncated() || part.bound.is_truncated();
         let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
         let unlike = have_different_scales(self.moments.scatter.view(), largest_eigenvalue, DIFFERENT_SCALES);
         let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SCATTER_FEATURES };
@@ -82,7 +83,7 @@ impl EigenspaceModel {
         let bound = bound.rounded(rest.rounding, &rest.spread, largest_eigenvalue);
         let allowed = -rest.allowed(&bound);
         if rest.smallest < allowed {
-            return Err(Error::NotAPart { scatter: rest.smallest, allowed });
+            return Err(Error::NotAPart { scatter: rest.smallest, allowed, truncated });
         }
         let bound = rest.clamping(bound);
         if everything {
@@ -90,7 +91,7 @@ impl EigenspaceModel {
             let excess = largest(&bound.surplus) + bound.noise;
             let greatest = rest.greatest();
             return if greatest > excess {
-                Err(Error::NotAPart { scatter: -greatest, allowed: -excess })
+                Err(Error::NotAPart { scatter: -greatest, allowed: -excess, truncated })
             } else {
                 Ok(Self { moments, components: self.components, ..Self::empty(self.features()) }
                     .carrying(&self.metadata))
@@ -98,7 +99,7 @@ impl EigenspaceModel {
         }
         for (j, (q, noise)) in moments.scatter.iter_mut().zip(&bound.scatter_noise).enumerate() {
             if *q < -*noise {
-                return Err(Error::NotAPart { scatter: *q, allowed: -*noise });
+                return Err(Error::NotAPart { scatter: *q, allowed: -*noise, truncated });
             }
             // If the remaining scatter of a feature is only rounding, use that of the directions.
             *q = if *q <= *noise { q.max(rest.said(j).min(*noise)) } else { *q };

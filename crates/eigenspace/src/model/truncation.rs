@@ -88,7 +88,7 @@ impl Truncation {
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self {
             Self::Rank(0) | Self::FrequentDirections(0) => Err(Error::Zero { what: "rank" }),
-            Self::Energy(value) => check_share(value).map(|()| self),
+            Self::Energy(value) => check_share(value, true).map(|()| self),
             Self::Tolerance(value) if !(0.0..1.0).contains(&value) => Err(Error::InvalidTolerance { value }),
             _ => Ok(self),
         }
@@ -230,7 +230,7 @@ impl Components {
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self {
             Self::Number(0) => Err(Error::Zero { what: "number of components" }),
-            Self::Share(value) => check_share(value).map(|()| self),
+            Self::Share(value) => check_share(value, false).map(|()| self),
             _ => Ok(self),
         }
     }
@@ -245,8 +245,9 @@ impl Components {
     }
 }
 
-fn check_share(value: f64) -> Result<(), Error> {
-    if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(Error::InvalidShare { value }) }
+/// Rejects a share outside (0, 1], of a truncation rule or of the components to report.
+fn check_share(value: f64, rule: bool) -> Result<(), Error> {
+    if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(Error::InvalidShare { value, rule }) }
 }
 
 /// The smallest number of leading values whose sum is at least this share of the total, up to rounding.

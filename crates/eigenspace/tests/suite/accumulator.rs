@@ -300,7 +300,7 @@ fn a_bad_cell_is_named_by_partition_row_and_column() {
     assert!(unnamed.is_empty());
     // A width that differs within a partition, and a weight.
     let error = part.absorb(&Array2::<f64>::zeros((1, 4))).unwrap_err();
-    assert_eq!(error.to_string(), "partition `2026-11/part-7`: the rows have 4 columns, the model has 3 features");
+    assert_eq!(error.to_string(), "partition `2026-11/part-7`: the rows have 4 columns, but the model has 3 features");
     let error = part.absorb(Block::from(rows.slice(s![..2, ..])).weighted(&[1.0, -1.0])).unwrap_err();
     assert!(error.to_string().contains("row 601: the weight is -1"), "{error}");
     // Rows with missing cells can be left out; they count in the numbers of rows.

@@ -50,7 +50,7 @@ fn a_bad_cell_is_named_everywhere_rows_come_in() {
 fn a_value_whose_square_would_overflow_is_refused() {
     let rows = array![[1e200, 0.0], [0.0, 1.0]];
     let (text, hint) = words(EigenspaceModel::fit(rows.view()));
-    assert_eq!(text, "row 0, column 0: the value 1e200 is too large, the limit is 1e140");
+    assert_eq!(text, "row 0, column 0: the value 1e200 is too large; the limit is 1e140");
     assert!(hint.unwrap().starts_with("divide column 0"));
     let large = array![[1e140, 0.0], [-1e140, 1.0], [0.0, 2.0]];
     let fitted = EigenspaceModel::fit(large.view()).unwrap();
@@ -71,11 +71,11 @@ fn a_wrong_width_names_both_widths() {
         words(m.covariance_times(rows.view())),
         words(FitOptions::new().stream(3).unwrap().update(rows.view())),
     ] {
-        assert_eq!(text, "the rows have 5 columns, the model has 3 features");
+        assert_eq!(text, "the rows have 5 columns, but the model has 3 features");
         assert_eq!(hint.unwrap(), "pass rows with exactly 3 columns, in the order used for fitting");
     }
     let (text, _) = words(m.reconstruct(rows.view()));
-    assert_eq!(text, "the scores have 5 columns, the model keeps 3 directions");
+    assert_eq!(text, "the scores have 5 columns, but the model keeps 3 directions");
     assert!(m.reconstruct_whitened(rows.view()).is_err());
 }
 
@@ -83,8 +83,11 @@ fn a_wrong_width_names_both_widths() {
 fn settings_that_mean_nothing_are_refused() {
     let m = model();
     for share in [0.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
-        assert!(matches!(m.with_components(share), Err(Error::InvalidShare { .. })), "{share}");
-        assert!(matches!(m.truncate(Truncation::Energy(share)), Err(Error::InvalidShare { .. })), "{share}");
+        assert!(matches!(m.with_components(share), Err(Error::InvalidShare { rule: false, .. })), "{share}");
+        assert!(
+            matches!(m.truncate(Truncation::Energy(share)), Err(Error::InvalidShare { rule: true, .. })),
+            "{share}"
+        );
         assert!(FitOptions::new().components(share).stream(3).is_err());
     }
     for tolerance in [-0.1, 1.0, f64::NAN] {
@@ -144,8 +147,12 @@ fn names_in_errors_cannot_give_orders_to_a_terminal() {
         SourceError::NoColumn { column: evil.clone(), available: list.clone() },
         SourceError::ColumnTwice { column: evil.clone() },
         SourceError::NoArray { key: evil.clone(), available: list.clone() },
-        SourceError::NotANumber { line: 1, column: evil.clone(), text: evil.clone() },
-        SourceError::ColumnType { column: evil.clone(), dtype: evil.clone() },
+        SourceError::NotANumber { line: 1, column: evil.clone(), text: evil.clone(), requested: false },
+        SourceError::WeightText { line: 1, column: evil.clone(), text: evil.clone() },
+        SourceError::CellTooLarge { line: 1, column: evil.clone(), text: evil.clone() },
+        SourceError::ColumnMissing { column: evil.clone(), available: list.clone() },
+        SourceError::ColumnType { column: evil.clone(), dtype: evil.clone(), requested: true },
+        SourceError::WeightType { column: evil.clone(), dtype: evil.clone() },
         SourceError::Malformed { format: "table", problem: evil.clone() },
         SourceError::ElementType { dtype: evil.clone() },
     ];

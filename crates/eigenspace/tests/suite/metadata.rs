@@ -106,7 +106,7 @@ fn features_of_other_names_are_refused() {
     let other = EigenspaceModel::fit(rows().view()).unwrap().with_metadata(metadata).unwrap();
     for result in [model().merge(&other, Truncation::None), model().split(&other)] {
         let error = result.unwrap_err();
-        let expected = "cannot combine different features: column 2 is `c` in one and `x` in the other";
+        let expected = "the features differ: column 2 is `c` in one and `x` in the other";
         assert_eq!(error.to_string(), expected);
         assert!(error.hint().unwrap().contains("reorder"));
     }

@@ -28,7 +28,7 @@ fn a_part_that_was_never_in_the_whole_is_refused() {
 
 fn refused(whole: &EigenspaceModel, stranger: &Array2<f64>) {
     let error = whole.split(&batch(stranger)).unwrap_err();
-    assert!(matches!(error, Error::NotAPart { scatter, allowed } if scatter < allowed), "{error:?}");
+    assert!(matches!(error, Error::NotAPart { scatter, allowed, .. } if scatter < allowed), "{error:?}");
     assert!(error.hint().is_some());
 }
 
@@ -48,7 +48,7 @@ fn models_of_different_width_are_refused_by_name() {
     for error in
         [a.split(&b).unwrap_err(), a.merge(&b, Truncation::None).unwrap_err(), a.subspace_distance(&b).unwrap_err()]
     {
-        assert_eq!(error.to_string(), "cannot combine models of 4 features and 64 features");
+        assert_eq!(error.to_string(), "the numbers of features differ: 4 features and 64 features");
     }
 }
 

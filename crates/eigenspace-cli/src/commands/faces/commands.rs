@@ -11,7 +11,7 @@ use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{read, report};
 use crate::destination::Destination;
 use crate::table::counted;
-use crate::{args, output, rows};
+use crate::{args, output, rows, warn};
 
 /// Train a recognizer on a directory with a subdirectory of images for each person.
 #[derive(Args)]
@@ -59,6 +59,9 @@ impl Train {
         let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;
+        if self.settings.requests_components() {
+            warn::of_fewer_components(recognizer.model());
+        }
         report::print(&self.output, &recognizer, self.json)
     }
 }
@@ -139,7 +142,7 @@ impl Forget {
         rows::try_output(&path)?;
         let mut after = before.clone();
         for person in &self.people {
-            let context = || format!("cannot forget `{person}` in `{}`", self.recognizer.display());
+            let context = || format!("cannot remove `{person}` from `{}`", self.recognizer.display());
             if self.image.is_empty() {
                 after = after.forget(person).with_context(context)?;
             }

@@ -15,8 +15,8 @@ use crate::commands::faces::read::{self, People};
 use crate::commands::faces::{plots, quality, strangers};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::table::{number, percent, table};
-use crate::{args, output};
+use crate::table::{counted, number, percent, table};
+use crate::{args, numbers, output};
 
 /// Number of ranks reported.
 const RANKS: usize = 5;
@@ -74,11 +74,11 @@ pub(crate) struct Evaluate {
     pixels: String,
 
     /// Number of times to run a random protocol.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = repeats)]
     repeats: u16,
 
     /// Seed for the random splits and for the order of images in perceptron training.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::whole_number::<u64>)]
     seed: u64,
 
     /// Resize images to this size.
@@ -90,11 +90,11 @@ pub(crate) struct Evaluate {
     compression: bool,
 
     /// Also measure denoising of noise with this deviation in gray values; 25 if no value is given.
-    #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25")]
+    #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25", value_parser = numbers::number)]
     denoising: Option<f64>,
 
     /// Share of new images of known people that learned thresholds accept.
-    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().get_accept())]
+    #[arg(long, value_name = "SHARE", default_value_t = FaceOptions::default().get_accept(), value_parser = numbers::number)]
     accept: f64,
 
     /// Directory for plots of curves and of the worst mistakes.
@@ -286,6 +286,10 @@ impl Evaluate {
     }
 }
 
+fn repeats(text: &str) -> Result<u16, String> {
+    numbers::whole_number_in(text, 1..=1000)
+}
+
 /// Prints the results of one protocol.
 fn print_results(
     read: &People,
@@ -297,7 +301,8 @@ fn print_results(
     let (times, first) = (splits.len(), &splits[0]);
     let repeated = if times > 1 { format!(", {times} trials") } else { String::new() };
     let (learned, tested) = (first.train.len(), first.test.len());
-    let mut text = format!("{protocol}: {learned} training images, {tested} test images{repeated}\n\n");
+    let (learned, tested) = (counted(learned as u64, "training image"), counted(tested as u64, "test image"));
+    let mut text = format!("{protocol}: {learned}, {tested}{repeated}\n\n");
     let row = |result: &Found| {
         let Found { options, summary, .. } = result;
         let mut cells = vec![

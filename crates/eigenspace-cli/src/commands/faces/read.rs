@@ -124,9 +124,12 @@ pub(crate) fn people(data: &[PathBuf], resize: Option<&str>) -> anyhow::Result<P
     if let Some(path) = read.paths.iter().find(|path| own(path)) {
         let below = read.paths.iter().any(|path| !own(path));
         let directory = path.parent().map(Path::to_owned).unwrap_or_default();
-        return Err(
-            if below { Failure::NoPerson { path: path.clone() } } else { Failure::NoPeople { directory } }.into()
-        );
+        return Err(if below {
+            Failure::NoPerson { path: path.clone(), enrolling: false }
+        } else {
+            Failure::NoPeople { directory }
+        }
+        .into());
     }
     let person = |(whose, path): (Owner, &PathBuf)| match whose {
         Owner::Person(person) => Ok(person),
@@ -149,7 +152,7 @@ pub(crate) fn more(
         (Some(person), _) => Ok(person.to_owned()),
         (None, Owner::Person(person)) => Ok(person),
         (None, Owner::Nested(directory)) => Err(Failure::Nested { path: path.clone(), directory }),
-        (None, Owner::Nobody) => Err(Failure::NoPerson { path: path.clone() }),
+        (None, Owner::Nobody) => Err(Failure::NoPerson { path: path.clone(), enrolling: true }),
     };
     let people = read.people.into_iter().zip(&read.paths).map(owner).collect::<Result<Vec<_>, _>>()?;
     Ok(People { rows: read.rows, people, names: read.names, size: read.size, depth: read.depth })

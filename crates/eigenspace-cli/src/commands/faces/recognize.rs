@@ -11,7 +11,7 @@ use crate::commands::faces::settings::Settings;
 use crate::commands::faces::{plots, read};
 use crate::commands::plot::Format;
 use crate::table::{number, table};
-use crate::{output, rows};
+use crate::{numbers, output, rows, warn};
 
 /// Recognize the people in images.
 #[derive(Args)]
@@ -33,8 +33,8 @@ pub(crate) struct Recognize {
     resize: Option<String>,
 
     /// Number of closest matches to list for each image, up to 10.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=10))]
-    matches: u8,
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = matches)]
+    matches: u16,
 
     /// Draw the images with their closest matches, as .svg or .png.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -60,6 +60,9 @@ impl Recognize {
         }
         let options = self.settings.over(recognizer.options().clone())?;
         let recognizer = recognizer.with_options(options)?;
+        if self.settings.requests_components() {
+            warn::of_fewer_components(recognizer.model());
+        }
         let read = read::images(&self.data, self.resize.as_deref(), Some(recognizer.options()))?;
         let matcher = recognizer.matcher()?;
         let context = || format!("cannot recognize `{}`", self.data[0].display());
@@ -83,6 +86,10 @@ impl Recognize {
             read.paths.iter().zip(&found).map(|(path, found)| cells(path, found, listed)).collect();
         output::data(&table(&["image", "person", "score", "distance", "to face space", "closest matches"], &rows))
     }
+}
+
+fn matches(text: &str) -> Result<u16, String> {
+    numbers::whole_number_in(text, 0..=10)
 }
 
 fn verdict(found: &Recognition) -> &str {

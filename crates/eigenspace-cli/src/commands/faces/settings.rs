@@ -3,7 +3,7 @@
 use clap::Args;
 use eigenspace::faces::FaceOptions;
 
-use crate::args;
+use crate::{args, numbers};
 
 /// How faces are recognized.
 #[derive(Args, Clone)]
@@ -33,15 +33,20 @@ pub(crate) struct Settings {
 
     /// Share of new images of known people that learned thresholds accept. By default that of the recognizer; 0.95 when
     /// training.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = numbers::number)]
     accept: Option<f64>,
 
     /// Seed for the order of images in perceptron training.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::whole_number::<u64>)]
     seed: Option<u64>,
 }
 
 impl Settings {
+    /// Whether a number of components was given on the command line.
+    pub(super) fn requests_components(&self) -> bool {
+        self.components.is_some()
+    }
+
     /// Overrides options with those given on the command line.
     pub(super) fn over(&self, mut options: FaceOptions) -> anyhow::Result<FaceOptions> {
         if let Some(text) = &self.components {

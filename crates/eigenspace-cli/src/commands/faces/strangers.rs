@@ -5,15 +5,16 @@ use serde_json::{Value, json};
 
 use crate::commands::faces::evaluate::{Found, components};
 use crate::commands::faces::read::People;
-use crate::table::table;
+use crate::table::{counted, table};
 
 /// The table of rates for every setting.
 pub(super) fn text(read: &People, results: &[Found]) -> String {
     let Some(first) = results.iter().find_map(|result| result.open.as_ref()) else { return String::new() };
     let (enrolled, outside) = sizes(read, &first.trials[0].split);
+    let people = if enrolled == 1 { "person" } else { "people" };
+    let trials = counted(first.trials.len() as u64, "trial");
     let mut text = format!(
-        "\nWith strangers: {enrolled} people enrolled, {outside} left out, {} trials; 95 % intervals over people.\n\n",
-        first.trials.len()
+        "\nWith strangers: {enrolled} {people} enrolled, {outside} left out, {trials}; 95 % intervals over people.\n\n"
     );
     let row = |result: &Found| {
         let Found { options, open, .. } = result;

@@ -18,7 +18,7 @@ fn an_array_that_is_cut_short() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
-      cause: it has 603 bytes, but its header announces 608
+      cause: it has 603 bytes, but its header says 608
 
     hint: copy the file again: it is incomplete, or still being written
     ");
@@ -26,7 +26,7 @@ fn an_array_that_is_cut_short() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from standard input
-      cause: it has 475 bytes, but its header announces 480
+      cause: it has 475 bytes, but its header says 480
 
     hint: copy the file again: it is incomplete, or still being written
     ");
@@ -44,7 +44,7 @@ fn an_array_that_is_cut_short() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from standard input
-      cause: it has 475 bytes, but its header announces 480
+      cause: it has 475 bytes, but its header says 480
 
     hint: copy the file again: it is incomplete, or still being written
     ");
@@ -57,7 +57,7 @@ fn an_array_of_complex_numbers() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
-      cause: its elements are <c16, expected real numbers
+      cause: its elements are complex numbers (<c16), expected real numbers
 
     hint: save real numbers, for example the real and the imaginary part of each number in two columns
     ");
@@ -66,7 +66,7 @@ fn an_array_of_complex_numbers() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
-      cause: its elements are <U4, expected real numbers
+      cause: its elements are text (<U4), expected real numbers
 
     hint: save the array as numbers, for example with astype(float)
     ");
@@ -88,17 +88,17 @@ fn an_array_that_is_no_table() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.npy`
-      cause: its shape is [], expected rows and columns
+      cause: it is a single number, expected rows and columns
 
-    hint: save it with one observation per row, for example with reshape(len(a), -1)
+    hint: save a table with one row for each observation
     ");
     directory.write("t.npy", npy_header("<f8", false, "(0, 3)"));
     assert_snapshot!(directory.refused("fit t.npy -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fit a model: the input has no rows
+    error: cannot fit a model: `t.npy` has no rows
 
-    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
+    hint: check that this is the right file and that it is complete
     ");
     directory.write("t.npy", npy_header("<f8", false, "(3, 0)"));
     assert_snapshot!(directory.refused("fit t.npy -o m.safetensors -q"), @"
@@ -170,6 +170,6 @@ fn tables_that_are_cut_short_or_something_else() {
     error: cannot read rows from `t.parquet`
       cause: the column `kind` holds Utf8, expected numbers
 
-    hint: leave out the column with --exclude kind, or use it as the label with --label kind
+    hint: if the model does not need the column, leave it out with --exclude kind, or use it as the label with --label kind
     ");
 }

@@ -61,7 +61,7 @@ fn damaged_images() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `new/ada/9.pgm`
-      cause: its header announces 72 bytes of pixels, but it has 67
+      cause: its header says 72 bytes of pixels, but it has 67
 
     hint: use the original file: this one is incomplete, or its newlines were converted
     ");
@@ -101,7 +101,7 @@ fn directories_without_people() {
     ----- stderr -----
     error: cannot tell whose image `known/stray.pgm` is: it is not in a person's directory
 
-    hint: move it into a directory named after the person, or use `faces enroll` with --person
+    hint: move it into a directory named after the person, or add it later with `faces enroll --person`
     ");
     assert_snapshot!(directory.refused("faces train nowhere -o r.safetensors"), @"
     exit: 2
@@ -119,7 +119,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(directory.refused("faces forget r.safetensors zoe"), @"
     exit: 2
     ----- stderr -----
-    error: cannot forget `zoe` in `r.safetensors`
+    error: cannot remove `zoe` from `r.safetensors`
       cause: unknown person `zoe`
 
     hint: choose one of: `ada`, `ben`, `cleo`
@@ -127,7 +127,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(directory.refused("faces forget r.safetensors ada --image 7.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: cannot forget `ada` in `r.safetensors`
+    error: cannot remove `ada` from `r.safetensors`
       cause: `ada` has no image named `7.pgm`
 
     hint: choose one of: `1.pgm`, `2.pgm`, `3.pgm`
@@ -135,7 +135,7 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(directory.refused("faces forget r.safetensors ada ben cleo"), @"
     exit: 2
     ----- stderr -----
-    error: cannot forget `cleo` in `r.safetensors`
+    error: cannot remove `cleo` from `r.safetensors`
       cause: cannot forget the last person
 
     hint: remove the file instead: a recognizer has at least one person
@@ -162,7 +162,7 @@ fn people_who_are_not_there_or_there_already() {
     ----- stderr -----
     error: cannot tell whose image `loose.pgm` is: it is not in a person's directory
 
-    hint: move it into a directory named after the person, or use `faces enroll` with --person
+    hint: move it into a directory named after the person, or name the person with --person
     ");
 }
 
@@ -188,7 +188,7 @@ fn one_image_of_each_and_one_person_only() {
     error: cannot run the protocol first-1 on `single`
       cause: cannot use the protocol first-1: it needs 2 images of each person, and `ada` has 1
 
-    hint: add images of this person, leave the person out, or train on fewer images
+    hint: add images of this person, or leave the person out
     ");
     people::write(&directory, "lonely", 1, 1..=4);
     directory.done("faces train lonely -o one.safetensors -q");
@@ -285,7 +285,7 @@ fn forgetting_what_was_dropped() {
     assert_snapshot!(directory.refused("faces forget r.safetensors ada"), @"
     exit: 2
     ----- stderr -----
-    error: cannot forget `ada` in `r.safetensors`
+    error: cannot remove `ada` from `r.safetensors`
       cause: cannot forget the image `1.pgm` of `ada`: directions that it contributed to were dropped
 
     hint: train again on the remaining images; without --max-rank nothing is dropped, and anybody can be forgotten
@@ -447,10 +447,32 @@ fn nothing_and_too_much() {
     let ended = command.args(["--classifier", " "]).output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ended.stderr).contains("invalid list of classifiers: expected at least one"));
-    assert!(directory.refused("faces recognize r.safetensors known --matches 11").err.contains("11 is not in 0..=10"));
+    assert!(
+        directory
+            .refused("faces recognize r.safetensors known --matches 11")
+            .err
+            .contains("expected a whole number from 0 to 10")
+    );
     assert!(
         directory.refused("faces recognize r.safetensors known --classifier knn:1000000").err.contains("at most 1000")
     );
+}
+
+#[test]
+fn fewer_components_than_requested_are_a_warning() {
+    let directory = directory();
+    let said = directory.run("faces train known -k 99 -o r.safetensors");
+    let warning = "warning: 99 components were requested, but the model has 8: 9 rows span at most 8 directions\n";
+    assert!(said.code == Some(0) && said.err.contains(warning), "{said}");
+    // The default is not a request.
+    assert!(!directory.run("faces train known -o r.safetensors").err.contains("warning"));
+    assert!(directory.run("faces recognize r.safetensors known -k 99").err.contains(warning));
+}
+
+#[test]
+fn a_protocol_for_fewer_images_is_suggested() {
+    let said = directory().refused("faces evaluate known --protocol random-9");
+    assert!(said.err.ends_with(", or use for example --protocol random-2\n"), "{said}");
 }
 
 #[test]

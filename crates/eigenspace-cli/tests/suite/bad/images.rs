@@ -19,7 +19,7 @@ fn an_image_that_was_converted_as_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
-      cause: its header announces 12 bytes of pixels, but it has 15
+      cause: its header says 12 bytes of pixels, but it has 15
 
     hint: use the original file: the newlines of this one were probably converted, or something was appended
     ");
@@ -28,7 +28,7 @@ fn an_image_that_was_converted_as_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `faces/2.pgm`
-      cause: its header announces 12 bytes of pixels, but it has 9
+      cause: its header says 12 bytes of pixels, but it has 9
 
     hint: use the original file: this one is incomplete, or its newlines were converted
     ");

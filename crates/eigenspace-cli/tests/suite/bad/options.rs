@@ -70,7 +70,7 @@ fn rules_of_truncation() {
     ----- stderr -----
     error: invalid share of variance 2: expected a number above 0 and at most 1
 
-    hint: use a share between 0 and 1, for example 0.95; for a number of components, use a whole number
+    hint: use a share between 0 and 1, for example 0.99; to keep a number of directions, use the rule rank:2
     ");
     assert_snapshot!(directory.refused("fit t.csv --truncation tolerance:-1 -o m.safetensors"), @"
     exit: 2
@@ -172,7 +172,7 @@ fn options_that_clap_refuses() {
     assert_snapshot!(directory.refused("inspect m.safetensors --threads 0"), @"
     exit: 2
     ----- stderr -----
-    error: invalid value '0' for '--threads <N>': 0 is not in 1..=1024
+    error: invalid value '0' for '--threads <N>': expected a whole number from 1 to 1024
 
     For more information, try '--help'.
     ");
@@ -188,13 +188,25 @@ fn options_that_would_be_ignored_are_refused() {
         said.err.lines().next().unwrap().to_owned()
     };
     assert_snapshot!(reason("fit t.csv -o n --header --no-header"), @"error: the argument '--header' cannot be used with '--no-header'");
-    assert_snapshot!(reason("fit t.csv -o n --checkpoint c --every 0"), @"error: invalid value '0' for '--every <ROWS>': 0 is not in 1..18446744073709551615");
+    assert_snapshot!(reason("fit t.csv -o n --checkpoint c --every 0"), @"error: invalid value '0' for '--every <ROWS>': expected a whole number of at least 1");
     assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 is named twice");
-    assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: --row is for strip only");
-    assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: --confidence is for monitor only");
-    assert_snapshot!(reason("plot circle m t.csv -o s.svg"), @"error: cannot draw a circle plot with DATA: DATA is for scatter, strip, biplot, monitor only");
+    assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: only strip uses it");
+    assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: only monitor uses it");
+    assert_snapshot!(reason("plot circle m t.csv -o s.svg"), @"error: cannot draw a circle plot with DATA: only scatter, strip, biplot and monitor use it");
     assert_snapshot!(reason("project m t.csv --label a -o z.npy"), @"error: cannot write labels to `z.npy`: a NumPy array holds only numbers");
     assert_snapshot!(reason("project m t.csv --weights w.csv -o z.csv"), @"error: cannot use weights here: they do not change the scores of a row");
+    assert_snapshot!(reason("plot scatter m t.csv --weights w.csv -o s.svg"), @"error: cannot use weights here: they do not change a plot");
+    assert!(directory.refused("project m t.csv --weights w.csv").err.ends_with("\nhint: leave out --weights\n"));
+    assert_snapshot!(reason("plot scree m --label a -o s.svg"), @"error: cannot draw a scree plot with --label: only scatter, strip, biplot and monitor use it");
+    assert_snapshot!(reason("plot gallery m --format csv --shape 2x2 -o s.svg"), @"error: cannot draw a gallery plot with --format: only scatter, strip, biplot and monitor use it");
+    assert_snapshot!(reason("plot circle m --missing skip -o s.svg"), @"error: cannot draw a circle plot with --missing: only scatter, strip, biplot and monitor use it");
+    assert_snapshot!(reason("plot biplot m t.csv --axes 1,2,3 -o s.svg"), @"error: invalid axes: expected two components for a biplot, found 3");
+    assert_snapshot!(reason("plot gallery m --tiles 0 -o s.svg"), @"error: invalid value '0' for '--tiles <N>': expected a whole number of at least 1");
+    assert_snapshot!(reason("plot scatter m t.csv --axes a,b -o s.svg"), @"error: invalid value 'a' for '--axes <I,J[,K]>': expected whole numbers, for example 1,2");
+    assert_snapshot!(reason("plot strip m t.csv --steps 5,x -o s.svg"), @"error: invalid value 'x' for '--steps <K,…>': expected whole numbers, for example 1,2");
+    assert_snapshot!(reason("fit t.csv --half-life abc -o n"), @"error: invalid value 'abc' for '--half-life <ROWS>': expected a number");
+    assert_snapshot!(reason("fit t.csv --block-rows x -o n"), @"error: invalid value 'x' for '--block-rows <N>': expected a whole number");
+    assert_snapshot!(reason("fit t.csv --decimal x -o n"), @"error: invalid value 'x' for '--decimal <CHAR>': expected a comma or a point");
     assert_snapshot!(reason("compare m m --within nan"), @"error: invalid value 'nan' for '--within <SINE>': expected a number that is 0 or more, such as 1e-6");
     assert_snapshot!(reason("plot monitor m t.csv --confidence 1e-300 -o s.svg"), @"error: invalid confidence 1e-300: expected a share from 0.001 to 0.999999999");
 }
@@ -232,6 +244,42 @@ fn a_flag_takes_no_value() {
         let said = directory.refused(line);
         assert!(said.err.contains(": it takes no value\n\nhint: use --"), "{line}\n{said}");
     }
+}
+
+#[test]
+fn standardizing_is_a_setting_of_fit() {
+    assert_snapshot!(directory().refused("update m.safetensors t.csv --standardize"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot use --standardize here
+
+    hint: set it with `eigenspace fit --standardize`; all other commands use the setting of the model
+    ");
+}
+
+#[test]
+fn plots_that_need_more_components_or_rows_than_the_model_has() {
+    let directory = Directory::with("two.csv", "a,b,c\n1,2,5\n1,3,9\n");
+    directory.done("fit two.csv -o two -q");
+    assert_snapshot!(directory.refused("plot monitor two two.csv -o s.svg"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot compute the limit of T²: it needs more than 2 rows, and the model has 2
+
+    hint: add rows with `eigenspace update`
+    ");
+    assert_snapshot!(directory.refused("plot biplot two two.csv -o s.svg"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot use component 2: the model reports 1 component
+
+    hint: the model keeps only 1 direction; choose another kind of plot, or fit a model with more columns and rows
+    ");
+    directory.write("t.csv", csv(&table(20, 4, 71)));
+    directory.done("fit t.csv -k 1 -o m -q");
+    let said = directory.refused("plot scatter m t.csv -o s.svg");
+    assert!(said.err.ends_with("hint: use -k 2\n"), "{said}");
+    directory.done("plot scatter m t.csv -k 2 -o s.svg");
 }
 
 #[test]

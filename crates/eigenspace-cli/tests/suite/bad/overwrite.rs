@@ -26,7 +26,7 @@ fn what_is_read_is_never_written_over() {
         "fit *.csv -o t.csv",
         "fit t.csv --weights w.csv -o w.csv",
         "fit t.csv -o n --checkpoint t.csv",
-        "fit t.csv -o n --checkpoint n",
+        "fit t.csv --weights w.csv -o n --checkpoint w.csv",
         "update m t.csv -o t.csv",
         "project m t.csv -o t.csv",
         "reconstruct m z.csv -o z.csv",
@@ -37,6 +37,13 @@ fn what_is_read_is_never_written_over() {
     directory.done("fit t.csv -o m.npy --quiet");
     assert!(directory.refused("project m.npy t.csv -o m.npy").err.contains(OVER));
     assert!(directory.refused("reconstruct m.npy z.csv -o m.npy").err.contains(OVER));
+    let said = directory.refused("fit t.csv -o n --checkpoint n");
+    assert!(said.err.starts_with("error: cannot use `n` for both the checkpoint and the model\n"), "{said}");
+    for line in ["fit t.csv -o n --checkpoint t.csv", "fit t.csv -o n --checkpoint n", "fit t.csv -o n --checkpoint m"]
+    {
+        let said = directory.refused(line);
+        assert!(said.err.ends_with("hint: name another file with --checkpoint; nothing was changed\n"), "{said}");
+    }
 }
 
 #[test]

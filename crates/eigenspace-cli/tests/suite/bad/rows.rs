@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::files::{csv, gzip, npy};
+use crate::files::{csv, gzip, npy, pgm};
 use crate::oracle::table;
 use crate::support::Directory;
 
@@ -27,9 +27,9 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.csv", "a,b,c\n").refused("fit e.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fit a model: the input has no rows
+    error: cannot fit a model: `e.csv` has no rows
 
-    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
+    hint: check that this is the right file and that it is complete
     ");
     assert_snapshot!(fitted_and("e.npy", "").refused("fit e.npy -o m.safetensors"), @"
     exit: 2
@@ -50,9 +50,9 @@ fn no_rows() {
     assert_snapshot!(fitted_and("e.csv", "a,b\n1,\n,2\n").refused("fit e.csv --missing skip -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: cannot fit a model: the input has no rows
+    error: cannot fit a model: all 2 rows have missing cells and were skipped
 
-    hint: check that the files are not empty; --missing skip also leaves out rows with missing cells
+    hint: fill missing cells with --missing impute, or leave out the columns that have many of them
     ");
     assert_snapshot!(Directory::new().refused_with("fit - -o m.safetensors", b""), @"
     exit: 2
@@ -60,7 +60,7 @@ fn no_rows() {
     error: cannot read rows from standard input
       cause: it has no rows
 
-    hint: check that this is the right file and that it is complete
+    hint: check the command before the pipe
     ");
 }
 
@@ -87,10 +87,9 @@ fn another_width_than_the_model() {
     assert_snapshot!(directory.refused("update m.safetensors other.csv"), @"
     exit: 2
     ----- stderr -----
-    error: cannot read rows from `other.csv`
-      cause: there is no column `c`
+    error: cannot use `other.csv`: the model needs the column `c`, and the file does not have it
 
-    hint: the columns are: `a`, `b`, `z`
+    hint: rename the columns; the file has: `a`, `b`, `z`
     ");
 }
 
@@ -103,7 +102,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: leave out the column with --exclude b, or use it as the label with --label b
+    hint: if the model does not need the column, leave it out with --exclude b, or use it as the label with --label b
     ");
     assert_snapshot!(directory.refused("update m.safetensors t2.csv -q"), @"
     exit: 2
@@ -111,7 +110,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: leave out the column with --exclude b, or use it as the label with --label b
+    hint: if the model does not need the column, leave it out with --exclude b, or use it as the label with --label b
     ");
     directory.write("nameless.csv", "1,2,3\n4,five,6\n");
     assert_snapshot!(directory.refused("project m.safetensors nameless.csv -o c.csv"), @"
@@ -120,7 +119,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `nameless.csv`
       cause: line 2, column 1: `five` is not a number
 
-    hint: leave out the column with --exclude 1, or use it as the label with --label 1
+    hint: if the model does not need the column, leave it out with --exclude 1, or use it as the label with --label 1
     ");
 }
 
@@ -133,7 +132,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("update m.safetensors holes.csv -q"), @"
     exit: 2
@@ -141,7 +140,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("project m.safetensors holes.csv -o c.npy -q"), @"
     exit: 2
@@ -149,7 +148,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     let mut rows = table(9000, 3, 43);
     rows[8999][1] = f64::NAN;
@@ -171,48 +170,6 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
 
     hint: leave out the row or the column
     ");
-}
-
-#[test]
-fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
-    let directory = fitted_and("quoted.csv", "a,b,c\n1,\"2,5\",3\n");
-    assert_snapshot!(directory.refused("fit quoted.csv -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: cannot read rows from `quoted.csv`
-      cause: line 2, column `b`: `2,5` is not a number
-
-    hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; remove commas that separate thousands
-    ");
-    directory.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
-    assert_snapshot!(directory.refused("fit europe.csv -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: cannot read rows from `europe.csv`
-      cause: line 2 has 3 columns, expected 1
-
-    hint: try --delimiter ';': the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma
-    ");
-    directory.done("fit europe.csv --decimal , -o m.safetensors -q");
-    directory.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
-    assert_snapshot!(directory.refused("fit marks.csv -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: cannot read rows from `marks.csv`
-      cause: line 2, column `b`: `-` is not a number
-
-    hint: if `-` stands for a missing value, add --na=-; otherwise leave out the column with --exclude b
-    ");
-    assert_snapshot!(directory.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
-    exit: 2
-    ----- stderr -----
-    error: cannot read rows from `marks.csv`
-      cause: line 2, column `b`: the cell is empty or contains a word for a missing value
-
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip, or the column with --exclude b
-    ");
-    let said = directory.run("fit marks.csv --na -,-999 --missing skip -o m.safetensors");
-    assert!(said.err.contains("left out 2 rows"), "{}", said.err);
 }
 
 #[test]
@@ -246,7 +203,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 3 has 2 columns, expected 3
 
-    hint: all rows must have 3 columns, like the first
+    hint: all rows must have 3 columns, like the first; check this line for an unclosed quotation mark, and remove it if it is a comment
     ");
     directory.write("ragged.csv", "1,2,3\n4,5,6,7\n");
     assert_snapshot!(directory.refused("fit ragged.csv -o m.safetensors -q"), @"
@@ -255,7 +212,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 2 has 4 columns, expected 3
 
-    hint: all rows must have 3 columns, like the first
+    hint: all rows must have 3 columns, like the first; put cells that contain the delimiter in quotation marks
     ");
 }
 
@@ -275,9 +232,9 @@ fn files_with_other_columns_than_the_first() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `narrow.csv`
-      cause: it has 2 columns, expected 3
+      cause: it has no column `c`, which the earlier files have
 
-    hint: pass rows with 3 columns
+    hint: use only columns that all files have, with --columns; this file has: `a`, `b`
     ");
 }
 
@@ -372,7 +329,7 @@ fn text_that_is_not_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.csv.gz`
-      cause: not a valid CSV: its gzip is cut short
+      cause: not a valid CSV file: its gzip data is incomplete
 
     hint: check that the file is complete and has the format that its name suggests, or name the format with --format
     ");
@@ -381,7 +338,7 @@ fn text_that_is_not_text() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `latin.csv`
-      cause: not a valid CSV: line 1 is not UTF-8
+      cause: not a valid CSV file: line 1 is not UTF-8
 
     hint: save the file as UTF-8 text
     ");
@@ -401,23 +358,6 @@ fn a_column_without_a_name_of_its_own_is_called_by_its_number() {
 }
 
 #[test]
-fn cells_that_something_else_separates() {
-    for (text, option) in [
-        ("a|b\n1|2\n", "--delimiter '|'"),
-        ("1 2 3\n4 5 6\n", "--delimiter ' '"),
-        ("a;b\n1;2\n", "--delimiter ';'"),
-        ("a\tb\n1\t2\n", "--delimiter tab"),
-    ] {
-        let directory = Directory::with("t.csv", text);
-        let said = directory.refused("fit t.csv -o m -q");
-        assert!(said.err.contains(&format!("hint: try {option}: ")), "{text}\n{said}");
-    }
-    let directory = Directory::with("t.csv", b"gr\xf6sse,b\n1,2\n");
-    let said = directory.refused("fit t.csv -o m -q");
-    assert!(said.err.ends_with("hint: save the file as UTF-8 text\n"), "{said}");
-}
-
-#[test]
 fn formats_that_cannot_come_from_standard_input() {
     let directory = Directory::new();
     for format in ["parquet", "arrow", "npz", "images"] {
@@ -427,20 +367,29 @@ fn formats_that_cannot_come_from_standard_input() {
 }
 
 #[test]
-fn a_missing_cell_of_an_array_has_a_hint_that_works() {
-    let rows = vec![vec![1.0, 2.0], vec![3.0, f64::NAN], vec![4.0, 1.0], vec![9.0, 1.0]];
-    let directory = Directory::with("t.npy", npy(&rows, "<f8", false));
-    let said = directory.refused("fit t.npy -o m -q");
-    assert!(said.err.contains("--missing impute") && !said.err.contains("--exclude"), "{said}");
-    directory.done("fit t.npy --missing skip -o m -q");
+fn notes_beside_tables_are_left_out_with_a_notice() {
+    let directory = Directory::with("tables/1.csv", "a,b\n1,2\n2,5\n4,4\n");
+    directory.write("tables/2.csv", "a,b\n3,3\n");
+    directory.write("tables/notes.txt", "measured on Monday\n");
+    let said = directory.run("fit tables -o m");
+    assert!(said.err.contains("left out `notes.txt`, because the directory has files of other formats"), "{said}");
+    assert!(directory.done("inspect m --json").contains("\"count\": 4"));
+    // Text alone is a table.
+    directory.write("text/a.txt", "a,b\n1,2\n2,5\n4,4\n");
+    let said = directory.run("fit text -o n");
+    assert!(said.code == Some(0) && !said.err.contains("left out"), "{said}");
 }
 
 #[test]
-fn points_in_text_are_decimal_marks_only_if_there_is_another_one() {
-    let directory = Directory::with("t.csv", "a;b\n1,5;2,5\n2,5;4.5\n");
-    let said = directory.refused("fit t.csv --delimiter ; --decimal , -o m");
-    assert!(said.err.contains("hint: if the point is the decimal mark, leave out --decimal;"), "{said}");
-    directory.write("dates.csv", "a,b\n1,12.05.2020\n2,13.05.2020\n");
-    let said = directory.refused("fit dates.csv -o m");
-    assert!(said.err.contains("hint: leave out the column with --exclude b"), "{said}");
+fn images_beside_tables_are_left_out_with_a_notice() {
+    let directory = Directory::with("mixed/1.csv", "a,b\n1,2\n2,5\n4,4\n");
+    directory.write("mixed/1.pgm", pgm(2, 2, |at| at as u8));
+    directory.write("mixed/more/2.pgm", pgm(2, 2, |at| at as u8 + 3));
+    let said = directory.run("fit mixed -o m");
+    let notice = "2 images were left out, because the directory has tables or arrays; to read the images instead, use --format images\n";
+    assert!(said.err.starts_with(notice), "{said}");
+    assert_eq!(directory.json("inspect m --json")["features"], 2);
+    let said = directory.run("fit mixed --format images -o m");
+    assert!(!said.err.contains("left out"), "{said}");
+    assert_eq!(directory.json("inspect m --json")["features"], 4);
 }

@@ -90,7 +90,7 @@ fn a_hint_can_be_pasted_into_a_shell() {
         let directory = with_names(&["x", "y", name], "oak");
         let said = directory.refused("fit t.csv -o m");
         is_quiet(&said);
-        let hint = said.err.split("hint: leave out the column with ").nth(1).unwrap();
+        let hint = said.err.split("hint: if the model does not need the column, leave it out with ").nth(1).unwrap();
         let (exclude, label) = hint.split_once(", or use it as the label with ").unwrap();
         for option in [exclude, label.trim_end()] {
             let line = format!("\"$0\" fit t.csv -o m -q {option}");

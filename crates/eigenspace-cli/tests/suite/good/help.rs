@@ -29,7 +29,7 @@ const OPTIONS: [(&str, &str); 19] = [
     ("completions", ""),
     ("man", ""),
 ];
-const INPUT: &str = "--columns --exclude --label --weight-column --weights --header --no-header --delimiter --decimal --na --keep-index --key \
+const INPUT: &str = "--columns --exclude --label --weight-column --header --no-header --delimiter --decimal --na --keep-index --key \
                      --resize --color --format";
 const RECOGNIZER: &str = "--components --classifier --metric --unknown --not-a-face --accept --seed";
 const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting --half-life --missing";
@@ -77,9 +77,11 @@ fn the_help_of_every_command_explains_its_options() {
     for (command, own) in OPTIONS {
         let help = directory.done(&format!("{command} --help"));
         let input = if ["fit", "update", "project", "reconstruct", "plot"].contains(&command) { INPUT } else { "" };
+        // Weights do not change scores, reconstructed rows or plots.
+        let weights = if ["fit", "update"].contains(&command) { "--weights" } else { "" };
         let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
         let recognizer = if ["faces train", "faces recognize"].contains(&command) { RECOGNIZER } else { "" };
-        let mut expected: Vec<&str> = [own, input, model, recognizer, "--help --quiet --threads"]
+        let mut expected: Vec<&str> = [own, input, weights, model, recognizer, "--help --quiet --threads"]
             .iter()
             .flat_map(|options| options.split_whitespace())
             .collect();

@@ -112,7 +112,7 @@ fn merge_keeps_what_the_models_share_and_says_so() {
             1         4.87596   0.402965  83.82 %     83.82 %
             2         1.81010  0.0555335  11.55 %     95.37 %
     ----- stderr -----
-    the models differ in column names, image size or --standardize; the result keeps only what they share
+    the models differ in column names; the result keeps only what they share
     ");
     let other_order = directory.run("merge nameless.safetensors left.safetensors -k 2 -o m.safetensors");
     assert_eq!(other_order.err, said.err);

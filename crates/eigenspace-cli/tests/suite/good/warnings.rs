@@ -21,26 +21,37 @@ fn fewer_components_than_requested_are_a_warning() {
     assert_snapshot!(warning("update m t.csv"), @"warning: 50 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("merge m m -k 7 -o n"), @"warning: 7 components were requested, but the model has 4: the rows have only 4 features");
     assert_snapshot!(warning("fit t.csv -k 4 -o m"), @"none");
+    directory.write("same.csv", "1,2\n1,2\n1,2\n");
+    assert_snapshot!(warning("fit same.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 0: all rows are equal");
+    assert_snapshot!(warning("fit same.csv -k 2 --uncentered -o m"), @"warning: 2 components were requested, but the model has 1: the data has only 1 direction above rounding");
+    directory.write("one.csv", "1,2\n");
+    assert_snapshot!(warning("fit one.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 0: a single row has no variance");
+    assert_snapshot!(warning("fit one.csv -k 2 --uncentered -o m"), @"warning: 2 components were requested, but the model has 1: 1 row spans at most 1 direction");
     directory.write("few.csv", csv(&table(3, 4, 7)));
-    assert_snapshot!(warning("fit few.csv -k 4 -o m"), @"warning: 4 components were requested, but the model has 2: 3 rows span no more directions");
+    assert_snapshot!(warning("fit few.csv -k 4 -o m"), @"warning: 4 components were requested, but the model has 2: 3 rows span at most 2 directions");
     let line: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i), 2.0 * f64::from(i), 1.0]).collect();
     directory.write("line.csv", csv(&line));
     assert_snapshot!(warning("fit line.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 1: the data has only 1 direction above rounding");
 }
 
 #[test]
-fn a_useless_bound_comes_with_a_remedy() {
+fn a_large_bound_comes_with_a_remedy() {
     // All directions are equal, so what is dropped is as large as what is kept.
     let cell = |i: usize, j: usize| if (i * 7) % 60 == j { 1.0 } else { 0.0 };
     let rows: Vec<Vec<f64>> = (0..300).map(|i| (0..60).map(|j| cell(i, j)).collect()).collect();
     let directory = Directory::with("t.npy", npy(&rows, "<f8", false));
     directory.done("fit t.npy --engine factor --max-rank 2 -k 2 --block-rows 20 -o m -q");
     let said = directory.done("inspect m");
-    assert!(said.contains("certificate  no useful bound: "), "{said}");
+    assert!(said.contains("certificate  large error bound: eigenvalues may be off by up to "), "{said}");
+    let remedy = "remedy       fit again with --engine scatter, which is exact and needs 1 MiB for 60 features; \
+                  if `merge` dropped directions, merge again without --max-rank and --truncation\n";
+    assert!(said.contains(remedy), "{said}");
     assert!(
-        said.contains("remedy       fit again with --engine scatter, which is exact and needs 1 MiB for 60 features\n"),
+        said.contains("angle        no bound on the angle between the 2 components and the exact ones\n"),
         "{said}"
     );
+    let said = directory.done("inspect m -k 1");
+    assert!(said.contains("angle        no bound on the angle between the component and the exact one\n"), "{said}");
 }
 
 #[test]

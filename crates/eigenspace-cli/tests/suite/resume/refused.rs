@@ -155,6 +155,14 @@ fn bytes_that_are_no_checkpoint() {
     assert_snapshot!(directory.refused(&format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
+    error: cannot resume from `f.ckpt`: it is not a checkpoint
+
+    hint: name another file with --checkpoint; nothing was changed
+    ");
+    directory.write("f.ckpt", "eigenspace checkpoint 1\nthe state of another version");
+    assert_snapshot!(directory.refused(&format!("fit t.csv {FIT}")), @"
+    exit: 2
+    ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`
       cause: it is not a checkpoint of this version of eigenspace
 
@@ -163,9 +171,9 @@ fn bytes_that_are_no_checkpoint() {
     assert_snapshot!(directory.refused("fit t.csv -o m.safetensors --checkpoint t.csv"), @"
     exit: 2
     ----- stderr -----
-    error: cannot write `t.csv`: the same command reads it
+    error: cannot write the checkpoint to `t.csv`: the same command reads it
 
-    hint: name another file with -o; nothing was changed
+    hint: name another file with --checkpoint; nothing was changed
     ");
 }
 

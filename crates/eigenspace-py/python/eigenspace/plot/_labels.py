@@ -63,7 +63,7 @@ def labels_of(labels: Any, n: int) -> Labels:
     if array.ndim != 1:
         raise EigenspaceError(f"the labels have {array.ndim} dimensions, expected one label for each row")
     if len(array) != n:
-        raise EigenspaceError(f"there are {len(array)} labels for {n} rows, expected one label for each row")
+        raise EigenspaceError(f"expected {n} labels, one for each row; found {len(array)}")
     values = _numbers(array)
     if values is not None:
         present = np.unique(values[np.isfinite(values)])

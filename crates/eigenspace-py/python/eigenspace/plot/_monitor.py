@@ -37,7 +37,7 @@ def monitor(
     labels: Any = None,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw T² against Q, with their limits; mark rows beyond a limit and name the furthest.
+    """Draw T² against Q, with their limits; mark rows beyond a limit and name the farthest.
 
     For a standardized estimator, T² and Q are those of the standardized rows.
 
@@ -59,7 +59,7 @@ def monitor(
     limits = np.array(source.core.limits(confidence))
     classes = labels_of(labels, len(readings))
     if names is not None and len(names) != len(readings):
-        raise EigenspaceError(f"there are {len(names)} names for {len(readings)} rows, expected one for each row")
+        raise EigenspaceError(f"expected {len(readings)} names, one for each row; found {len(names)}")
     if source.core.n_components == source.core.rank and source.core.certificate().is_exact:
         text = "every direction is a component, so Q is only rounding error: pass a smaller n_components"
         warnings.warn(text, UserWarning, stacklevel=2)
@@ -113,7 +113,7 @@ def _limits(ax: Axes, limits: Floats, confidence: float) -> None:
 
 
 def _mark(ax: Axes, places: Floats, classes: Labels, beyond: NDArray[np.intp], n: int, *, own: bool) -> None:
-    """Outline the rows beyond a limit; if there are many, only the furthest, to keep them visible."""
+    """Outline the rows beyond a limit; if there are many, only the farthest, to keep them visible."""
     labeled = classes.values is not None or classes.names != [""]
     fill = "none" if labeled else VERMILION
     size = 26.0 if n > 500 else 44.0

@@ -65,7 +65,7 @@ class PlotSource:
         """Return the rows unchanged after checking their shape."""
         found = array_of(X).shape
         if found[1] != self.features:
-            raise EigenspaceError(f"X has {found[1]} columns, the model has {self.features} features")
+            raise EigenspaceError(f"X has {found[1]} columns, but the model has {self.features} features")
         if found[0] == 0:
             raise EigenspaceError("X has no rows, expected at least 1")
         return X
@@ -117,7 +117,7 @@ class PlotSource:
         if names is None:
             return [f"c{j}" for j in range(self.features)]
         if len(names) != self.features:
-            raise EigenspaceError(f"there are {len(names)} names for {self.features} features, expected one for each")
+            raise EigenspaceError(f"expected {self.features} names, one for each feature; found {len(names)}")
         return [str(name) for name in names]
 
 

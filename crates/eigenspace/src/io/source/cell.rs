@@ -19,6 +19,8 @@ const SHOWN_CHARACTERS: usize = 40;
 pub(super) enum NoNumber {
     /// It is text.
     Text(String),
+    /// It is a number that is too large for a 64-bit float.
+    TooLarge(String),
     /// It is not valid UTF-8.
     Encoding,
 }
@@ -50,12 +52,21 @@ impl Notation {
         }
         let text = std::str::from_utf8(cell).map_err(|_| NoNumber::Encoding)?;
         match self.parse(text) {
+            // The word for infinity has no digits.
+            Some(number) if number.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) => {
+                Err(NoNumber::TooLarge(shown(text)))
+            }
             Some(number) => Ok(number),
             None if MISSING_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) => Ok(f64::NAN),
             None if text.eq_ignore_ascii_case("true") => Ok(1.0),
             None if text.eq_ignore_ascii_case("false") => Ok(0.0),
             None => Err(NoNumber::Text(shown(text))),
         }
+    }
+
+    /// Whether a cell is a number or missing, even if the number is too large.
+    pub(super) fn is_number(&self, cell: &[u8]) -> bool {
+        matches!(self.number(cell), Ok(_) | Err(NoNumber::TooLarge(_)))
     }
 
     /// The number at the start of a text and its length, if it is one that [`number`](Self::number) would find in a cell
@@ -81,10 +92,9 @@ impl Notation {
     }
 }
 
-/// The beginning of a text, for an error message of one line.
+/// The beginning of a text, for an error message.
 fn shown(text: &str) -> String {
-    let clean = |character: char| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character };
-    let mut short: String = text.chars().take(SHOWN_CHARACTERS).map(clean).collect();
+    let mut short: String = text.chars().take(SHOWN_CHARACTERS).collect();
     if text.chars().nth(SHOWN_CHARACTERS).is_some() {
         short.push('…');
     }
@@ -147,9 +157,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_beyond_64_bits_is_too_large_and_infinity_is_not() {
+        for text in ["1e999", "-2.5E400"] {
+            assert_eq!(number(text.as_bytes()), Err(NoNumber::TooLarge(text.into())));
+        }
+        for (text, value) in [("inf", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY), ("1e-999", 0.0)] {
+            assert_eq!(number(text.as_bytes()), Ok(value), "{text}");
+        }
+        let notation = Notation::new(&ReadOptions::default(), b',').expect("a point");
+        assert!(notation.is_number(b"1e999") && notation.is_number(b"") && !notation.is_number(b"a"));
+    }
+
+    #[test]
     fn text_is_refused_and_shown_in_short() {
         assert_eq!(number(b" 1,5 "), Err(NoNumber::Text("1,5".into())));
-        assert_eq!(number(b"a\nb"), Err(NoNumber::Text("a\u{fffd}b".into())));
+        assert_eq!(number(b"a\nb"), Err(NoNumber::Text("a\nb".into())));
         assert_eq!(number(&[b'x'; 100]), Err(NoNumber::Text(format!("{}…", "x".repeat(40)))));
         assert_eq!(number(b"\xff"), Err(NoNumber::Encoding));
     }

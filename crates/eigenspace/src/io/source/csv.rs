@@ -15,7 +15,7 @@ use csv::ByteRecord;
 use ndarray::Array2;
 
 use crate::io::error::Error;
-use crate::io::error::at;
+use crate::io::error::{at, of_weights};
 use crate::io::source::block::own_name;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
@@ -45,7 +45,7 @@ pub(super) fn from_reader(
 }
 
 fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &ReadOptions) -> Result<Text, Error> {
-    let (name, separator) = if format == Format::Tsv { ("TSV", b'\t') } else { ("CSV", b',') };
+    let (name, separator) = if format == Format::Tsv { ("TSV file", b'\t') } else { ("CSV file", b',') };
     let separator = if options.decimal == Some(separator) { b';' } else { separator };
     let delimiter = options.delimiter.unwrap_or(separator);
     let notation = Notation::new(options, delimiter).map_err(at(path))?;
@@ -55,19 +55,20 @@ fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &Rea
     }
     let has_header = match options.header {
         Some(has_header) => has_header,
-        None => numbers_columns(&lines.record) || !lines.record.iter().all(|cell| notation.number(cell).is_ok()),
+        None => numbers_columns(&lines.record) || !lines.record.iter().all(|cell| notation.is_number(cell)),
     };
     let count = lines.record.len();
     let names = if has_header { Some(header(&lines)?) } else { None };
     let choice = Choice::new(count, names.as_deref(), options).map_err(at(path))?;
     let mut columns = Columns { notices: choice.notices(), ..columns(&choice, count, names.as_deref()) };
-    let numbers = lines.record.iter().filter(|cell| !cell.trim_ascii().is_empty() && notation.number(cell).is_ok());
+    let numbers = lines.record.iter().filter(|cell| !cell.trim_ascii().is_empty() && notation.is_number(cell));
     let numbers = numbers.count();
     if has_header && options.header.is_none() && !numbers_columns(&lines.record) && 2 * numbers >= count {
         columns.notices.push(Notice::NumbersInHeader { numbers, cells: count });
     }
     let plain = Plain::new(&choice, count, &notation, delimiter);
-    Ok(Text { lines, notation, plain, delimiter, count, names, choice, columns, held: !has_header, row: 0 })
+    let requested = options.columns.is_some();
+    Ok(Text { lines, notation, plain, delimiter, count, names, choice, requested, columns, held: !has_header, row: 0 })
 }
 
 /// Whether a line is an empty cell followed by 0, 1, 2, …: the header of an index and of unnamed columns.
@@ -114,6 +115,8 @@ struct Text {
     /// The names of all columns, including those that are not read.
     names: Option<Vec<String>>,
     choice: Choice,
+    /// Whether the columns to read were requested.
+    requested: bool,
     columns: Columns,
     /// Whether the first line was read in advance and is still to be returned as a row.
     held: bool,
@@ -173,7 +176,7 @@ impl Text {
             labels.push(self.lines.utf8(cell.trim_ascii())?.to_owned());
         }
         if let (Some(column), Some(weights)) = (self.choice.weight, &mut rows.weights) {
-            weights.push(self.number(column)?);
+            weights.push(self.number(column).map_err(of_weights)?);
         }
         rows.lines.push(self.lines.line());
         Ok(())
@@ -184,10 +187,19 @@ impl Text {
         self.notation.number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
             NoNumber::Encoding => self.lines.encoding(),
             NoNumber::Text(text) => {
-                let column = own_name(self.names.as_deref(), column).unwrap_or_else(|| column.to_string());
-                at(self.lines.path.as_ref())(SourceError::NotANumber { line: self.lines.line(), column, text })
+                let (line, column, requested) = (self.lines.line(), self.name(column), self.requested);
+                at(self.lines.path.as_ref())(SourceError::NotANumber { line, column, text, requested })
+            }
+            NoNumber::TooLarge(text) => {
+                let (line, column) = (self.lines.line(), self.name(column));
+                at(self.lines.path.as_ref())(SourceError::CellTooLarge { line, column, text })
             }
         })
+    }
+
+    /// How a message calls a column of the file.
+    fn name(&self, column: usize) -> String {
+        own_name(self.names.as_deref(), column).unwrap_or_else(|| column.to_string())
     }
 }
 

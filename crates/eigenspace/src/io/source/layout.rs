@@ -59,7 +59,8 @@ impl Layout {
         let place = |column: usize| decoded.partition_point(|&other| other < column);
         let refused = |column: usize| {
             let dtype = fields[column].data_type().to_string();
-            Err(SourceError::ColumnType { column: format!("`{}`", names[column]), dtype })
+            let requested = options.columns.is_some();
+            Err(SourceError::ColumnType { column: format!("`{}`", names[column]), dtype, requested })
         };
 
         let mut features = Vec::with_capacity(choice.features.len());
@@ -80,7 +81,7 @@ impl Layout {
             return refused(label);
         }
         if let Some(weight) = choice.weight.filter(|&column| !is_number(fields[column].data_type())) {
-            return refused(weight);
+            return refused(weight).map_err(SourceError::of_weights);
         }
         let notices = choice.notices();
         Ok(Self {
@@ -178,7 +179,11 @@ impl Layout {
 
 impl Feature {
     fn no_numbers(&self) -> SourceError {
-        SourceError::ColumnType { column: format!("`{}`", self.name), dtype: "no lists with anything in them".into() }
+        SourceError::ColumnType {
+            column: format!("`{}`", self.name),
+            dtype: "no lists with anything in them".into(),
+            requested: false,
+        }
     }
 
     /// Writes some rows of the batch into `cells`, which has `stride` columns, from the column `first` on.

@@ -33,6 +33,16 @@ pub enum Notice {
         /// Their formats.
         formats: Vec<&'static str>,
     },
+    /// Images in a directory with tables or arrays, or in its subdirectories. Only the tables and arrays are read.
+    ImagesBesideTables {
+        /// Their number.
+        count: usize,
+    },
+    /// Files that end in `.txt`, in a directory with tables or arrays. They are taken for notes and not read.
+    TextFiles {
+        /// Their names.
+        names: Vec<String>,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -55,9 +65,24 @@ impl fmt::Display for Notice {
                  if it is a row, read the text without a header"
             ),
             Self::OtherImages { count, formats } => {
-                let (verb, formats) = (if *count == 1 { "image was" } else { "images were" }, formats.join(", "));
-                write!(f, "{count} {verb} left out: {formats} is not supported, only {IMAGE_FORMATS}")
+                let left_out = if *count == 1 { "image was" } else { "images were" };
+                let are = if formats.len() == 1 { "is" } else { "are" };
+                let (formats, supported) = (formats.join(", "), IMAGE_FORMATS.replace(" or ", " and "));
+                write!(f, "{count} {left_out} left out: {formats} {are} not supported; only {supported} are")
             }
+            Self::ImagesBesideTables { count } => {
+                let left_out = if *count == 1 { "image was" } else { "images were" };
+                write!(
+                    f,
+                    "{count} {left_out} left out, because the directory has tables or arrays; \
+                     to read the images instead, set the format to images"
+                )
+            }
+            Self::TextFiles { names } => write!(
+                f,
+                "left out {}, because the directory has files of other formats; name a .txt file to read it",
+                first_names(names)
+            ),
         }
     }
 }

@@ -9,32 +9,73 @@ use std::path::{Path, PathBuf};
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::sequence::Sequence;
-use crate::io::source::{Format, ReadOptions, RowSource, SourceError};
+use crate::io::source::{Format, Notice, ReadOptions, RowSource, SourceError};
 
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// Opens files, patterns, directories and `-` (standard input) as one stream of rows.
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
-    Ok(Box::new(Sequence::open(files(inputs, options)?, options.clone())?))
+    let Found { files, notes, tables } = find(inputs, options)?;
+    let mut rows = Sequence::open(files, options.clone())?;
+    if !notes.is_empty() {
+        rows.notify(Notice::TextFiles { names: notes });
+    }
+    // A subdirectory that cannot be read is no reason to reject the tables.
+    let images = |directory: &PathBuf| super::directory::image_files(directory).map_or(0, |images| images.len());
+    let count: usize = tables.iter().map(images).sum();
+    if count > 0 {
+        rows.notify(Notice::ImagesBesideTables { count });
+    }
+    Ok(Box::new(rows))
 }
 
 /// The files that [`open`] would read, in order.
 pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<PathBuf>, Error> {
-    let mut parts = Vec::new();
+    Ok(find(inputs, options)?.files)
+}
+
+/// The files to read, and those that are left out.
+#[derive(Default)]
+struct Found {
+    files: Vec<PathBuf>,
+    /// Names of `.txt` files beside tables or arrays.
+    notes: Vec<String>,
+    /// Directories with tables or arrays, in which images are left out.
+    tables: Vec<PathBuf>,
+}
+
+impl From<PathBuf> for Found {
+    fn from(path: PathBuf) -> Self {
+        Self { files: vec![path], ..Self::default() }
+    }
+}
+
+impl Extend<Found> for Found {
+    fn extend<I: IntoIterator<Item = Found>>(&mut self, more: I) {
+        for found in more {
+            self.files.extend(found.files);
+            self.notes.extend(found.notes);
+            self.tables.extend(found.tables);
+        }
+    }
+}
+
+fn find<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Found, Error> {
+    let mut found = Found::default();
     for input in inputs {
         let input = input.as_ref();
         // Told that it is one, a directory is a directory of images whatever else lies in it.
         let images = options.format == Some(Format::Images) && input.is_dir();
-        parts.extend(if images { vec![input.to_owned()] } else { expand(input)? });
+        found.extend([if images { Found::from(input.to_owned()) } else { expand(input)? }]);
     }
-    Ok(parts)
+    Ok(found)
 }
 
 /// The files behind one argument; a directory of images stays one source.
-fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
+fn expand(input: &Path) -> Result<Found, Error> {
     if input == Path::new(STANDARD_INPUT) || input.exists() {
-        return if input.is_dir() { directory(input) } else { Ok(vec![input.to_owned()]) };
+        return if input.is_dir() { directory(input) } else { Ok(input.to_owned().into()) };
     }
     let text = input.to_string_lossy();
     if !text.contains(['*', '?', '[']) {
@@ -52,16 +93,16 @@ fn expand(input: &Path) -> Result<Vec<PathBuf>, Error> {
         return Err(at(input)(SourceError::NoFiles));
     }
     paths.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
-    let mut files = Vec::new();
+    let mut found = Found::default();
     for path in paths {
-        files.extend(if path.is_dir() { directory(&path)? } else { vec![path] });
+        found.extend([if path.is_dir() { directory(&path)? } else { path.into() }]);
     }
-    Ok(files)
+    Ok(found)
 }
 
-/// A directory with tables or arrays in it is those files; any other is a directory of images. Images often come
-/// with notes in a `.txt` file: where there are images, that ending alone does not make a table.
-fn directory(path: &Path) -> Result<Vec<PathBuf>, Error> {
+/// A directory with tables or arrays in it is those files, without images; any other is a directory of images. Data
+/// often come with notes in a `.txt` file: such files are read only if the directory has no others.
+fn directory(path: &Path) -> Result<Found, Error> {
     let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -71,12 +112,18 @@ fn directory(path: &Path) -> Result<Vec<PathBuf>, Error> {
             files.push(file);
         }
     }
-    let notes = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
-    if files.is_empty() || files.iter().all(notes) && !super::directory::image_files(path)?.is_empty() {
-        return Ok(vec![path.to_owned()]);
-    }
     files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
-    Ok(files)
+    let is_text = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
+    let (text, others): (Vec<_>, Vec<_>) = files.into_iter().partition(is_text);
+    if !others.is_empty() {
+        let name = |file: PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let notes = text.into_iter().filter_map(name).collect();
+        return Ok(Found { files: others, notes, tables: vec![path.to_owned()] });
+    }
+    if text.is_empty() || !super::directory::image_files(path)?.is_empty() {
+        return Ok(path.to_owned().into());
+    }
+    Ok(Found { files: text, ..Found::default() })
 }
 
 /// The format of an image that is not read, as its name tells.

@@ -175,7 +175,7 @@ fn rows(metadata: &ArrowReaderMetadata, bytes: u64) -> Result<u64, SourceError> 
     }
     match u64::try_from(metadata.metadata().file_metadata().num_rows()) {
         Ok(announced) if announced == rows => Ok(rows),
-        _ => Err(malformed("its row groups do not add up to the rows it announces")),
+        _ => Err(malformed("its row groups do not add up to the number of rows in its footer")),
     }
 }
 
@@ -264,7 +264,7 @@ impl Batches for Groups {
             },
         };
         let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) else {
-            let problem = malformed(format!("it announces {} rows and has {}", self.rows, self.position));
+            let problem = malformed(format!("its footer says {} rows, but it has {}", self.rows, self.position));
             return Err(at(self.path.as_ref())(problem));
         };
         self.position += batch.num_rows() as u64;

@@ -56,7 +56,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<u16, SourceError> {
         _ => false,
     };
     if beyond {
-        return Err(malformed("a pixel is larger than the largest value that its header announces"));
+        return Err(malformed("a pixel is larger than the largest value in its header"));
     }
     Ok(maxval as u16)
 }

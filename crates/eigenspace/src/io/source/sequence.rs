@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::open::open_one;
-use crate::io::source::{Columns, ReadOptions, RowBlock, RowSource, SourceError};
+use crate::io::source::{Columns, Notice, ReadOptions, RowBlock, RowSource, SourceError};
 
 /// Files that are opened one after the other. All must have the columns of the first.
 pub(super) struct Sequence {
@@ -37,6 +37,11 @@ impl Sequence {
             };
         }
         Ok(Self { options, columns, rows, current: Some(current), later })
+    }
+
+    /// Adds something to know about the files.
+    pub(super) fn notify(&mut self, notice: Notice) {
+        self.columns.notices.push(notice);
     }
 
     /// Opens the next file. False if there is none.
@@ -86,6 +91,11 @@ fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Err
     let refused = |source| Err(at(path)(source));
     if let Some(before) = before.image {
         here.check_image(before).or_else(refused)?;
+    }
+    if let (Some(expected), Some(found)) = (&before.names, &here.names)
+        && let Some(column) = expected.iter().find(|&name| !found.contains(name))
+    {
+        return refused(SourceError::ColumnMissing { column: column.clone(), available: found.clone() });
     }
     if before.count != here.count {
         return refused(SourceError::ColumnCount { expected: before.count, found: here.count });

@@ -102,17 +102,17 @@ impl<B: Batches> Table<B> {
             let refused = |place: usize| {
                 let (field, column) = (batch.schema_ref().field(place), batch.column(place));
                 let dtype = column.data_type().to_string();
-                at(self.path.as_ref())(SourceError::ColumnType { column: format!("`{}`", field.name()), dtype })
+                SourceError::ColumnType { column: format!("`{}`", field.name()), dtype, requested: false }
             };
             if let (Some(place), Some(names)) = (self.layout.label, &mut names)
                 && !labels(batch.column(place), piece.clone(), names)
             {
-                return Err(refused(place));
+                return Err(at(self.path.as_ref())(refused(place)));
             }
             if let (Some(place), Some(weights)) = (self.layout.weight, &mut weights)
                 && !numbers(batch.column(place), piece.clone(), |_, weight| weights.push(weight))
             {
-                return Err(refused(place));
+                return Err(at(self.path.as_ref())(refused(place).of_weights()));
             }
             count += piece.len();
             self.row += piece.len() as u64;

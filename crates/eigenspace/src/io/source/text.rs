@@ -140,7 +140,7 @@ impl Read for Input {
         self.pass(count);
         self.returned += count as u64;
         self.left = self.left.checked_sub(count as u64).ok_or_else(|| {
-            Error::new(ErrorKind::InvalidData, "a line has no end; a quotation mark may lack its partner")
+            Error::new(ErrorKind::InvalidData, "a line does not end; a quotation mark may be unclosed")
         })?;
         Ok(count)
     }
@@ -149,8 +149,8 @@ impl Read for Input {
 /// Reports an error of decompression as invalid data, to distinguish it from errors of the disk.
 fn read_error(packed: bool, error: Error) -> Error {
     let problem = match error.kind() {
-        ErrorKind::UnexpectedEof if packed => "its gzip is cut short".to_owned(),
-        ErrorKind::InvalidInput | ErrorKind::InvalidData if packed => format!("its gzip is damaged: {error}"),
+        ErrorKind::UnexpectedEof if packed => "its gzip data is incomplete".to_owned(),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData if packed => format!("its gzip data is damaged: {error}"),
         _ => return error,
     };
     Error::new(ErrorKind::InvalidData, problem)

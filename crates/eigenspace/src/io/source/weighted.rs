@@ -1,7 +1,7 @@
 //! Combines the rows of one source with the weights of another.
 
 use crate::io::error::Error;
-use crate::io::error::at;
+use crate::io::error::{at, of_weights};
 use crate::io::source::{Columns, RowBlock, RowSource, SourceError};
 use crate::rows::element::LARGEST_MAGNITUDE;
 
@@ -36,7 +36,7 @@ impl Weighted {
 
     fn refill(&mut self, wanted: usize) -> Result<(), Error> {
         while self.waiting.len() < wanted {
-            match self.weights.next_block(wanted - self.waiting.len())? {
+            match self.weights.next_block(wanted - self.waiting.len()).map_err(of_weights)? {
                 Some(block) => {
                     let weights = block.values.to_f64();
                     if let Some((row, &value)) = weights.iter().enumerate().find(|(_, weight)| !is_weight(**weight)) {

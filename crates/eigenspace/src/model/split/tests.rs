@@ -122,7 +122,7 @@ fn another_mean_is_a_scatter_of_its_distance_by_the_weight() {
     let whole = model(4, 4.0, &[], Array1::zeros(3), Bound::exact(3));
     let mut part = whole.clone();
     part.moments.mean = array![1.0, 0.0, 0.0];
-    let Error::NotAPart { scatter, allowed } = whole.split(&part).expect_err("not a part") else {
+    let Error::NotAPart { scatter, allowed, truncated: false } = whole.split(&part).expect_err("not a part") else {
         panic!("another error")
     };
     near(scatter, -4.0);
@@ -141,7 +141,8 @@ fn taking_everything_out_leaves_no_more_than_the_bound_explains() {
     let left = whole(6.0).split(&part).expect("a part");
     assert!(left.is_empty() && left.is_centered());
     assert_eq!(left.components, Components::Number(2));
-    let Error::NotAPart { scatter, allowed } = whole(16.0).split(&part).expect_err("not a part") else {
+    let Error::NotAPart { scatter, allowed, truncated: true } = whole(16.0).split(&part).expect_err("not a part")
+    else {
         panic!("another error")
     };
     assert!((scatter + 12.0).abs() < 1e-12 && (allowed + 2.5).abs() < 1e-12, "{scatter} {allowed}");
@@ -155,7 +156,7 @@ fn a_feature_cannot_lose_more_than_its_scatter() {
     // Much was dropped from the whole, so that directions explain any part; the scatter of features is exact.
     let whole = model(9, 9.0, &[1.0], array![1.0, 1.0, 0.0], Bound::exact(3).losing(100.0));
     let part = model(4, 4.0, &[5.0], array![5.0, 0.0, 0.0], Bound::exact(3));
-    let Error::NotAPart { scatter, allowed } = whole.split(&part).expect_err("not a part") else {
+    let Error::NotAPart { scatter, allowed, truncated: true } = whole.split(&part).expect_err("not a part") else {
         panic!("another error")
     };
     assert_eq!(scatter, -4.0);

@@ -1,0 +1,71 @@
+//! What the user can do about an error of a row source.
+
+use super::{IMAGE_FORMATS, Place, SourceError, counted};
+use crate::printable::{first_names, printable};
+
+/// The hint for a cell that contains the end of its line.
+const UNCLOSED: &str = "check this line for an unclosed quotation mark";
+
+impl SourceError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
+            Self::NotBuilt { format } => format!("build with the feature for {format}"),
+            Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
+            Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
+            Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
+            Self::Shape { shape } if shape.is_empty() => "save a table with one row for each observation".into(),
+            Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
+            Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
+            Self::Width { expected, found, place, .. } => format!("all rows must have {}, like the first{}", counted(*expected), other_width(*expected, *found, place)),
+            Self::ColumnCount { expected, .. } => format!("pass rows with {}", counted(*expected)),
+            Self::WeightColumns { .. } => "pass a file with one column, the weights".into(),
+            Self::DecimalMark { .. } => "choose another delimiter, for example a semicolon".into(),
+            Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
+            Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
+            Self::ColumnMissing { available, .. } => format!("use only columns that all files have; this file has: {}", first_names(available)),
+            Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
+            Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
+            Self::NoColumn { column, available } if column.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("the columns are: {}; their numbers are 0 to {}", first_names(available), available.len().saturating_sub(1))
+            }
+            Self::NoColumn { available, .. } => format!("the columns are: {}", first_names(available)),
+            Self::NoArray { available, .. } => format!("choose one of: {}", first_names(available)),
+            Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
+            Self::NotANumber { text, .. } if text.contains('\n') => UNCLOSED.into(),
+            Self::NotANumber { column, requested: true, .. } | Self::ColumnType { column, requested: true, .. } => format!("do not request the column {}", printable(column)),
+            Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
+            Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
+            Self::Value { value, .. } if value.is_infinite() => "leave out the row or the column".into(),
+            Self::WeightText { .. } | Self::WeightType { .. } => "choose a column or a file of numbers for the weights".into(),
+            Self::Value { .. } | Self::CellTooLarge { .. } => "leave out the row or the column, or divide the column by a constant".into(),
+            Self::Weight { .. } => "use a weight of 0 to leave the row out".into(),
+            Self::ImageSize { expected, .. } => format!("resize all images to one size while reading, for example {}x{}", expected.0, expected.1),
+            Self::ImageColor { expected: 3, .. } => "read the images in color".into(),
+            Self::ImageColor { .. } => "read the images as gray".into(),
+            Self::ImageDepth { expected, found } => format!("convert the images to {expected} bits per value, or fit a new model on images of {found} bits"),
+            Self::ImageBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
+            Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
+            Self::ColumnTwice { .. } => "name each column once".into(),
+            Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
+            _ => return None,
+        };
+        Some(text)
+    }
+}
+
+/// What may be the reason why a line of text has another number of cells than the first.
+fn other_width(expected: usize, found: usize, place: &Place) -> &'static str {
+    match (place.line, found > expected) {
+        (None, _) => "",
+        (Some(_), true) if expected == 1 => "; if the first line is a comment or a title, remove it",
+        (Some(_), true) => "; put cells that contain the delimiter in quotation marks",
+        (Some(_), false) => "; check this line for an unclosed quotation mark, and remove it if it is a comment",
+    }
+}
+
+/// A character for a message.
+fn quoted(mark: char) -> String {
+    if mark == '\t' { "tabs".into() } else { format!("`{mark}`") }
+}
