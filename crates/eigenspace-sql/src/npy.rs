@@ -3,17 +3,24 @@
 //! ```text
 //! partition p of P    rows ⌊p n / P⌋ … ⌊(p + 1) n / P⌋
 //! ```
+//!
+//! A table is its path and P, so that it can be sent to other machines, which open the file again.
 
+use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, FixedSizeListArray, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
-use datafusion::catalog::TableProvider;
-use datafusion::catalog::streaming::StreamingTable;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::PartitionStream;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use eigenspace::io::source::{ReadOptions, RowSource, open};
 
 use crate::error::Error;
@@ -30,26 +37,114 @@ fn failed(error: eigenspace::io::Error) -> Error {
 }
 
 /// The table of a file, or of all files that match a pattern.
-pub(crate) fn table(name: &str, partitions: usize) -> Result<Arc<dyn TableProvider>> {
-    let source = opened(name)?;
-    let features = source.columns().count;
-    let width = i32::try_from(features).map_err(|_| Error::new(format!("`{name}` has too many columns for a list")))?;
-    let element = Arc::new(Field::new_list_field(DataType::Float64, false));
-    let list = DataType::FixedSizeList(Arc::clone(&element), width);
-    let schema = Arc::new(Schema::new(vec![Field::new("features", list, false)]));
-    // Without a number of rows, one partition reads all.
-    let rows = source.rows();
-    let count = rows.map_or(1, |rows| (rows / FEWEST_ROWS).clamp(1, partitions.max(1) as u64));
-    let cut = |part: u64| match rows {
-        Some(rows) => (u128::from(rows) * u128::from(part) / u128::from(count)) as u64,
-        None if part == 0 => 0,
-        None => u64::MAX,
-    };
-    let part = |part: u64| -> Arc<dyn PartitionStream> {
-        let (name, schema, element) = (name.to_owned(), Arc::clone(&schema), Arc::clone(&element));
-        Arc::new(Part { name, schema, element, width, first: cut(part), rows: cut(part + 1) - cut(part) })
-    };
-    Ok(Arc::new(StreamingTable::try_new(Arc::clone(&schema), (0..count).map(part).collect())?))
+#[derive(Debug)]
+pub(crate) struct NpyTable {
+    pub(crate) name: String,
+    /// At most this many partitions.
+    pub(crate) partitions: usize,
+    schema: SchemaRef,
+    parts: Vec<Arc<dyn PartitionStream>>,
+}
+
+impl NpyTable {
+    pub(crate) fn new(name: &str, partitions: usize) -> Result<Self, Error> {
+        let source = opened(name)?;
+        let features = source.columns().count;
+        let too_wide = |_| Error::new(format!("`{name}` has too many columns for a list"));
+        let width = i32::try_from(features).map_err(too_wide)?;
+        let element = Arc::new(Field::new_list_field(DataType::Float64, false));
+        let list = DataType::FixedSizeList(Arc::clone(&element), width);
+        let schema = Arc::new(Schema::new(vec![Field::new("features", list, false)]));
+        // Without a number of rows, one partition reads all.
+        let rows = source.rows();
+        let count = rows.map_or(1, |rows| (rows / FEWEST_ROWS).clamp(1, partitions.max(1) as u64));
+        let cut = |part: u64| match rows {
+            Some(rows) => (u128::from(rows) * u128::from(part) / u128::from(count)) as u64,
+            None if part == 0 => 0,
+            None => u64::MAX,
+        };
+        let part = |part: u64| -> Arc<dyn PartitionStream> {
+            let (name, schema, element) = (name.to_owned(), Arc::clone(&schema), Arc::clone(&element));
+            Arc::new(Part { name, schema, element, width, first: cut(part), rows: cut(part + 1) - cut(part) })
+        };
+        let parts = (0..count).map(part).collect();
+        Ok(Self { name: name.to_owned(), partitions, schema, parts })
+    }
+
+    /// The plan that reads these columns, and at most `limit` rows of each partition.
+    pub(crate) fn read(&self, projection: Option<&Vec<usize>>, limit: Option<usize>) -> Result<NpyScan> {
+        let (schema, parts) = (Arc::clone(&self.schema), self.parts.clone());
+        let inner = StreamingTableExec::try_new(schema, parts, projection, [], false, limit)?;
+        let projection = projection.cloned();
+        Ok(NpyScan { name: self.name.clone(), partitions: self.partitions, projection, limit, inner: Arc::new(inner) })
+    }
+}
+
+#[async_trait]
+impl TableProvider for NpyTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(self.read(projection, limit)?))
+    }
+}
+
+/// Reads NPY files.
+#[derive(Debug)]
+pub(crate) struct NpyScan {
+    pub(crate) name: String,
+    pub(crate) partitions: usize,
+    pub(crate) projection: Option<Vec<usize>>,
+    pub(crate) limit: Option<usize>,
+    inner: Arc<StreamingTableExec>,
+}
+
+impl DisplayAs for NpyScan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NpyScan: file={}, partitions={}", self.name, self.inner.partitions().len())?;
+        self.limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+    }
+}
+
+impl ExecutionPlan for NpyScan {
+    fn name(&self) -> &'static str {
+        "NpyScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.inner.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.inner.execute(partition, context)
+    }
 }
 
 /// Some rows of a file.

@@ -6,6 +6,7 @@ mod aggregates;
 mod command;
 mod document;
 mod errors;
+mod reference;
 mod scalars;
 mod support;
 mod types;
