@@ -53,20 +53,22 @@ pub(crate) struct Files {
 #[async_trait]
 impl UrlTableFactory for Files {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        // On a cluster, names have this in front.
+        let shown = name.strip_prefix("./").unwrap_or(name);
         let ending = Path::new(name).extension().map(|ending| ending.to_ascii_lowercase());
         if ending.is_some_and(|ending| ending == "npy" || ending == "npz") {
-            return Ok(Some(Arc::new(NpyTable::new(name, self.partitions)?)));
+            return Ok(Some(Arc::new(NpyTable::new(shown, self.partitions)?)));
         }
         // Names that are patterns or addresses are left to DataFusion.
         let plain = !name.contains(['*', '?', '[', ':']);
         if plain && name.contains(['.', '/']) && !Path::new(name).exists() {
-            let message = format!("cannot read `{name}`: there is no such file");
+            let message = format!("cannot read `{shown}`: there is no such file");
             return Err(Error::new(message).hint("check the spelling of the path and the current directory").into());
         }
         match self.listing.try_new(name).await? {
             Some(table) => Ok(Some(table)),
             None if !plain || Path::new(name).exists() => {
-                let message = format!("cannot read `{name}` as a table");
+                let message = format!("cannot read `{shown}` as a table");
                 let hint = "name Parquet (.parquet), CSV (.csv), Arrow (.arrow), JSON (.json), NPY (.npy) or NPZ (.npz) files; a pattern must match at least one";
                 Err(Error::new(message).hint(hint).into())
             }

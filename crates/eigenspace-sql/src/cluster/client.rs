@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use ballista_core::config::BALLISTA_CLIENT_PULL;
 use ballista_core::extension::SessionStateExt;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{DataFrame, SessionContext};
 
-use super::{Address, config, failure, probe};
+use super::{Address, config, failure, names, probe};
 use crate::error::Error;
 use crate::files;
 
@@ -51,6 +51,15 @@ impl Cluster {
         // The scheduler reports the end of a query over the connection that sent it, so that its death is noticed.
         let (state, files) = files::state(config.set_bool(BALLISTA_CLIENT_PULL, false));
         Ok(files::session(state.upgrade_for_ballista(self.address.url())?, &files))
+    }
+
+    /// The result of a query in a session of this cluster, before it is computed.
+    pub async fn sql(&self, context: &SessionContext, query: &str) -> Result<DataFrame> {
+        let state = context.state();
+        let dialect = state.config().options().sql_parser.dialect;
+        let mut statement = state.sql_to_statement(query, &dialect)?;
+        names::keep(&mut statement);
+        context.execute_logical_plan(state.statement_to_plan(statement).await?).await
     }
 
     /// The cause of an error of a query on this cluster.

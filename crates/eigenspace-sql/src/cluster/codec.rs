@@ -1,4 +1,4 @@
-//! How tables of NPY files travel in plans: path, number of partitions, columns and limit. Everything else is left to
+//! How NPY files travel in plans: a table as its path and number of partitions, a scan as its columns. The rest is left to
 //! Ballista.
 
 use std::sync::Arc;
@@ -19,56 +19,23 @@ use crate::error::Error;
 use crate::npy::{NpyScan, NpyTable};
 
 /// The first bytes of a table. No message of Ballista starts with a zero.
-const MARK: &[u8] = b"\0eigenspace npy 1\0";
+const TABLE: &[u8] = b"\0eigenspace NPY table 1\0";
 
-/// What stands for `None`.
-const NONE: u64 = u64::MAX;
+/// The first bytes of a scan.
+const SCAN: &[u8] = b"\0eigenspace NPY scan 1\0";
 
-/// A table of NPY files, and what is read of it.
-struct Sent {
-    name: String,
-    partitions: usize,
-    projection: Option<Vec<usize>>,
-    limit: Option<usize>,
-}
+/// All columns.
+const ALL: u64 = u64::MAX;
 
-impl Sent {
-    fn write(&self, bytes: &mut Vec<u8>) -> Result<()> {
-        // The client and the executors have different current directories.
-        let path = std::path::absolute(&self.name)?;
-        let path = path.to_str().ok_or_else(|| Error::new(format!("the path of `{}` is not UTF-8", self.name)))?;
-        let columns = self.projection.as_ref();
-        bytes.extend(MARK);
-        let mut push = |number: Option<usize>| bytes.extend(number.map_or(NONE, |number| number as u64).to_le_bytes());
-        push(Some(self.partitions));
-        push(self.limit);
-        push(columns.map(Vec::len));
-        columns.into_iter().flatten().for_each(|&column| push(Some(column)));
-        bytes.extend(path.as_bytes());
-        Ok(())
-    }
+/// Numbers of eight bytes.
+struct Numbers<'a>(&'a [u8]);
 
-    /// `None` if the bytes are something else.
-    fn read(bytes: &[u8]) -> Option<Result<Self>> {
-        let bytes = bytes.strip_prefix(MARK)?;
-        Some(Self::parsed(bytes).ok_or_else(|| DataFusionError::Internal("a table of NPY files is damaged".into())))
-    }
-
-    fn parsed(mut bytes: &[u8]) -> Option<Self> {
-        let mut number = || -> Option<Option<usize>> {
-            let (first, rest) = bytes.split_first_chunk()?;
-            bytes = rest;
-            match u64::from_le_bytes(*first) {
-                NONE => Some(None),
-                number => usize::try_from(number).ok().map(Some),
-            }
-        };
-        let (partitions, limit, columns) = (number()??, number()?, number()?);
-        let projection = match columns {
-            Some(columns) => Some((0..columns).map(|_| number()?).collect::<Option<_>>()?),
-            None => None,
-        };
-        Some(Self { name: String::from_utf8(bytes.to_vec()).ok()?, partitions, projection, limit })
+impl Numbers<'_> {
+    fn next(&mut self) -> Result<u64> {
+        let damaged = || DataFusionError::Internal("a plan with NPY files is damaged".into());
+        let (first, rest) = self.0.split_first_chunk().ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(u64::from_le_bytes(*first))
     }
 }
 
@@ -92,10 +59,12 @@ impl LogicalExtensionCodec for Logical {
         schema: SchemaRef,
         context: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
-        match Sent::read(bytes) {
-            Some(sent) => sent.and_then(|sent| Ok(Arc::new(NpyTable::new(&sent.name, sent.partitions)?) as _)),
-            None => self.0.try_decode_table_provider(bytes, name, schema, context),
-        }
+        let Some(bytes) = bytes.strip_prefix(TABLE) else {
+            return self.0.try_decode_table_provider(bytes, name, schema, context);
+        };
+        let mut numbers = Numbers(bytes);
+        let partitions = numbers.next()? as usize;
+        Ok(Arc::new(NpyTable::new(&String::from_utf8_lossy(numbers.0), partitions)?))
     }
 
     fn try_encode_table_provider(
@@ -105,8 +74,13 @@ impl LogicalExtensionCodec for Logical {
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         if let Some(table) = table.downcast_ref::<NpyTable>() {
-            let (name, partitions) = (table.name.clone(), table.partitions);
-            return Sent { name, partitions, projection: None, limit: None }.write(bytes);
+            // The client and the executors have different current directories.
+            let path = std::path::absolute(table.name())?;
+            let path = path.to_str().ok_or_else(|| Error::new(format!("the path of `{name}` is not UTF-8")))?;
+            bytes.extend(TABLE);
+            bytes.extend((table.partitions() as u64).to_le_bytes());
+            bytes.extend(path.as_bytes());
+            return Ok(());
         }
         self.0.try_encode_table_provider(name, table, bytes).map_err(|_| {
             let message = format!("the table `{name}` cannot be sent to a cluster");
@@ -135,13 +109,19 @@ impl PhysicalExtensionCodec for Physical {
         context: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match Sent::read(bytes) {
-            Some(sent) => sent.and_then(|sent| {
-                let table = NpyTable::new(&sent.name, sent.partitions)?;
-                Ok(Arc::new(table.read(sent.projection.as_ref(), sent.limit)?) as _)
-            }),
-            None => self.0.try_decode(bytes, inputs, context, converter),
-        }
+        let Some(bytes) = bytes.strip_prefix(SCAN) else {
+            return self.0.try_decode(bytes, inputs, context, converter);
+        };
+        let mut numbers = Numbers(bytes);
+        let (width, columns) = (numbers.next()? as i32, numbers.next()?);
+        let projection = match columns {
+            ALL => None,
+            count => Some((0..count).map(|_| Ok(numbers.next()? as usize)).collect::<Result<_>>()?),
+        };
+        let [parts] = inputs else {
+            return Err(DataFusionError::Internal("a scan of NPY files has one input".into()));
+        };
+        Ok(Arc::new(NpyScan::new(Arc::clone(parts), width, projection)?))
     }
 
     fn try_encode(
@@ -153,7 +133,11 @@ impl PhysicalExtensionCodec for Physical {
         let Some(scan) = plan.downcast_ref::<NpyScan>() else {
             return self.0.try_encode(plan, bytes, converter);
         };
-        let (name, partitions) = (scan.name.clone(), scan.partitions);
-        Sent { name, partitions, projection: scan.projection.clone(), limit: scan.limit }.write(bytes)
+        let columns = scan.projection();
+        let count = columns.map_or(ALL, |columns| columns.len() as u64);
+        let columns = columns.into_iter().flatten().map(|&column| column as u64);
+        bytes.extend(SCAN);
+        [scan.width() as u64, count].into_iter().chain(columns).for_each(|number| bytes.extend(number.to_le_bytes()));
+        Ok(())
     }
 }

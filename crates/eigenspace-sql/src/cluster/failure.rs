@@ -32,6 +32,12 @@ pub(super) fn of_cluster(text: &str) -> Option<Error> {
         let message = format!("an executor that had a part of the result is gone: {}", shortened(text));
         return Some(Error::new(message).hint("run the query again"));
     }
+    if let Some((_, status)) = text.split_once("Status { code: ") {
+        // The scheduler refused the query.
+        let message = status.split_once("message: ").and_then(|(_, rest)| literal(rest));
+        let message = message.map_or_else(|| status.to_owned(), |(message, _)| message);
+        return Some(Error::new(format!("the scheduler refused the query: {}", shortened(&message))));
+    }
     let (_, cause) = text.split_once(" failed: ")?;
     if cause.contains("no executors") || cause.contains("No executors") || cause.contains("no alive executors") {
         let message = format!("the cluster lost all its executors: {}", shortened(cause));

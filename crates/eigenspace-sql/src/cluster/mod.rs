@@ -12,6 +12,7 @@ mod client;
 mod codec;
 mod executor;
 mod failure;
+mod names;
 mod probe;
 mod scheduler;
 

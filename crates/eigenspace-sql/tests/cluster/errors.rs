@@ -107,11 +107,11 @@ fn errors_of_a_query() {
     let cluster = Cluster::start(2, &[]);
     let place = cluster.place();
     write_csv(&place.join("data"), &rows(300), 3);
-    let lines = "site,a,b,c,d\nnorth,1,2,3,4\nnorth,1,NaN,3,4\n";
+    let lines = "site,a,b,c,d\nnorth,1.5,2.5,3.5,4.5\nnorth,1.5,NaN,3.5,4.5\n";
     fs::write(place.join("data/part07.csv"), lines).unwrap();
     for call in ["pca(a, b, c, d, 2)", "pca([a, b, c, d], 2)"] {
         let heard = cluster.failed(&[&format!("SELECT {call} FROM 'data/*.csv' WHERE site = 'north'")]);
-        let column = if call.contains('[') { "1" } else { "b" };
+        let column = if call.contains('[') { "1" } else { "`b`" };
         let expected = format!(
             "error: pca: row 1, column {column}: the value is NaN, expected a finite number (rows are counted from 0 within their group and partition)\nhint: "
         );
@@ -129,6 +129,6 @@ fn errors_of_a_query() {
         assert!(heard.starts_with(start), "{query}: {heard}");
     }
     // The cluster still works.
-    let printed = cluster.printed(&["SELECT pca_count(pca(a, b, 1)) AS n FROM 'data/*.csv' WHERE b = b"]);
-    assert!(printed.contains("| 301 |") || printed.contains("| 300 |"), "{printed}");
+    let printed = cluster.printed(&["SELECT pca_count(pca(a, b, 1)) AS n FROM 'data/*.csv' WHERE NOT isnan(b)"]);
+    assert!(printed.contains("| 301 |"), "{printed}");
 }

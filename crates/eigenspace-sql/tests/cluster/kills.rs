@@ -11,7 +11,7 @@ use crate::reference::{D, Reference, rows};
 
 /// Each file is a partition, and takes a moment to read.
 const FILES: usize = 16;
-const ROWS: usize = FILES * 4000;
+const ROWS: usize = FILES * 20_000;
 const QUERY: &str = "SELECT pca(a, b, c, d, 2) AS m FROM 'data/*.csv'";
 
 fn data(cluster: &Cluster) -> Vec<[f64; D]> {

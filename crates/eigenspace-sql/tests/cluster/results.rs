@@ -41,7 +41,7 @@ fn models_are_those_of_one_process() {
             let own = (0..N).filter(|&row| name == "null" || name == site(row)).map(|row| &all[row]);
             let model = EigenspaceModel::from_bytes(bytes).unwrap();
             Reference::of(own).check(&model);
-            assert_eq!(model.feature_names().unwrap(), ["a", "b", "c", "d"]);
+            assert_eq!(model.metadata().feature_names().unwrap(), ["a", "b", "c", "d"]);
         }
     }
     // Both executors took part: each has kept its results.
@@ -57,14 +57,19 @@ fn every_function_and_every_format_works_on_a_cluster() {
     write_csv(&place.join("data"), &all, 3);
     let cells: Vec<f64> = all.iter().flatten().copied().collect();
     write_npy(&place.join("rows.npy"), D, &cells);
+    // Long enough for four partitions, each of which is a task.
+    write_npy(&place.join("long.npy"), D, &cells.repeat(120));
     let lists = "SELECT site, a, b, c, d, [a, b, c, d] AS x, row_number() OVER () AS day FROM 'data/*.csv'";
-    printed_here(place, &["--output", "rows.parquet", lists]);
+    // One partition numbers the rows in the order of the files.
+    printed_here(place, &["--partitions", "1", "--output", "rows.parquet", lists]);
     let by_site = "SELECT site, pca(x, 2) AS m FROM 'rows.parquet' GROUP BY site";
     cluster.printed(&["--output", "models.parquet", by_site]);
     // What a query prints is rounded, so that it does not depend on the order of sums.
     let queries = [
         "SELECT pca_describe(pca_merge(m)) AS all_sites FROM 'models.parquet'",
         "SELECT pca_describe(pca(features, 2)) AS npy FROM 'rows.npy'",
+        "SELECT count(*) AS n, pca_count(pca(features, 2)) AS rows FROM 'long.npy'",
+        "SELECT pca_count(pca(features, 2)) AS n FROM (SELECT * FROM 'long.npy' UNION ALL SELECT * FROM 'rows.npy')",
         "SELECT count(features) AS n FROM (SELECT features FROM 'rows.npy' LIMIT 7)",
         "SELECT site, pca_count(m) AS n, pca_describe(pca_split((SELECT pca_merge(m) FROM 'models.parquet'), m)) AS rest FROM 'models.parquet' ORDER BY site",
         "SELECT site, round(pca_explained(m)[1], 9) AS share, round(pca_mean(m)[1], 9) AS mean, round(abs(pca_components(m)[1][1]), 9) AS c FROM 'models.parquet' ORDER BY site",

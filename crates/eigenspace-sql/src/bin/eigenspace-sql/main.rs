@@ -13,7 +13,7 @@ mod write;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Request};
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::DataFrame;
 use output::Failure;
 
 /// Unoptimized plans of DataFusion need more than the default of 2 MB.
@@ -48,13 +48,15 @@ async fn run(request: Request) -> Result<(), Failure> {
         }
         #[cfg(feature = "cluster")]
         Request::Query(arguments) if arguments.cluster.is_some() => servers::ask(&arguments).await,
-        Request::Query(arguments) => answer(&eigenspace_sql::context(arguments.partitions), &arguments).await,
+        Request::Query(arguments) => {
+            let context = eigenspace_sql::context(arguments.partitions);
+            deliver(context.sql(&arguments.query()?).await?, &arguments).await
+        }
     }
 }
 
-/// Runs the query in a session.
-async fn answer(context: &SessionContext, arguments: &Arguments) -> Result<(), Failure> {
-    let frame = context.sql(&arguments.query()?).await?;
+/// Computes the result of a query, and prints or writes it.
+async fn deliver(frame: DataFrame, arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.output, &arguments.models) {
         (None, None) => {
             let (schema, batches) = (frame.schema().inner().clone(), frame.collect().await?);

@@ -124,10 +124,15 @@ pub(crate) async fn ask(arguments: &Arguments) -> Result<(), Failure> {
     let Some(address) = arguments.cluster.clone() else { return Err(usage("there is no cluster".into())) };
     let patience = Duration::from_secs(arguments.wait.unwrap_or(60));
     let cluster = Cluster::connect(address, patience, message).await?;
-    match crate::answer(&cluster.context(arguments.partitions)?, arguments).await {
+    match ask_cluster(&cluster, arguments).await {
         Ok(()) => Ok(()),
         Err(failure) => Err(failure.explained_by(&cluster).await),
     }
+}
+
+async fn ask_cluster(cluster: &Cluster, arguments: &Arguments) -> Result<(), Failure> {
+    let context = cluster.context(arguments.partitions)?;
+    crate::deliver(cluster.sql(&context, &arguments.query()?).await?, arguments).await
 }
 
 fn unknown(word: &str, command: &str) -> Failure {
