@@ -21,6 +21,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// How often a query is sent if executors are lost again and again.
+    pub const ATTEMPTS: usize = 4;
+
     /// Asks the scheduler at this address. If it has no executors, says so by `tell`, and waits for one this long.
     pub async fn connect(address: Address, patience: Duration, tell: impl Fn(&str)) -> Result<Self, Error> {
         let start = Instant::now();
@@ -62,6 +65,11 @@ impl Cluster {
         context.execute_logical_plan(state.statement_to_plan(statement).await?).await
     }
 
+    /// Whether a query failed because the cluster lost an executor, so that it can be sent again.
+    pub fn lost_executor(&self, error: &DataFusionError) -> bool {
+        Error::inside(error).is_none() && failure::is_loss(&error.to_string())
+    }
+
     /// The cause of an error of a query on this cluster.
     pub async fn cause(&self, error: DataFusionError) -> DataFusionError {
         let found_here = matches!(
@@ -75,12 +83,13 @@ impl Cluster {
         if let Some(own) = failure::sent(&text) {
             return own.into();
         }
-        if let Err(gone) = probe::has_executors(&self.address).await {
-            let reason = gone.message().to_owned();
+        let gone = probe::has_executors(&self.address).await.err().map(|gone| gone.message().to_owned());
+        let gone = gone.or_else(|| failure::is_disconnection(&text).then(|| "it answers again now".to_owned()));
+        if let Some(reason) = gone {
             let message =
                 format!("lost the connection to the scheduler at {} during the query: {reason}", self.address);
             return Error::new(message)
-                .hint("start the scheduler and its executors again, then run the query again")
+                .hint("start the scheduler if it is not running, then run the query again")
                 .into();
         }
         failure::of_cluster(&text).map_or(error, Into::into)

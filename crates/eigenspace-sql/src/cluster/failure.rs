@@ -26,10 +26,24 @@ pub(super) fn sent(text: &str) -> Option<Error> {
     Some(split_hint(shown))
 }
 
+/// Whether a query ended because the results of an executor are gone: the scheduler ended it, or another executor or the
+/// client cannot read them.
+pub(super) fn is_loss(text: &str) -> bool {
+    let causes = ["failed: Cancelled", "has failed 1 times", "FetchFailed", "fetch partition", "GrpcConnectionError"];
+    causes.iter().any(|cause| text.contains(cause))
+}
+
+/// Whether the connection to the scheduler broke.
+pub(super) fn is_disconnection(text: &str) -> bool {
+    let causes =
+        ["transport error", "Stream closed without job completing", "h2 protocol error", "error reading a body"];
+    causes.iter().any(|cause| text.contains(cause))
+}
+
 /// An error that comes from the cluster and not from this crate, without its wrappers.
 pub(super) fn of_cluster(text: &str) -> Option<Error> {
-    if text.contains("FetchFailed") || text.contains("fetch partition") || text.contains("GrpcConnectionError") {
-        let message = format!("an executor that had a part of the result is gone: {}", shortened(text));
+    if is_loss(text) {
+        let message = "the cluster lost an executor during the query";
         return Some(Error::new(message).hint("run the query again"));
     }
     if let Some((_, status)) = text.split_once("Status { code: ") {
@@ -39,10 +53,7 @@ pub(super) fn of_cluster(text: &str) -> Option<Error> {
         return Some(Error::new(format!("the scheduler refused the query: {}", shortened(&message))));
     }
     let (_, cause) = text.split_once(" failed: ")?;
-    if cause.contains("no executors") || cause.contains("No executors") || cause.contains("no alive executors") {
-        let message = format!("the cluster lost all its executors: {}", shortened(cause));
-        return Some(Error::new(message).hint("start executors and run the query again"));
-    }
+    let cause = cause.split_once("execution error: ").map_or(cause, |(_, cause)| cause);
     Some(Error::new(format!("the query failed on the cluster: {}", shortened(cause))))
 }
 

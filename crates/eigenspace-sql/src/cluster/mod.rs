@@ -12,6 +12,7 @@ mod client;
 mod codec;
 mod executor;
 mod failure;
+mod losses;
 mod names;
 mod probe;
 mod scheduler;
@@ -42,6 +43,8 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 fn config() -> SessionConfig {
     SessionConfig::new_with_ballista()
         .with_ballista_grpc_client_max_message_size(LONGEST_MESSAGE as usize)
+        // The plan stays as it is while it runs.
+        .with_ballista_adaptive_query_planner(false)
         .with_ballista_logical_extension_codec(Arc::new(codec::Logical::default()))
         .with_ballista_physical_extension_codec(Arc::new(codec::Physical::default()))
         // Without these, a machine that loses its network keeps others waiting forever.

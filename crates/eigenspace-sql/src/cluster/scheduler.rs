@@ -1,4 +1,4 @@
-//! The scheduler: cuts plans into tasks, gives them to executors, and runs the tasks of lost executors again.
+//! The scheduler: cuts plans into tasks, and gives them to executors.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
@@ -12,6 +12,7 @@ use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use tokio::net::TcpListener;
 
+use super::losses::Executors;
 use super::{Address, LONGEST_MESSAGE, codec, config, state};
 use crate::error::Error;
 
@@ -103,8 +104,11 @@ impl Scheduler {
         let address = listener.local_addr().map_err(cannot_listen)?;
         let config = Arc::new(self.config(address.port())?);
         let failed = |error| Error::new(format!("cannot start the scheduler: {error}"));
-        let cluster = BallistaCluster::new_from_config(&config).await.map_err(failed)?;
+        let memory = BallistaCluster::new_from_config(&config).await.map_err(failed)?;
+        let executors = Arc::new(Executors::new(memory.cluster_state()));
+        let cluster = BallistaCluster::new(Arc::clone(&executors) as _, memory.job_state());
         let server = create_scheduler::<LogicalPlanNode, PhysicalPlanNode>(cluster, config).await.map_err(failed)?;
+        executors.belong_to(&server);
         started(address);
         let stopped = |error| Error::new(format!("the scheduler stopped: {error}"));
         start_grpc_service_with_listener(listener, server).await.map_err(stopped)
@@ -129,6 +133,8 @@ impl Scheduler {
             executor_timeout_seconds: timeout,
             expire_dead_executor_interval_seconds: 2,
             no_executors_grace_period_seconds: timeout,
+            // Results that cannot be read end the query, like the loss of their executor.
+            stage_max_failures: 1,
             grpc_server_max_decoding_message_size: LONGEST_MESSAGE,
             grpc_server_max_encoding_message_size: LONGEST_MESSAGE,
             grpc_client_max_message_size: LONGEST_MESSAGE,

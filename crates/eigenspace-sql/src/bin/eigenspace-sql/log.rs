@@ -16,6 +16,9 @@ pub(crate) enum Level {
     Verbose,
 }
 
+/// What a scheduler says when an executor asks for its policy, as every executor does once.
+const EXPECTED: [&str; 2] = ["Received invalid executor poll_work request", "Poll work interface is not supported"];
+
 struct Printer {
     last: Mutex<String>,
 }
@@ -43,7 +46,11 @@ impl Log for Printer {
         if !self.enabled(record.metadata()) {
             return;
         }
-        let text = format!("{}: {}", record.level().as_str().to_lowercase(), record.args());
+        let text = record.args().to_string();
+        if EXPECTED.iter().any(|start| text.starts_with(start)) {
+            return;
+        }
+        let text = format!("{}: {text}", record.level().as_str().to_lowercase());
         let Ok(mut last) = self.last.lock() else { return };
         if *last != text {
             message(&text);

@@ -38,6 +38,11 @@ impl Failure {
         Self::new(format!("cannot {action}: {error}"))
     }
 
+    #[cfg(feature = "cluster")]
+    pub(crate) fn is_lost_executor(&self, cluster: &eigenspace_sql::cluster::Cluster) -> bool {
+        self.cause.as_ref().is_some_and(|cause| cluster.lost_executor(cause))
+    }
+
     /// The same failure, if it comes from a cluster as the cluster explains it.
     #[cfg(feature = "cluster")]
     pub(crate) async fn explained_by(mut self, cluster: &eigenspace_sql::cluster::Cluster) -> Self {

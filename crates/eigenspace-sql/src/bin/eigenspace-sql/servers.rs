@@ -119,20 +119,26 @@ pub(crate) fn executor(words: impl Iterator<Item = OsString>) -> Result<Request,
     Ok(Request::Server(Server { kind: Kind::Executor(executor), bind, level }))
 }
 
-/// Runs a query on a cluster.
+/// Runs a query on a cluster, from the beginning if an executor is lost.
 pub(crate) async fn ask(arguments: &Arguments) -> Result<(), Failure> {
-    let Some(address) = arguments.cluster.clone() else { return Err(usage("there is no cluster".into())) };
+    let Some(address) = &arguments.cluster else { return Err(usage("there is no cluster".into())) };
     let patience = Duration::from_secs(arguments.wait.unwrap_or(60));
-    let cluster = Cluster::connect(address, patience, message).await?;
-    match ask_cluster(&cluster, arguments).await {
-        Ok(()) => Ok(()),
-        Err(failure) => Err(failure.explained_by(&cluster).await),
+    let query = arguments.query()?;
+    let mut attempt = 1;
+    loop {
+        let cluster = Cluster::connect(address.clone(), patience, message).await?;
+        match ask_cluster(&cluster, arguments, &query).await {
+            Ok(()) => return Ok(()),
+            Err(failure) if attempt < Cluster::ATTEMPTS && failure.is_lost_executor(&cluster) => attempt += 1,
+            Err(failure) => return Err(failure.explained_by(&cluster).await),
+        }
+        message(&format!("the cluster lost an executor; starting again, attempt {attempt} of {}", Cluster::ATTEMPTS));
     }
 }
 
-async fn ask_cluster(cluster: &Cluster, arguments: &Arguments) -> Result<(), Failure> {
+async fn ask_cluster(cluster: &Cluster, arguments: &Arguments, query: &str) -> Result<(), Failure> {
     let context = cluster.context(arguments.partitions)?;
-    crate::deliver(cluster.sql(&context, &arguments.query()?).await?, arguments).await
+    crate::deliver(cluster.sql(&context, query).await?, arguments).await
 }
 
 fn unknown(word: &str, command: &str) -> Failure {
