@@ -39,7 +39,8 @@ fn server(answer: &'static str) -> String {
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        stream.read(&mut [0; 1024]).unwrap();
+        let mut request = [0; 1024];
+        assert!(stream.read(&mut request).unwrap() > 0);
         stream.write_all(answer.as_bytes()).unwrap();
     });
     address

@@ -10,4 +10,6 @@ mod reference;
 mod scalars;
 mod support;
 mod types;
+#[cfg(feature = "cluster")]
+mod upstream;
 mod windows;
