@@ -54,6 +54,7 @@ struct Part {
 /// The table of a file, or of all files that match a pattern. Its name and the number of partitions are enough to open it
 /// on another machine.
 #[derive(Debug)]
+#[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters send tables"))]
 pub(crate) struct NpyTable {
     name: String,
     /// At most this many.

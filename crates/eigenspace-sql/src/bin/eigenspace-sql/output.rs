@@ -22,6 +22,7 @@ pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
     /// The error of DataFusion, which a cluster can explain.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters explain it"))]
     cause: Option<Box<DataFusionError>>,
 }
 
