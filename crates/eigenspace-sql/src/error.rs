@@ -4,8 +4,10 @@ use std::fmt;
 
 use datafusion::error::DataFusionError;
 
+/// How errors of this crate are told apart from others.
+pub(crate) const NAME: &str = "EigenspaceSqlError";
+
 /// Why a function cannot compute its result.
-#[derive(Debug)]
 pub struct Error {
     message: String,
     hint: Option<String>,
@@ -75,6 +77,13 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+/// Clusters send errors in this form; the name of the type tells them apart from others.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(NAME).field("message", &self.message).field("hint", &self.hint).finish()
     }
 }
 

@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::error::Result;
-use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::error::Error;
-use crate::npy;
+use crate::npy::NpyTable;
 
 /// A session with the functions of this crate, in which the name of a file is a table. It computes in this many partitions;
 /// `None` means one for each core.
@@ -21,21 +21,31 @@ pub fn context(partitions: Option<usize>) -> SessionContext {
     if let Some(partitions) = partitions {
         config = config.with_target_partitions(partitions.max(1));
     }
+    let (state, files) = state(config);
+    session(state, &files)
+}
+
+/// The state of a session in which the name of a file is a table.
+pub(crate) fn state(config: SessionConfig) -> (SessionState, Arc<Files>) {
     let partitions = config.target_partitions();
     let state = SessionStateBuilder::new().with_default_features().with_config(config).build();
-    let listing = DynamicListTableFactory::default();
-    let factory = Arc::new(Files { listing, partitions });
-    let catalogs = DynamicFileCatalog::new(Arc::clone(state.catalog_list()), Arc::clone(&factory) as _);
+    let files = Arc::new(Files { listing: DynamicListTableFactory::default(), partitions });
+    let catalogs = DynamicFileCatalog::new(Arc::clone(state.catalog_list()), Arc::clone(&files) as _);
     let state = SessionStateBuilder::new_from_existing(state).with_catalog_list(Arc::new(catalogs)).build();
+    (state, files)
+}
+
+/// The session with this state, and the functions of this crate.
+pub(crate) fn session(state: SessionState, files: &Files) -> SessionContext {
     let context = SessionContext::new_with_state(state);
-    factory.listing.session_store().with_state(context.state_weak_ref());
+    files.listing.session_store().with_state(context.state_weak_ref());
     crate::register(&context);
     context
 }
 
 /// Turns the names of files into tables.
 #[derive(Debug)]
-struct Files {
+pub(crate) struct Files {
     listing: DynamicListTableFactory,
     partitions: usize,
 }
@@ -43,20 +53,22 @@ struct Files {
 #[async_trait]
 impl UrlTableFactory for Files {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        // On a cluster, names have this in front.
+        let shown = name.strip_prefix("./").unwrap_or(name);
         let ending = Path::new(name).extension().map(|ending| ending.to_ascii_lowercase());
         if ending.is_some_and(|ending| ending == "npy" || ending == "npz") {
-            return npy::table(name, self.partitions).map(Some);
+            return Ok(Some(Arc::new(NpyTable::new(shown, self.partitions)?)));
         }
         // Names that are patterns or addresses are left to DataFusion.
         let plain = !name.contains(['*', '?', '[', ':']);
         if plain && name.contains(['.', '/']) && !Path::new(name).exists() {
-            let message = format!("cannot read `{name}`: there is no such file");
+            let message = format!("cannot read `{shown}`: there is no such file");
             return Err(Error::new(message).hint("check the spelling of the path and the current directory").into());
         }
         match self.listing.try_new(name).await? {
             Some(table) => Ok(Some(table)),
             None if !plain || Path::new(name).exists() => {
-                let message = format!("cannot read `{name}` as a table");
+                let message = format!("cannot read `{shown}` as a table");
                 let hint = "name Parquet (.parquet), CSV (.csv), Arrow (.arrow), JSON (.json), NPY (.npy) or NPZ (.npz) files; a pattern must match at least one";
                 Err(Error::new(message).hint(hint).into())
             }

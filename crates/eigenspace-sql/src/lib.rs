@@ -21,10 +21,12 @@
 //! # }).unwrap();
 //! ```
 //!
-//! `docs/SQL.md` describes every function.
+//! `docs/SQL.md` describes every function. With the feature `cluster`, queries can run on clusters of Ballista.
 #![forbid(unsafe_code)]
 
 mod aggregate;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 mod error;
 mod files;
 mod models;

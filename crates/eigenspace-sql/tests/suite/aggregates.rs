@@ -3,7 +3,8 @@
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::util::pretty::pretty_format_batches;
 
-use crate::support::{D, Reference, ask, model, one_model, rows, session, session_of, site, weight};
+use crate::reference::{D, Reference, rows, site, weight};
+use crate::support::{ask, model, one_model, session, session_of};
 
 #[tokio::test]
 async fn a_model_of_lists_is_batch_pca() {

@@ -8,7 +8,8 @@ use datafusion::arrow::ipc::writer::FileWriter;
 use eigenspace::EigenspaceModel;
 use tempfile::TempDir;
 
-use crate::support::{D, Reference, batch, rows, site};
+use crate::reference::{D, Reference, rows, site};
+use crate::support::batch;
 
 /// Runs the command in a directory.
 pub(crate) fn command(directory: &Path, words: &[&str]) -> Output {
@@ -126,7 +127,7 @@ fn an_npy_file_is_read_in_several_partitions() {
     let query = "SELECT pca(features, 2) AS m FROM 'long.npy'";
     let plan = printed(directory.path(), &["--partitions", "4", &format!("EXPLAIN {query}")]);
     assert!(plan.contains("mode=Partial") && plan.contains("mode=Final"), "{plan}");
-    assert!(plan.contains("StreamingTableExec: partition_sizes=4"), "{plan}");
+    assert!(plan.contains("NpyScan: features=4, partitions=4"), "{plan}");
     command(directory.path(), &["--partitions=4", "--models", ".", query]);
     Reference::of(&all).check(&EigenspaceModel::load(directory.path().join("m.safetensors")).unwrap());
 }

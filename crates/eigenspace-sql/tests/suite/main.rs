@@ -6,7 +6,10 @@ mod aggregates;
 mod command;
 mod document;
 mod errors;
+mod reference;
 mod scalars;
 mod support;
 mod types;
+#[cfg(feature = "cluster")]
+mod upstream;
 mod windows;

@@ -3,7 +3,8 @@
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{Float64Type, UInt64Type};
 
-use crate::support::{D, Reference, ask, list, model, one_model, rows, session};
+use crate::reference::{D, Reference, rows};
+use crate::support::{ask, list, model, one_model, session};
 
 const MODEL: &str = "(SELECT pca(x, 2) FROM t)";
 

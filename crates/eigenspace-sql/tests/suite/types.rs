@@ -7,7 +7,8 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::datasource::MemTable;
 
-use crate::support::{D, Reference, ask, lists, one_model, rows, session_of};
+use crate::reference::{D, Reference, rows};
+use crate::support::{ask, lists, one_model, session_of};
 
 /// Rows of whole numbers, which every type holds exactly.
 fn whole() -> Vec<[f64; D]> {

@@ -2,7 +2,8 @@
 
 use datafusion::arrow::array::Array;
 
-use crate::support::{Reference, ask, model, rows, session, weight};
+use crate::reference::{Reference, rows, weight};
+use crate::support::{ask, model, session};
 
 #[tokio::test]
 async fn a_growing_frame_adds_rows() {

@@ -21,11 +21,14 @@ const LONGEST: usize = 100;
 pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
+    /// The error of DataFusion, which a cluster can explain.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters explain it"))]
+    cause: Option<Box<DataFusionError>>,
 }
 
 impl Failure {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { message: message.into(), hint: None, cause: None }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
@@ -36,15 +39,35 @@ impl Failure {
         Self::new(format!("cannot {action}: {error}"))
     }
 
+    #[cfg(feature = "cluster")]
+    pub(crate) fn is_lost_executor(&self, cluster: &eigenspace_sql::cluster::Cluster) -> bool {
+        self.cause.as_ref().is_some_and(|cause| cluster.lost_executor(cause))
+    }
+
+    /// The same failure, if it comes from a cluster as the cluster explains it.
+    #[cfg(feature = "cluster")]
+    pub(crate) async fn explained_by(mut self, cluster: &eigenspace_sql::cluster::Cluster) -> Self {
+        match self.cause.take() {
+            Some(cause) => cluster.cause(*cause).await.into(),
+            None => self,
+        }
+    }
+
     pub(crate) fn library(error: &eigenspace::io::Error) -> Self {
-        Self { message: with_causes(error), hint: error.hint() }
+        Self { message: with_causes(error), hint: error.hint(), cause: None }
+    }
+}
+
+impl From<eigenspace_sql::Error> for Failure {
+    fn from(error: eigenspace_sql::Error) -> Self {
+        Self { message: error.message().to_owned(), hint: error.advice().map(str::to_owned), cause: None }
     }
 }
 
 impl From<DataFusionError> for Failure {
     fn from(error: DataFusionError) -> Self {
-        match eigenspace_sql::Error::inside(&error) {
-            Some(own) => Self { message: own.message().to_owned(), hint: own.advice().map(str::to_owned) },
+        let failure = match eigenspace_sql::Error::inside(&error) {
+            Some(own) => Self { message: own.message().to_owned(), hint: own.advice().map(str::to_owned), cause: None },
             None => match error.find_root() {
                 DataFusionError::SQL(parser, _) => Self::new(format!("invalid query: {}", words_of(parser))),
                 DataFusionError::Plan(text) if text.starts_with("table '") => {
@@ -53,7 +76,8 @@ impl From<DataFusionError> for Failure {
                 DataFusionError::Plan(text) => Self::new(text),
                 other => Self::new(other.strip_backtrace()),
             },
-        }
+        };
+        Self { cause: Some(Box::new(error)), ..failure }
     }
 }
 
