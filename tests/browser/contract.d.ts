@@ -9,16 +9,16 @@ interface Trouble { error: string; hint: string | null }
 interface Certificate { exact: boolean; text: string; captured: [number, number]; angle: number | null; confidence: number | null }
 interface Model {
   id: number; name: string; revision: number; rows: number; features: number; rank: number; k: number; standardized: boolean;
-  image: ImageSize | null; certificate: Certificate; origin: string; parents: number[]; saved: string | null;
+  image: ImageSize | null; certificate: Certificate; origin: string; weight: number; names: boolean; parents: number[]; saved: string | null;
 }
 interface Data {
   name: string; rows: number; features: number; labels: string[] | null; columns: string[] | null; row_names: boolean; image: ImageSize | null;
   state: "reading" | "fitting" | "ready" | "failed"; done: number; total: number | null; error: Trouble | null;
 }
 interface Recognizer {
-  model: number; people: string[]; images: number; image: ImageSize; reject: number | null; not_a_face: number | null; metric: string; revision: number;
+  model: number; people: string[]; images: number; image: ImageSize; reject: number | null; not_a_face: number | null; metric: string; classifier: string; changed: boolean; ready: boolean; revision: number;
 }
-interface Watch { source: string; rows: number; state: "waiting" | "reading" | "ended" | "failed"; error: Trouble | null }
+interface Watch { source: string; first: number; rows: number; state: "waiting" | "reading" | "ended" | "failed"; error: Trouble | null }
 interface Session {
   version: string; command: string; state: string | null; write: boolean; threads: number; models: Model[];
   data: Data | null; recognizer: Recognizer | null; watch: Watch | null;
@@ -39,11 +39,11 @@ interface Contributions { revision: number; k: number; t2: number; q: number; fe
 interface Feature { feature: number; name: string | null; mean: number; deviation: number; loadings: number[]; correlations: number[]; cos2: number; contribution: number }
 interface Monitored {
   revision: number; k: number; t2_limit: number | null; q_limit: number | null; first: number; total: number; t2: number[]; q: number[];
-  beyond_t2: number; beyond_q: number; stride?: number; rows?: number[];
+  beyond_t2: number; beyond_q: number; confidence: number; stride: number; rows: number[] | null;
 }
 interface Recognized {
   verdict: "known" | "unknown" | "not a face"; person: string | null; distance: number; face_distance: number; reject: number | null; not_a_face: number | null;
-  matches: { person: string; distance: number; image: number | null }[];
+  matches: { person: string; distance: number; image: number | null; name: string | null }[];
 }
 
 /** Points as they arrive; `places` has room for all of them, `n` are there. */

@@ -122,14 +122,17 @@ export function tipNames(into, tips, center, inside) {
   /** @type {Box[]} */
   const used = [];
   for (const tip of tips) {
-    const right = tip.x >= center[0];
     const text = tip.name.length > 24 ? `${tip.name.slice(0, 23)}\u2026` : tip.name;
-    const [x, y] = [tip.x + (right ? 6 : -6), tip.y + (tip.y < center[1] ? -4 : 12)];
     const wide = 7 * text.length;
-    /** @type {Box} */
-    const box = [right ? x : x - wide, y - 11, right ? x + wide : x, y + 3];
-    if (used.some((u) => overlap(u, box)) || box[0] < inside[0] - 4 || box[2] > inside[2] + 4 || box[1] < inside[1] || box[3] > inside[3]) continue;
-    used.push(box);
-    label(into, text, x, y, { class: "halo", "text-anchor": right ? "start" : "end" });
+    const outward = tip.x >= center[0];
+    for (const [right, below] of [[outward, tip.y >= center[1]], [outward, tip.y < center[1]], [!outward, tip.y >= center[1]], [!outward, tip.y < center[1]]]) {
+      const [x, y] = [tip.x + (right ? 6 : -6), tip.y + (below ? 13 : -6)];
+      /** @type {Box} */
+      const box = [right ? x : x - wide, y - 11, right ? x + wide : x, y + 3];
+      if (used.some((u) => overlap(u, box)) || box[0] < inside[0] || box[2] > inside[2] || box[1] < inside[1] || box[3] > inside[3]) continue;
+      used.push(box);
+      label(into, text, x, y, { class: "halo", "text-anchor": right ? "start" : "end" });
+      break;
+    }
   }
 }

@@ -88,7 +88,7 @@ export class Camera {
     if (this.moved) return;
     if (this.d === 3) {
       this.middle = middle;
-      const reach = 1.15 * Math.hypot(...half);
+      const reach = 1.25 * Math.max(...half);
       this.span = [reach, reach];
       this.at = [0, 0, 1, this.at[3], this.at[4]];
     } else {

@@ -61,6 +61,9 @@ export function num(x) {
   return minus(size !== 0 && (size < 1e-3 || size >= 1e7) ? x.toExponential(2) : FINE.format(x));
 }
 
+/** Three decimals, for numbers between -1 and 1. @param {number} x */
+export const fixed = (x) => minus(x.toFixed(3));
+
 /** A share as percent. @param {number | null | undefined} x */
 export const percent = (x, digits = 1) => (x === null || x === undefined ? "\u2013" : `${(100 * x).toFixed(digits)} %`);
 

@@ -48,14 +48,14 @@ export function faces(app) {
   const verdict = h("section", { class: "verdict", "aria-live": "polite" });
   const people = h("section", { class: "people" });
   const input = h("input", { type: "file", id: "face", accept: ".pgm,.png,.jpg,.jpeg,image/*", class: "hidden", change: () => { if (input.files?.[0]) ask(input.files[0]); } });
-  /** @type {File | null} */
+  /** @type {File | number | null} */
   let probe = null;
   let search = "";
 
   /** @param {File | number} what a picture, or the number of a row */
   async function ask(what) {
     const model = app.model();
-    probe = typeof what === "number" ? null : what;
+    probe = what;
     verdict.replaceChildren(notice("loading", "Comparing"));
     try {
       const answer = /** @type {Recognized} */ (typeof what === "number" ? await post("recognize", undefined, { row: what }) : await post("recognize", what));
@@ -76,7 +76,7 @@ export function faces(app) {
       ruler("Distance to the nearest person", a.distance, a.reject, "unknown"), ruler("Distance to face space", a.face_distance, a.not_a_face, "not a face"))),
     h("h2", {}, "Closest matches"), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
       m.image === null ? h("div", { class: "blank" }) : h("img", { src: address(`recognizer/images/${m.image}.png`, { revision: app.session.recognizer?.revision }), alt: `Enrolled image of ${m.person}` }),
-      h("span", { class: "name" }, m.person), h("span", { class: "num quiet" }, num(m.distance))))));
+      h("span", { class: "name", title: m.name }, m.person), h("span", { class: "num quiet" }, num(m.distance))))));
   }
 
   function drawDrop() {
@@ -84,16 +84,16 @@ export function faces(app) {
     const row = app.state.row;
     drop.replaceChildren(...[input, h("p", {}, "Drop a picture here, or ", h("label", { class: "button", for: "face", tabindex: 0, role: "button", keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") input.click(); } }, "choose a file"),
       app.session.data?.image && row >= 0 ? button(`Use row ${count(row)}`, { click: () => ask(row) }) : null), h("p", { class: "quiet" }, `${r?.image.width} \u00d7 ${r?.image.height} pixels, PGM, PNG or JPEG. Nothing leaves this machine.`),
-    probe ? enrollForm(probe) : null].filter((x) => x !== null));
+    probe === null ? null : enrollForm(probe)].filter((x) => x !== null));
   }
 
-  /** @param {File} file */
-  function enrollForm(file) {
+  /** @param {File | number} what */
+  function enrollForm(what) {
     const name = h("input", { type: "text", required: true, placeholder: "name", "aria-label": "Name of the person", maxlength: 200 });
     return h("form", { class: "enroll", submit: async (/** @type {Event} */ event) => {
       event.preventDefault();
-      await change(() => post("enroll", file, { person: name.value }), `Enrolled ${name.value}, in memory only.`);
-      ask(file);
+      await change(() => typeof what === "number" ? post("enroll", undefined, { person: name.value, row: what }) : post("enroll", what, { person: name.value }), `Enrolled ${name.value}, in memory only.`);
+      ask(what);
     } }, h("label", { class: "field" }, "Enroll as ", name), h("button", { type: "submit" }, "Enroll"));
   }
 
@@ -125,8 +125,8 @@ export function faces(app) {
     };
     fill();
     people.replaceChildren(h("h2", {}, "People"), h("p", { class: "quiet" }, `${plural(r.people.length, "person").replace("persons", "people")}, ${plural(r.images, "image")}. Changes stay in memory; the file is not touched.`), box, list,
-      button("Restore the file\u2019s people", { click: () => change(() => remove("recognizer/changes"), "Restored.") }));
-    app.status(`${plural(r.images, "image")} enrolled \u00b7 ${r.metric}`);
+      button("Restore the file\u2019s people", { disabled: !r.changed, click: () => change(() => remove("recognizer/changes"), "Restored.") }));
+    app.status(`${plural(r.images, "image")} enrolled \u00b7 ${r.metric}${r.ready ? "" : " \u00b7 learning the thresholds"}`);
   }
 
   for (const kind of ["dragover", "dragleave", "drop"]) {

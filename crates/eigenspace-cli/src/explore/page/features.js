@@ -1,10 +1,12 @@
 // Features: how they correlate with two components, and how much each contributes.
 
-import { choice, count, failed, h, notice, num, percent, plural, s, table } from "./dom.js";
+import { choice, count, failed, fixed, h, notice, num, percent, plural, s, table } from "./dom.js";
 import { featureName, get, latest } from "./api.js";
 import { figure, label, linear, tipNames } from "./chart.js";
 
 const TOP = 40;
+/** Arrows that are named, as far as there is room. */
+const NAMED = 20;
 
 /** @param {App} app @returns {View} */
 export function features(app) {
@@ -26,8 +28,8 @@ export function features(app) {
   const circle = figure("Correlation circle", 0, (svg, width, height) => {
     const shown = visible();
     const [a, b] = pair();
-    const side = Math.min(width - 48, height - 48);
-    const [left, top] = [(width - side) / 2 + 12, 8];
+    const side = Math.min(width - 64, height - 48);
+    const [left, top] = [(width - side) / 2 + 24, 8];
     const [x, y] = [linear(-1.12, 1.12, left, left + side), linear(-1.12, 1.12, top + side, top)];
     const center = /** @type {[number, number]} */ ([x(0), y(0)]);
     for (const v of [-1, -0.5, 0, 0.5, 1]) {
@@ -37,7 +39,7 @@ export function features(app) {
     }
     svg.append(s("circle", { class: "circle", cx: center[0], cy: center[1], r: x(1) - x(0) }));
     label(svg, title(a), center[0], top + side + 34, { class: "axis-name", "text-anchor": "middle" });
-    label(svg, title(b), 0, 0, { class: "axis-name", "text-anchor": "middle", transform: `translate(${left - 34} ${center[1]}) rotate(-90)` });
+    label(svg, title(b), 0, 0, { class: "axis-name", "text-anchor": "middle", transform: `translate(${left - 44} ${center[1]}) rotate(-90)` });
     const tips = shown.map((f) => {
       const [tx, ty] = [x(f.correlations[0]), y(f.correlations[1])];
       const arrow = s("g", { class: f.feature === chosen ? "feature chosen" : "feature", click: () => mark(f.feature) },
@@ -45,7 +47,7 @@ export function features(app) {
       svg.append(arrow);
       return { name: name(f), x: tx, y: ty, chosen: f.feature === chosen };
     });
-    tipNames(svg, tips.sort((p, q) => Number(q.chosen) - Number(p.chosen)), center, [0, 0, width, height]);
+    tipNames(svg, tips.sort((p, q) => Number(q.chosen) - Number(p.chosen)).slice(0, NAMED), center, [0, 0, width, height]);
     const best = shown[0];
     return best ? `${plural(shown.length, "feature")}${answer && shown.length < answer.total ? ` of ${count(answer.total)}` : ""}. Longer arrows are better represented by these two components.` : "No feature passes the filters.";
   });
@@ -64,9 +66,9 @@ export function features(app) {
     const [a, b] = pair();
     const rows = shown.map((f) => [
       h("button", { type: "button", class: `link ${f.feature === chosen ? "chosen" : ""}`, "aria-pressed": String(f.feature === chosen), title: "Mark in the circle", click: () => mark(f.feature) }, name(f)),
-      num(f.loadings[0]), num(f.loadings[1]), num(f.correlations[0]), num(f.correlations[1]), percent(f.cos2), percent(f.contribution),
+      fixed(f.loadings[0]), fixed(f.loadings[1]), fixed(f.correlations[0]), fixed(f.correlations[1]), percent(f.cos2), percent(f.contribution),
     ]);
-    list.replaceChildren(table("Loadings", ["Feature", `Loading ${a}`, `Loading ${b}`, `Corr. ${a}`, `Corr. ${b}`, "cos\u00b2", "Contribution"], rows));
+    list.replaceChildren(table("Loadings", ["Feature", `Loading ${a}`, `Loading ${b}`, `Corr. ${a}`, `Corr. ${b}`, "cos\u00b2", "Contrib."], rows));
   }
 
   async function reload() {

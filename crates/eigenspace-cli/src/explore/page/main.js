@@ -65,11 +65,11 @@ const app = {
 /** Takes over a session; models whose revision changed are drawn again. @param {Session} next */
 function adopt(next) {
   const before = app.session;
-  const key = (/** @type {Session | null} */ x) => JSON.stringify(x && [x.models.find((m) => m.id === app.state.m) ?? x.models[0], x.data?.state, x.data?.rows]);
+  const key = (/** @type {Session | null} */ x) => JSON.stringify(x && [x.models.find((m) => m.id === app.state.m) ?? x.models[0], x.data?.state]);
   app.session = next;
   const changed = new Set(["session"]);
   if (key(before) !== key(next)) changed.add("model");
-  if (before?.data && next.data && before.data.rows !== next.data.rows) app.selection = null;
+  if (before?.data?.rows !== next.data?.rows) changed.add("rows");
   show(changed);
 }
 

@@ -10,6 +10,8 @@ import { webgl } from "./points.js";
 import { canvas2d } from "./canvas2d.js";
 
 const MARGIN = { left: 56, right: 16, top: 16, bottom: 48 };
+/** Points of a growing table are loaded again at most this often. */
+const GROW_MS = 3000;
 /** The canvas counts as moving for so long after the last step. */
 const REST_MS = 140;
 
@@ -44,7 +46,7 @@ export function map(app) {
   let ratios = [];
   /** @type {[number, number][] | null} */
   let rope = null;
-  let [lasso, resting, hovered, problem] = [false, 0, -1, ""];
+  let [lasso, resting, hovered, later] = [false, 0, -1, 0];
   let renderer = webgl(canvas, footer) ?? canvas2d(canvas, footer);
   /** @type {number[]} where each row is among the points */
   let placeOf = [];
@@ -54,7 +56,7 @@ export function map(app) {
 
   function footer() {
     if (!cloud) return;
-    app.status(`${count(renderer.drawn)} of ${plural(cloud.total, "point")} drawn \u00b7 ${renderer.name}${problem}`);
+    app.status(`${count(renderer.drawn)} of ${plural(cloud.total, "point")} drawn \u00b7 ${renderer.name}`);
     plot.dataset.drawn = String(renderer.drawn);
     if (renderer.lost) setTimeout(replaceLost, 3000);
   }
@@ -113,8 +115,8 @@ export function map(app) {
       choice("Color", colorChoices(), app.state.color, (color) => app.set({ color, hide: [] })),
       h("label", { class: "field" }, "Arrows ", arrowCount, h("output", { class: "num" }, app.state.arrows)),
       button("Lasso", { "aria-pressed": String(lasso), title: "Draw around points (l)", click: toggleLasso }),
-      button("Show all", { title: "Reset the view (0)", click: reset }),
-      h("span", { class: "grow" }), search, h("datalist", { id: "found" }));
+      button("Reset", { title: "Reset the view (0)", click: reset }),
+      search, h("datalist", { id: "found" }));
   }
 
   /** @type {Map<string, number>} */
@@ -180,7 +182,7 @@ export function map(app) {
       if (zero[0] > left && zero[0] < left + w) under.append(s("line", { class: "zero", x1: zero[0], x2: zero[0], y1: top, y2: top + tall }));
       if (zero[1] > top && zero[1] < top + tall) under.append(s("line", { class: "zero", x1: left, x2: left + w, y1: zero[1], y2: zero[1] }));
     } else {
-      const length = camera.span[0] * 0.75;
+      const length = camera.span[0] * 0.7;
       const origin = at(camera.middle[0], camera.middle[1], camera.middle[2]);
       axes.forEach((component, a) => {
         const end = camera.middle.map((m, i) => m + (i === a ? length : 0));
@@ -394,7 +396,13 @@ export function map(app) {
   return {
     el,
     update(changed) {
-      if (changed.has("model") || changed.has("axes")) return void reload();
+      const growing = changed.has("rows") || (changed.has("model") && !changed.has("m") && app.model()?.origin === "stream");
+      if (growing && cloud) {
+        later ||= setTimeout(() => {
+          later = 0;
+          reload();
+        }, GROW_MS);
+      } else if (changed.has("model") || changed.has("axes")) return void reload();
       if (changed.has("color")) recolor().then(toolbar, report);
       else if (changed.has("hide") || changed.has("selection") || changed.has("theme")) look();
       if (changed.has("arrows")) {
@@ -432,6 +440,7 @@ export function map(app) {
     },
     destroy() {
       clearTimeout(resting);
+      clearTimeout(later);
       load(async () => undefined);
       renderer.destroy();
     },

@@ -1,9 +1,8 @@
 // T² and Q of every row with their limits; live while rows arrive.
 
 import { button, clamp, count, failed, h, notice, num, percent, plural, s } from "./dom.js";
-import { featureName, get, latest } from "./api.js";
+import { get, latest } from "./api.js";
 import { axes, figure, linear, path } from "./chart.js";
-import { bar } from "./row.js";
 
 /** @typedef {{ rows: number[], t2: number[], q: number[], t2_limit: number | null, q_limit: number | null, angles?: (number | null)[], beyond: [number, number], total: number }} Series */
 
@@ -12,10 +11,9 @@ export function monitor(app) {
   const load = latest();
   const el = h("div", { class: "view monitor" });
   const tools = h("div", { class: "tools" });
-  const detail = h("section", { class: "live-detail", hidden: true });
   /** @type {Series | null} */
   let series = null;
-  let [paused, live, chosen] = [false, Boolean(app.session.watch), -1];
+  let [paused, live] = [false, Boolean(app.session.watch)];
   /** @type {[number, number] | null} */
   let brush = null;
 
@@ -30,21 +28,21 @@ export function monitor(app) {
       const x = linear(rows[0] ?? 0, Math.max(rows.at(-1) ?? 1, (rows[0] ?? 0) + 1), box[0] + 6, box[2] - 6);
       const y = linear(0, most, box[3], box[1]);
       axes(svg, box, x, y, { tickX: count, nx: Math.max(2, width / 110), ny: Math.max(2, height / 50) });
-      svg.append(s("path", { class: "line thin", d: path(values.map((v, i) => [x(rows[i]), y(v)])) }));
+      svg.append(s("path", { class: rows.length > 600 ? "line thin dense" : "line thin", d: path(values.map((v, i) => [x(rows[i]), y(v)])) }));
       if (limit !== null) {
         const at = y(limit);
-        svg.append(s("line", { class: "limit", x1: box[0], x2: box[2], y1: at, y2: at }), s("text", { class: "halo limit-name", x: box[2] - 4, y: at - 5, "text-anchor": "end" }, `limit ${num(limit)}`));
+        svg.append(s("line", { class: "limit", x1: box[0], x2: box[2], y1: at, y2: at }));
       }
       let beyond = 0;
       values.forEach((v, i) => {
         const row = rows[i];
-        if (!live && app.selection?.marks[row]) svg.append(s("circle", { class: "selected", cx: x(row), cy: y(v), r: 3 }));
+        if (app.selection?.marks[row]) svg.append(s("circle", { class: "selected", cx: x(row), cy: y(v), r: 3 }));
         if (limit === null || !(v > limit)) return;
         beyond++;
         if (beyond <= 500) svg.append(s("path", { class: "alarm-mark", d: `M${x(row)} ${y(v) - 5}l4.500 8h-9Z` }, s("title", {}, `row ${row}: ${num(v)}`)));
       });
-      const current = live ? chosen : app.state.row;
-      const i = rows.indexOf(current);
+      if (limit !== null) svg.append(s("text", { class: "halo limit-name", x: box[2] - 4, y: y(limit) - 6, "text-anchor": "end" }, `limit ${num(limit)}`));
+      const i = rows.indexOf(app.state.row);
       if (i >= 0) svg.append(s("circle", { class: "chosen", cx: x(rows[i]), cy: y(values[i]), r: 8 }));
       if (brush) svg.append(s("rect", { class: "brush", x: Math.min(x(brush[0]), x(brush[1])), width: Math.abs(x(brush[1]) - x(brush[0])), y: box[1], height: box[3] - box[1] }));
       scale = x;
@@ -77,7 +75,7 @@ export function monitor(app) {
       svg.setPointerCapture(event.pointerId);
     });
     svg.addEventListener("pointermove", (event) => {
-      if (start < 0 || !scale || live || Math.abs(position(event) - start) < 5) return;
+      if (start < 0 || !scale || Math.abs(position(event) - start) < 5) return;
       brush = [scale.back(start), scale.back(position(event))];
       redraw();
     });
@@ -100,10 +98,7 @@ export function monitor(app) {
       if (value > best) [best, found] = [value, row];
     });
     if (found < 0) return;
-    if (live) {
-      chosen = found;
-      explain(found);
-    } else app.set({ row: found });
+    app.set({ row: found });
   }
 
   /** @param {number} low @param {number} high */
@@ -112,21 +107,6 @@ export function monitor(app) {
     const [a, b] = [clamp(Math.ceil(low), 0, marks.length), clamp(Math.floor(high) + 1, 0, marks.length)];
     marks.fill(1, a, b);
     app.select({ marks, count: Math.max(0, b - a) });
-  }
-
-  /** Contributions of a watched row. @param {number} row */
-  async function explain(row) {
-    const model = app.model();
-    if (!model) return;
-    detail.hidden = false;
-    try {
-      const c = /** @type {Contributions} */ (await get(`watch/rows/${row}/contributions`, { k: app.k(), top: 6 }));
-      const [a, b] = [Math.max(...c.features.map((f) => Math.abs(f.t2)), 1e-300), Math.max(...c.features.map((f) => f.q), 1e-300)];
-      detail.replaceChildren(h("h2", {}, `Watched row ${count(row)}: contributions`), h("ul", { class: "why" }, ...c.features.map((f) => h("li", {}, h("span", { class: "name" }, featureName(model, f.feature, f.name)),
-        bar(f.t2 / a), h("span", { class: "num" }, `T\u00b2 ${num(f.t2)}`), bar(f.q / b, "second"), h("span", { class: "num" }, `Q ${num(f.q)}`)))));
-    } catch (error) {
-      detail.replaceChildren(failed(error));
-    }
   }
 
   function fromLive() {
@@ -152,7 +132,7 @@ export function monitor(app) {
       const rows = answer.rows ?? answer.t2.map((_, i) => answer.first + i);
       series = { ...answer, rows, beyond: [answer.beyond_t2, answer.beyond_q] };
       place(false);
-      app.status(`${plural(answer.total, "row")}${(answer.stride ?? 1) > 1 ? `, the highest of every ${answer.stride}` : ""} \u00b7 k = ${answer.k}`);
+      app.status(`${plural(answer.total, "row")}${answer.stride > 1 ? `, the highest of every ${answer.stride}` : ""} \u00b7 k = ${answer.k}`);
     } catch (error) {
       el.replaceChildren(tools, failed(error, reload));
     }
@@ -160,7 +140,7 @@ export function monitor(app) {
 
   /** @param {boolean} angles */
   function place(angles) {
-    const parts = [tools, ...charts.map((c) => c.el), ...(angles ? [angle.el] : []), detail];
+    const parts = [tools, ...charts.map((c) => c.el), ...(angles ? [angle.el] : [])];
     if (el.children.length !== parts.length || parts.some((p, i) => el.children[i] !== p)) el.replaceChildren(...parts);
     redraw();
   }
@@ -173,11 +153,11 @@ export function monitor(app) {
       paused = !paused;
       reload();
     } })] : [];
-    tools.replaceChildren(...sources, ...hold, h("span", {}, live ? "Click an alarm to see its contributions." : "Click a row to inspect it; drag to select rows."), h("span", { class: "grow" }), h("span", { class: "quiet num" }, `k = ${count(app.k())}, limits at 99 %`));
+    tools.replaceChildren(...sources, ...hold, h("span", {}, "Click a row to see its contributions; drag to select rows."), h("span", { class: "grow" }), h("span", { class: "quiet num" }, `k = ${count(app.k())}, limits at 99 %`));
   }
   /** @param {boolean} on */
   function turn(on) {
-    [live, series, detail.hidden] = [on, null, true];
+    [live, series] = [on, null];
     reload();
   }
 

@@ -87,8 +87,7 @@ export function rowPanel(app, large) {
   const scores = figure("Scores", large ? 200 : 132, (svg, width, height) => {
     if (!row) return "";
     const shown = row.scores.slice(0, large ? 2 * SCORES : SCORES);
-    const most = Math.max(...shown.map(Math.abs), 1e-300);
-    const y = linear(-most, most, height - 18, 6);
+    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 18, 6);
     const step = (width - 8) / Math.max(shown.length, 8);
     shown.forEach((v, i) => {
       svg.append(s("rect", { class: i < app.k() ? "fill" : "fill pale", x: 4 + i * step + 0.15 * step, width: 0.7 * step, y: Math.min(y(0), y(v)), height: Math.max(Math.abs(y(v) - y(0)), 1) }));

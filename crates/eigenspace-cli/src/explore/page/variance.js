@@ -54,13 +54,12 @@ export function variance(app) {
       const [low, value, high] = c.variance;
       const left = x(i + 1) - wide / 2;
       const uncertain = c.angle >= 1;
-      svg.append(s("rect", { class: `fill ${i < app.k() ? "" : "pale"} ${uncertain ? "hatched" : ""}`, x: left, width: wide, y: y(value), height: Math.max(0, box[3] - y(value)) },
+      svg.append(s("rect", { class: `fill ${i < app.k() ? "" : "pale"} ${uncertain ? "uncertain" : ""}`, x: left, width: wide, y: y(value), height: Math.max(0, box[3] - y(value)) },
         s("title", {}, `PC ${i + 1}: variance ${num(value)} (${percent(c.ratio)}), between ${num(low)} and ${num(high)}`)));
       if (high > low) svg.append(s("path", { class: "whisker", d: `M${x(i + 1)} ${y(Math.max(low, y.low))}V${y(high)}m-3 0h6M${x(i + 1) - 3} ${y(Math.max(low, y.low))}h6` }));
-      if (n <= 12) label(svg, percent(c.ratio), x(i + 1), y(value) - 6, { class: "value", "text-anchor": "middle" });
+      if (n <= 12) label(svg, percent(c.ratio), x(i + 1), y(high) - 6, { class: "value", "text-anchor": "middle" });
       if (i % every === 0) label(svg, String(i + 1), x(i + 1), box[3] + 17, { class: "tick", "text-anchor": "middle" });
     });
-    label(svg, app.state.log ? "variance, logarithmic" : "variance", 8, 14, { class: "axis-name" });
     toK = (px) => x.back(px) - 0.5;
     kLine(svg, x, box[1], box[3], true);
     const chosen = list[Math.min(app.k(), n) - 1];
@@ -81,7 +80,8 @@ export function variance(app) {
     const open = list.findIndex((c) => c.angle >= 1);
     if (open >= 0) {
       const left = x(open + 0.5);
-      svg.append(s("rect", { class: "hatched open", x: left, width: box[2] - left, y: box[1], height: box[3] - box[1] }));
+      svg.append(s("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("line", { class: "grid", y2: 7 })));
+      svg.append(s("rect", { fill: "url(#hatch)", x: left, width: box[2] - left, y: box[1], height: box[3] - box[1] }));
       if (box[2] - left > 150) label(svg, "nothing is certain here", (left + box[2]) / 2, (box[1] + box[3]) / 2, { class: "halo", "text-anchor": "middle" });
     }
     const line = (/** @type {(c: Spectrum["components"][0]) => number} */ f) => list.map((c, i) => /** @type {[number, number]} */ ([x(i + 1), y(clamp(f(c), 0, 1))]));

@@ -34,7 +34,7 @@ export function walk(app) {
     const { order, mean, now, deviation } = shift;
     const [left, top] = [clamp(0.28 * width, 90, 190), 8];
     const x = linear(-REACH, REACH, left, width - 90);
-    const step = Math.min(36, (height - 44) / order.length);
+    const step = Math.min(64, (height - 44) / order.length);
     const bottom = top + step * order.length;
     for (const t of [-3, -2, -1, 0, 1, 2, 3]) {
       svg.append(s("line", { class: t ? "grid" : "zero", x1: x(t), x2: x(t), y1: top, y2: bottom }));
@@ -139,6 +139,8 @@ export function walk(app) {
     const deviation = Array(model.features).fill(0);
     for (const f of first.features) deviation[f.feature] = f.deviation;
     const order = one.top.map((/** @type {any} */ f) => f.feature).filter((/** @type {number} */ f) => deviation[f] > 0).slice(0, SHOWN);
+    const size = new Map(one.top.map((/** @type {any} */ f) => [f.feature, Math.abs(f.loading) / (deviation[f.feature] || 1)]));
+    order.sort((/** @type {number} */ a, /** @type {number} */ b) => size.get(b) - size.get(a));
     shift = { mean: zero.values, now: zero.values, deviation, order };
     const all = (spectrum?.components ?? []).slice(0, 40).map((x, i) => [h("button", { type: "button", class: "link", "aria-pressed": String(i + 1 === c), click: () => app.set({ c: i + 1 }) }, `PC ${i + 1}`), percent(x.ratio), num(sigma(i + 1))]);
     el.replaceChildren(tools, bars.el, h("details", {}, h("summary", {}, "All components"), table("Components", ["Component", "Ratio", "\u03c3"], all)));

@@ -19,7 +19,7 @@ export function workbench(app) {
   let [busy, what] = [false, ""];
   el.append(shelf, trouble, result);
 
-  const spectra = figure("Variances, before and after", 280, (svg, width, height) => {
+  const spectra = figure("Variances", 280, (svg, width, height) => {
     const box = /** @type {Box} */ ([64, 16, width - 16, height - 44]);
     const values = sides.map((x) => x.spectrum.components.map((c) => c.variance[1]));
     const highest = Math.max(...values.flat(), 1e-300);
@@ -49,6 +49,7 @@ export function workbench(app) {
       const made = await job();
       what = name;
       picked.clear();
+      if (name.startsWith("Forgot")) app.select(null);
       await app.refresh();
       app.set({ m: made.id, at: [], k: 0 });
       await compare([...from, made.id]);
@@ -61,18 +62,25 @@ export function workbench(app) {
     }
   }
 
-  /** @param {number[]} ids the last one is the result */
-  async function compare(ids) {
+  /** @param {number[]} ids the last one is the result @param {boolean} [done] */
+  async function compare(ids, done = true) {
     const last = ids.at(-1) ?? 0;
     const models = ids.map((id) => app.session.models.find((m) => m.id === id)).filter((m) => m !== undefined);
     sides = await Promise.all(models.map(async (model) => ({
       model, spectrum: await get(`models/${model.id}/spectrum`),
-      angles: model.id === last ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).then((a) => a.angles, () => null),
+      angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).then((a) => a.angles, () => null),
     })));
     const largest = (/** @type {number[] | null} */ a) => (a?.length ? `${num((Math.max(...a) * 180) / Math.PI)}\u00b0` : "\u2013");
-    result.replaceChildren(h("h2", {}, what), table("Before and after", ["Model", "", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
-      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, largest(x.angles)])), spectra.el);
+    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
+      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, largest(x.angles)]))] : []), spectra.el);
     spectra.redraw();
+  }
+
+  /** Before any operation, the models on the shelf are compared. */
+  function glance() {
+    if (sides.length || busy || app.session.models.length < 2) return;
+    what = "Models on the shelf";
+    compare(app.session.models.slice(0, 4).map((m) => m.id), false).catch(() => {});
   }
 
   const chosenRows = () => (app.selection ? [...app.selection.marks.entries()].filter(([, m]) => m).map(([i]) => i) : []);
@@ -127,6 +135,7 @@ export function workbench(app) {
     el,
     update(changed) {
       if (changed.has("session") || changed.has("model") || changed.has("selection")) draw();
+      if (changed.has("model")) glance();
       if (changed.has("theme")) spectra.redraw();
       app.status(`${plural(app.session.models.length, "model")} on the shelf${app.selection ? ` \u00b7 ${plural(app.selection.count, "row")} selected` : ""}`);
     },
