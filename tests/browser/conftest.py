@@ -27,7 +27,9 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    assert BINARY.exists(), f"no {BINARY}; hint: run `cargo build -p eigenspace-cli`, or set EIGENSPACE_BINARY"
+    assert BINARY.exists(), (
+        f"no {BINARY}; hint: run `cargo build -p eigenspace-cli`, or set EIGENSPACE_BINARY"
+    )
     return tmp_path_factory.mktemp("data")
 
 
@@ -38,7 +40,17 @@ def iris_csv(folder):
 
 @pytest.fixture(scope="session")
 def iris_model(folder, iris_csv):
-    command("fit", iris_csv, "--label", "species", "-k", "2", "-o", folder / "iris.safetensors", "--quiet")
+    command(
+        "fit",
+        iris_csv,
+        "--label",
+        "species",
+        "-k",
+        "2",
+        "-o",
+        folder / "iris.safetensors",
+        "--quiet",
+    )
     return folder / "iris.safetensors"
 
 
@@ -50,7 +62,17 @@ def halves(folder, iris_csv):
     for name, part in (("first", lines[1:76]), ("second", lines[76:])):
         (folder / f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n")
         made.append(folder / f"{name}.safetensors")
-        command("fit", folder / f"{name}.csv", "--label", "species", "-k", "4", "-o", made[-1], "--quiet")
+        command(
+            "fit",
+            folder / f"{name}.csv",
+            "--label",
+            "species",
+            "-k",
+            "4",
+            "-o",
+            made[-1],
+            "--quiet",
+        )
     return made
 
 
@@ -103,7 +125,7 @@ def browser(playwright):
 
 
 class Page:
-    """A Playwright page that remembers messages and requests, with shortcuts for what tests read."""
+    """A Playwright page that remembers messages and requests, with shortcuts for tests."""
 
     def __init__(self, page):
         self.page = page
@@ -126,7 +148,13 @@ class Page:
 
     def drawn(self) -> int:
         """Points on the map; waits until all are drawn."""
-        until(lambda: " drawn" in self.status() and self.status().split(" of ")[0] == self.status().split(" of ")[1].split()[0], "all points")
+        until(
+            lambda: (
+                " drawn" in self.status()
+                and self.status().split(" of ")[0] == self.status().split(" of ")[1].split()[0]
+            ),
+            "all points",
+        )
         return int(self.status().split(" of ")[0].replace(",", ""))
 
     def value(self, selector: str) -> float:
@@ -149,7 +177,8 @@ class Page:
               const { data } = context.getImageData(0, 0, copy.width, copy.height);
               let n = 0;
               for (let i = 0; i < data.length; i += 4)
-                if (data[i + 3] > 60 && Math.abs(data[i] - r) + Math.abs(data[i + 1] - g) + Math.abs(data[i + 2] - b) < 30) n++;
+                if (data[i + 3] > 60 && [r, g, b]
+                  .every((x, c) => Math.abs(data[i + c] - x) < 12)) n++;
               return n;
             }""",
             list(color),
@@ -162,7 +191,9 @@ def page_of(browser):
     made = []
 
     def make(**options):
-        context = (options.pop("browser", None) or browser).new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context = (options.pop("browser", None) or browser).new_context(
+            **{"viewport": {"width": 1280, "height": 800}, **options}
+        )
         made.append(Page(context.new_page()))
         return made[-1]
 

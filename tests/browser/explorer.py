@@ -36,7 +36,9 @@ def launch(playwright, *more: str):
 
 
 def command(*arguments, stdin: bytes | None = None) -> str:
-    done = subprocess.run([BINARY, *map(str, arguments)], input=stdin, capture_output=True, check=False)
+    done = subprocess.run(
+        [BINARY, *map(str, arguments)], input=stdin, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.decode()
 
@@ -57,7 +59,9 @@ class Server:
 
     def __init__(self, *arguments, **options):
         plain = [BINARY, "explore", *map(str, arguments), "--no-open"]
-        self.process = subprocess.Popen(plain, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        self.process = subprocess.Popen(
+            plain, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+        )
         self.url = self.process.stdout.readline().decode().strip()
         if not self.url:
             raise RuntimeError(self.process.stderr.read().decode())
@@ -120,8 +124,16 @@ WIDTH, HEIGHT = 48, 60
 def face(person: np.random.Generator, image: np.random.Generator) -> np.ndarray:
     """A drawn face: features belong to the person; light, pose and expression to the image."""
     wide, tall = 15 + 4 * person.random(), 21 + 4 * person.random()
-    skin, hair, dark = 120 + 90 * person.random(), 20 + 120 * person.random(), 20 + 40 * person.random()
-    apart, eye, level = 5 + 3 * person.random(), 1.6 + 1.2 * person.random(), 4 + 4 * person.random()
+    skin, hair, dark = (
+        120 + 90 * person.random(),
+        20 + 120 * person.random(),
+        20 + 40 * person.random(),
+    )
+    apart, eye, level = (
+        5 + 3 * person.random(),
+        1.6 + 1.2 * person.random(),
+        4 + 4 * person.random(),
+    )
     nose, lips, mouth = 3 + 4 * person.random(), 3 + 4 * person.random(), 9 + 3 * person.random()
     fringe, brow = 8 + 8 * person.random(), 3 + 2 * person.random()
     glasses = person.random() < 0.4
@@ -165,4 +177,6 @@ def faces(folder: Path, people: int = 12, images: int = 10) -> Path:
 
 
 def portrait(person: int, image: int) -> np.ndarray:
-    return face(np.random.default_rng(1000 + person), np.random.default_rng(10_000 * person + image))
+    return face(
+        np.random.default_rng(1000 + person), np.random.default_rng(10_000 * person + image)
+    )

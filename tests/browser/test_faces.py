@@ -13,9 +13,14 @@ def save(path, pixels):
 
 def ask(page, path) -> str:
     page.locator("#face").set_input_files(path)
-    until(lambda: page.locator("[data-verdict]").count() == 1 and page.locator(".verdict .notice").count() == 0, "the verdict")
+    until(
+        lambda: (
+            page.locator("[data-verdict]").count() == 1
+            and page.locator(".verdict .notice").count() == 0
+        ),
+        "the verdict",
+    )
     return page.locator("[data-verdict]").get_attribute("data-verdict")
-
 
 
 @pytest.fixture
@@ -53,7 +58,12 @@ def test_somebody_enrolled_is_known_and_forgotten_again(open_faces, tmp_path):
     assert ask(page, path) == "unknown"
     page.get_by_label("Name of the person").fill("<b>Eve</b>")
     page.get_by_role("button", name="Enroll", exact=True).click()
-    until(lambda: page.locator(".who").count() == 1 and page.locator(".who").inner_text() == "<b>Eve</b>", "the new person")
+    until(
+        lambda: (
+            page.locator(".who").count() == 1 and page.locator(".who").inner_text() == "<b>Eve</b>"
+        ),
+        "the new person",
+    )
     page.get_by_role("button", name="Forget <b>Eve</b>").click()
     until(lambda: "12 people" in page.locator(".people").inner_text(), "twelve people")
     until(lambda: ask(page, path) == "unknown", "a stranger again")

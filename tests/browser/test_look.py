@@ -21,7 +21,10 @@ def test_every_view_is_accessible(page_of, iris_server, faces_server, scheme):
             page.open(server, f"#view={view}&row=17")
             page.wait_for_timeout(400)
             for violation in Axe().run(page.page).response["violations"]:
-                found += [(view, violation["id"], node["html"][:120], node["failureSummary"][:200]) for node in violation["nodes"]]
+                found += [
+                    (view, violation["id"], node["html"][:120], node["failureSummary"][:200])
+                    for node in violation["nodes"]
+                ]
     assert found == []
 
 

@@ -3,9 +3,17 @@
 import json
 import urllib.request
 
-from explorer import launch, until
+import numpy as np
+from explorer import Server, launch, until, write_csv
 
 BLUE, VERMILION, GREEN = (0, 114, 178), (213, 94, 0), (0, 158, 115)
+
+
+LOSE = """() => {
+  const context = document.querySelector(".plot canvas").getContext("webgl2");
+  window.lost = context.getExtension("WEBGL_lose_context");
+  window.lost.loseContext();
+}"""
 
 
 def fetch(server, path):
@@ -19,8 +27,9 @@ def place_of(page, server, row: int) -> tuple[float, float]:
     ticks = page.evaluate(
         """() => [...document.querySelectorAll(".plot .layer:first-child text.tick")].map((t) => {
           const box = t.getBoundingClientRect();
-          return { value: Number(t.textContent.replace("\u2212", "-").replace(",", "")), end: t.getAttribute("text-anchor") === "end",
-                   x: box.x + box.width / 2, y: box.y + box.height / 2 };
+          const value = Number(t.textContent.replace("\u2212", "-").replace(",", ""));
+          const end = t.getAttribute("text-anchor") === "end";
+          return { value, end, x: box.x + box.width / 2, y: box.y + box.height / 2 };
         })"""
     )
     found = []
@@ -40,6 +49,19 @@ def test_all_points_are_drawn_in_the_colors_of_their_labels(page, iris_server):
     assert titles == ["PC 1 (92.5 %)", "PC 2 (5.3 %)"]
 
 
+def test_points_of_later_chunks_have_their_colors(page, tmp_path):
+    random = np.random.default_rng(0)
+    labels = ["abc"[i] for i in random.integers(0, 3, 45_000)]
+    places = [[20.0 * "abc".index(c), 0.0] for c in labels] + random.normal(size=(45_000, 2))
+    data = write_csv(tmp_path / "many.csv", ["x", "y", "kind"], places, labels)
+    with Server(data, "--label", "kind") as server:
+        page.open(server)
+        assert page.drawn() == 45_000
+        ink = [page.ink(color) for color in (BLUE, VERMILION, GREEN)]
+        assert min(ink) > 0.5 * max(ink) > 500
+        page.page.context.close()
+
+
 def test_the_picked_row_is_the_row_under_the_pointer(page, iris_server):
     page.open(iris_server)
     page.drawn()
@@ -47,9 +69,16 @@ def test_the_picked_row_is_the_row_under_the_pointer(page, iris_server):
         page.mouse.click(*place_of(page, iris_server, row))
         until(lambda: page.state().get("row"), "a row")
         chosen = int(page.state()["row"])
-        mine, other = (fetch(iris_server, f"models/0/rows/{r}?k=2")["scores"] for r in (row, chosen))
+        mine, other = (
+            fetch(iris_server, f"models/0/rows/{r}?k=2")["scores"] for r in (row, chosen)
+        )
         assert max(abs(a - b) for a, b in zip(mine, other, strict=True)) < 0.02
-        until(lambda r=chosen: page.locator("#inspector h2").first.get_attribute("data-row") == str(r), "the row")
+        until(
+            lambda r=chosen: (
+                page.locator("#inspector h2").first.get_attribute("data-row") == str(r)
+            ),
+            "the row",
+        )
 
 
 def test_the_picture_of_a_picked_row_is_that_rows(page, digits_server):
@@ -79,7 +108,13 @@ def test_a_lasso_selects_rows_in_all_views(page, iris_server):
     page.drawn()
     plot = page.locator(".plot").bounding_box()
     page.keyboard.press("l")
-    corners = [(60, 20), (60, plot["height"] - 60), (plot["width"] * 0.3, plot["height"] - 60), (plot["width"] * 0.3, 20), (60, 20)]
+    corners = [
+        (60, 20),
+        (60, plot["height"] - 60),
+        (plot["width"] * 0.3, plot["height"] - 60),
+        (plot["width"] * 0.3, 20),
+        (60, 20),
+    ]
     for i, (x, y) in enumerate(corners):
         page.mouse.move(plot["x"] + x, plot["y"] + y, steps=3)
         if i == 0:
@@ -88,7 +123,10 @@ def test_a_lasso_selects_rows_in_all_views(page, iris_server):
     text = until(lambda: page.locator(".selected strong").inner_text(), "a selection")
     assert 0 < int(text.split()[0]) < 150
     page.keyboard.press("6")
-    until(lambda: page.locator("#main circle.selected").count() == 2 * int(text.split()[0]), "selected rows on the Monitor")
+    until(
+        lambda: page.locator("#main circle.selected").count() == 2 * int(text.split()[0]),
+        "selected rows on the Monitor",
+    )
     page.keyboard.press("7")
     assert page.get_by_role("button", name=f"Forget {text.split()[0]} selected").is_enabled()
     page.keyboard.press("2")
@@ -120,25 +158,26 @@ def test_color_by_a_number_and_three_axes(page, digits_server):
 def test_arrows_show_features_with_their_scale(page, iris_server):
     page.open(iris_server, "#arrows=4")
     until(lambda: page.locator(".plot line.arrow").count() == 4, "four arrows")
-    assert "loadings ×" in page.locator(".plot").inner_text()
+    assert "loadings \N{MULTIPLICATION SIGN}" in page.locator(".plot").inner_text()
     assert "petal length" in page.locator(".plot").inner_text()
 
 
 def test_a_lost_context_is_restored(page, iris_server):
     page.open(iris_server)
     page.drawn()
-    lose = "window.lost = document.querySelector('.plot canvas').getContext('webgl2').getExtension('WEBGL_lose_context')"
-    page.evaluate(f"() => {{ {lose}; window.lost.loseContext(); }}")
+    page.evaluate(LOSE)
     until(lambda: "lost" in page.status(), "the loss to be reported")
     page.evaluate("window.lost.restoreContext()")
-    until(lambda: "lost" not in page.status() and page.status().startswith("150 "), "the restored map")
+    until(
+        lambda: "lost" not in page.status() and page.status().startswith("150 "), "the restored map"
+    )
     until(lambda: page.ink(BLUE) > 400, "points")
 
 
 def test_a_context_that_stays_lost_is_replaced_by_a_canvas(page, iris_server):
     page.open(iris_server)
     page.drawn()
-    page.evaluate("document.querySelector('.plot canvas').getContext('webgl2').getExtension('WEBGL_lose_context').loseContext()")
+    page.evaluate(LOSE)
     until(lambda: "2-D canvas" in page.status(), "the plain canvas")
     assert page.ink(BLUE) > 400
 

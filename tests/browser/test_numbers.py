@@ -23,7 +23,12 @@ def test_the_sliders_q_equals_project(page, iris_server, iris_model, iris_csv):
         until(lambda k=k: page.locator(".quality .q").get_attribute("data-k") == str(k), f"k = {k}")
         # The scores are printed with all digits, and both sides use the same formula in f64.
         assert page.value(".quality .q") == pytest.approx(float(expected["Q"]), rel=1e-9)
-        until(lambda k=k, e=expected: abs(page.value(".stat strong") - float(e["T2"])) < 1e-9 * float(e["T2"]), "T²")
+        until(
+            lambda k=k, e=expected: (
+                abs(page.value(".stat strong") - float(e["T2"])) < 1e-9 * float(e["T2"])
+            ),
+            "T²",
+        )
 
 
 def test_merge_then_split_restores_the_spectrum(page_of, halves, iris_csv):
@@ -34,13 +39,19 @@ def test_merge_then_split_restores_the_spectrum(page_of, halves, iris_csv):
         for name in (first, second):
             page.get_by_label(f"Choose {name}", exact=True).check()
         page.get_by_role("button", name="Merge").click()
-        until(lambda: page.locator(".result h2").first.inner_text().startswith("Merged"), "the merged model")
+        until(
+            lambda: page.locator(".result h2").first.inner_text().startswith("Merged"),
+            "the merged model",
+        )
         assert "150" in page.locator(".result tbody tr").nth(2).inner_text()
         merged = page.locator(".shelf tbody tr .link").nth(2).inner_text()
         for name in (merged, second):
             page.get_by_label(f"Choose {name}", exact=True).check()
         page.get_by_role("button", name=re.compile("^Split")).click()
-        until(lambda: page.locator(".result h2").first.inner_text().startswith("Split"), "the split model")
+        until(
+            lambda: page.locator(".result h2").first.inner_text().startswith("Split"),
+            "the split model",
+        )
         after = page.evaluate("fetch('api/models/3/spectrum').then((r) => r.json())")
         values = [[c["variance"][1] for c in x["components"]] for x in (before, after)]
         assert np.max(np.abs(np.subtract(*values))) < 1e-9 * values[0][0]
@@ -65,8 +76,18 @@ def test_a_failed_split_leaves_the_shelf_and_gives_the_hint(page_of, halves):
 def test_forgetting_rows_equals_a_fit_without_them(page_of, folder, iris_model, iris_csv):
     lines = iris_csv.read_text().splitlines()
     (folder / "rest.csv").write_text("\n".join([lines[0], *lines[51:]]) + "\n")
-    command("fit", folder / "rest.csv", "--label", "species", "-o", folder / "rest.safetensors", "--quiet")
-    expected = json.loads(command("inspect", folder / "rest.safetensors", "--json"))["explained_variance"]
+    command(
+        "fit",
+        folder / "rest.csv",
+        "--label",
+        "species",
+        "-o",
+        folder / "rest.safetensors",
+        "--quiet",
+    )
+    expected = json.loads(command("inspect", folder / "rest.safetensors", "--json"))[
+        "explained_variance"
+    ]
     with Server(iris_model, iris_csv, "--label", "species") as server:
         page = page_of().open(server, "#view=monitor")
         chart = page.locator("#main svg").first.bounding_box()
@@ -75,10 +96,18 @@ def test_forgetting_rows_equals_a_fit_without_them(page_of, folder, iris_model, 
         page.mouse.down()
         page.mouse.move(left + 6 + (right - left - 12) * 49.5 / 149, chart["y"] + 80, steps=5)
         page.mouse.up()
-        until(lambda: page.locator(".selected strong").inner_text() == "50 rows selected", "50 rows")
+        until(
+            lambda: page.locator(".selected strong").inner_text() == "50 rows selected", "50 rows"
+        )
         page.keyboard.press("7")
         page.get_by_role("button", name="Forget 50").click()
-        until(lambda: page.locator(".result h2").count() == 1 and page.locator(".result h2").first.inner_text().startswith("Forgot"), "the result")
+        until(
+            lambda: (
+                page.locator(".result h2").count() == 1
+                and page.locator(".result h2").first.inner_text().startswith("Forgot")
+            ),
+            "the result",
+        )
         made = page.evaluate("fetch('api/models/1/spectrum').then((r) => r.json())")["components"]
         found = [c["variance"][1] for c in made][: len(expected)]
         assert found == pytest.approx(expected, rel=1e-9)
@@ -89,11 +118,18 @@ def test_the_variance_table_equals_inspect(page, iris_server, iris_model):
     expected = json.loads(command("inspect", iris_model, "--json"))["explained_variance"]
     page.open(iris_server, "#view=variance")
     page.locator("#main summary").first.click()
-    shown = [float(row.split("\t")[1]) for row in page.locator("#main tbody tr").all_inner_texts()[:2]]
+    shown = [
+        float(row.split("\t")[1]) for row in page.locator("#main tbody tr").all_inner_texts()[:2]
+    ]
     assert shown == pytest.approx(expected[:2], rel=1e-3)
 
 
-KINDS = {"map": ["scatter", "biplot"], "variance": ["scree"], "features": ["circle"], "monitor": ["monitor"]}
+KINDS = {
+    "map": ["scatter", "biplot"],
+    "variance": ["scree"],
+    "features": ["circle"],
+    "monitor": ["monitor"],
+}
 
 
 @pytest.mark.parametrize("view", KINDS)

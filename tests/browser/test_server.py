@@ -1,4 +1,4 @@
-"""What happens when the server is gone, the page sleeps, rows arrive, or somebody lies about names."""
+"""The server is gone, the page sleeps, rows arrive, or somebody lies about names."""
 
 import signal
 import subprocess
@@ -32,12 +32,17 @@ def test_a_wrong_token_shows_nothing(browser, iris_server):
 
 def test_two_tabs_see_each_others_models(page_of, halves):
     with Server(*halves) as server:
-        one, two = page_of().open(server, "#view=workbench"), page_of().open(server, "#view=workbench")
+        one, two = (
+            page_of().open(server, "#view=workbench"),
+            page_of().open(server, "#view=workbench"),
+        )
         for box in one.locator(".shelf input").all():
             box.check()
         one.get_by_role("button", name="Merge").click()
         for page in (one, two):
-            until(lambda page=page: page.locator(".shelf tbody tr").count() == 3, "the merged model")
+            until(
+                lambda page=page: page.locator(".shelf tbody tr").count() == 3, "the merged model"
+            )
         for page in (one, two):
             page.page.context.close()
 
@@ -68,7 +73,10 @@ def test_the_page_recovers_when_the_server_answers_again(page, iris_server):
 def test_a_hidden_page_closes_the_stream_and_opens_it_again(page, iris_server):
     page.open(iris_server)
     until(lambda: page.locator("#status-live").inner_text() == "live", "the stream")
-    hide = "(h) => { Object.defineProperty(document, 'hidden', { value: h, configurable: true }); document.dispatchEvent(new Event('visibilitychange')); }"
+    hide = """(hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
     before = sum("api/stream" in url for url in page.requests)
     page.evaluate(hide, True)
     until(lambda: "paused" in page.locator("#status-live").inner_text(), "the pause")
@@ -100,7 +108,12 @@ def test_unreadable_data_shows_the_error(page, tmp_path):
 def test_hostile_names_stay_text(page, tmp_path):
     evil = "<img src=x onerror=alert(1)>"
     random = np.random.default_rng(0)
-    data = write_csv(tmp_path / "evil.csv", [evil, "b</script>", "c", "kind"], random.normal(size=(40, 3)), [evil if i % 2 else "'\"&" for i in range(40)])
+    data = write_csv(
+        tmp_path / "evil.csv",
+        [evil, "b</script>", "c", "kind"],
+        random.normal(size=(40, 3)),
+        [evil if i % 2 else "'\"&" for i in range(40)],
+    )
     with Server(data, "--label", "kind") as server:
         for view in ("map", "features", "walk", "row", "variance", "monitor"):
             page.open(server, f"#view={view}&row=3&arrows=3&color=feature:0")
@@ -119,7 +132,11 @@ def watched(tmp_path):
     header = [f"sensor {i + 1}" for i in range(6)]
 
     def rows(n, shift=0.0):
-        return random.normal(size=(n, 2)) @ mix + 0.1 * random.normal(size=(n, 6)) + shift * np.eye(6)[2]
+        return (
+            random.normal(size=(n, 2)) @ mix
+            + 0.1 * random.normal(size=(n, 6))
+            + shift * np.eye(6)[2]
+        )
 
     write_csv(tmp_path / "good.csv", header, rows(400))
     command("fit", tmp_path / "good.csv", "-k", "2", "-o", tmp_path / "good.safetensors", "--quiet")
@@ -145,7 +162,9 @@ def test_drift_raises_the_alarm(page, watched):
     mark = page.locator("#main figure").nth(1).locator(".alarm-mark").last.bounding_box()
     page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     until(lambda: page.locator("#inspector .contributions tbody tr").count() > 0, "contributions")
-    assert page.locator("#inspector .contributions tbody tr").first.inner_text().startswith("sensor 3")
+    assert (
+        page.locator("#inspector .contributions tbody tr").first.inner_text().startswith("sensor 3")
+    )
     page.get_by_role("button", name="Pause").click()
     arrive(20)
     time.sleep(1)

@@ -19,7 +19,8 @@ def test_a_view_of_images_opens(page, faces_server, view):
     page.open(faces_server, f"#view={view}&row=17")
     page.wait_for_timeout(300)
     assert page.locator("#main .notice.error").count() == 0
-    broken = "[...document.images].filter((i) => i.offsetParent && i.complete && !i.naturalWidth).map((i) => i.src)"
+    broken = """() => [...document.images]
+      .filter((i) => i.offsetParent && i.complete && !i.naturalWidth).map((i) => i.src)"""
     assert page.evaluate(broken) == []
     assert all(url.startswith(faces_server.url) for url in page.requests)
 
@@ -40,7 +41,10 @@ def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
     page.open(iris_server)
     for number, view in enumerate(VIEWS, 1):
         page.keyboard.press(str(number))
-        until(lambda view=view: page.locator("#tabs a[aria-current]").inner_text().lower() == view, view)
+        until(
+            lambda view=view: page.locator("#tabs a[aria-current]").inner_text().lower() == view,
+            view,
+        )
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     page.keyboard.press("Escape")
@@ -73,7 +77,10 @@ def test_walking_along_a_component_moves_the_features(page, iris_server):
     until(lambda: page.locator("#main svg rect.fill").count() == 4, "four features")
     before = page.locator("#main svg rect.fill").first.get_attribute("width")
     page.locator("input[type=range]").first.fill("-1")
-    until(lambda: page.locator("#main svg rect.fill").first.get_attribute("width") != before, "shorter bars")
+    until(
+        lambda: page.locator("#main svg rect.fill").first.get_attribute("width") != before,
+        "shorter bars",
+    )
     assert page.state()["t"] == "-1"
     page.get_by_role("button", name="Play").click()
     until(lambda: page.state()["t"] != "-1", "the walk to play")

@@ -48,8 +48,8 @@ export function map(app) {
   let rope = null;
   let [lasso, resting, hovered, later] = [false, 0, -1, 0];
   let renderer = webgl(canvas, footer) ?? canvas2d(canvas, footer);
-  /** @type {number[]} where each row is among the points */
-  let placeOf = [];
+  /** Where each row is among the points. */
+  let placeOf = new Int32Array(0);
 
   const hidden = (/** @type {number} */ c) => app.state.hide.includes(looks?.looks.has(c) ? c : -1);
   const title = (/** @type {number} */ i) => `PC ${i}${ratios[i - 1] === undefined ? "" : ` (${percent(ratios[i - 1])})`}`;
@@ -84,7 +84,10 @@ export function map(app) {
     }
     const palette = values ? ramp() : classPalette(byClass ? Math.min(classes, 2047) : 0, byClass ? looks : null, byClass ? hidden : () => false);
     renderer.setLook({ palette, values, low: ends[0], high: ends[1], marks, ...weight(cloud.total) });
-    beside.replaceChildren(legend(app, { cloud, looks: byClass ? looks : null, values, ends, name: colorName() }));
+    explainColors();
+  }
+  function explainColors() {
+    if (cloud) beside.replaceChildren(legend(app, { cloud, looks: app.state.color === "label" && cloud.classes ? looks : null, values, ends, name: colorName() }));
   }
 
   const colorName = () => colorChoices().find(([key]) => key === app.state.color)?.[1] ?? app.state.color;
@@ -325,10 +328,11 @@ export function map(app) {
     const axes = app.state.axes.map((i) => clamp(i, 1, Math.max(model.rank, 1)));
     try {
       const spectrum = get(`models/${model.id}/spectrum`).then((/** @type {Spectrum} */ x) => { ratios = x.components.map((c) => c.ratio); decorate(); });
+      let known = 0;
       await load((signal) => loadPoints(model, axes, signal, (grown, first) => {
         if (first) {
-          cloud = grown;
-          placeOf = [];
+          known = 0;
+          [cloud, values, placeOf] = [grown, null, new Int32Array(app.session.data?.rows ?? 0).fill(-1)];
           camera.moved = app.state.at.length > 2;
           camera.d = grown.d;
           if (camera.moved) {
@@ -339,19 +343,24 @@ export function map(app) {
           }
           renderer.setCloud(grown);
         }
+        const before = `${camera.at} ${camera.span}`;
         camera.fit(grown);
-        for (let i = first ? 0 : placeOf.length; i < grown.n; i++) placeOf[grown.ids[i]] = i;
-        if (!first) renderer.grow();
-        if (first || grown.n === grown.total) {
+        for (let i = known; i < grown.n; i++) placeOf[grown.ids[i]] = i;
+        known = grown.n;
+        renderer.grow();
+        const done = grown.n === grown.total;
+        if (first || done) {
           const sizes = new Uint32Array(app.session.data?.labels?.length ?? 0);
           for (let i = 0; i < grown.n && grown.classes; i++) sizes[grown.classes[i]]++;
           looks = classLooks(app.session.data?.labels ?? [], sizes);
-          look();
+          if (first || looks.others || app.selection) look();
+          else explainColors();
         }
-        draw(false);
+        if (first || `${camera.at} ${camera.span}` !== before) draw(false);
+        else decorate();
       }));
       await spectrum;
-      await recolor();
+      if (byValue()) await recolor();
       await rearrow();
       describe();
     } catch (error) {
@@ -359,12 +368,14 @@ export function map(app) {
     }
   }
 
+  const byValue = () => !/^(label|none)$/.test(app.state.color);
+
   async function recolor() {
     const model = app.model();
     const of = app.state.color;
     if (!model || !cloud) return;
     values = null;
-    if (of === "t2" || of === "q" || of.startsWith("feature:")) {
+    if (byValue()) {
       const total = cloud.total;
       const column = await loadColor((signal) => loadColumn(model, of, total, signal));
       if (!column) return;

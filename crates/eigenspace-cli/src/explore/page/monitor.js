@@ -41,7 +41,7 @@ export function monitor(app) {
         beyond++;
         if (beyond <= 500) svg.append(s("path", { class: "alarm-mark", d: `M${x(row)} ${y(v) - 5}l4.500 8h-9Z` }, s("title", {}, `row ${row}: ${num(v)}`)));
       });
-      if (limit !== null) svg.append(s("text", { class: "halo limit-name", x: box[2] - 4, y: y(limit) - 6, "text-anchor": "end" }, `limit ${num(limit)}`));
+      if (limit !== null) svg.append(s("text", { class: "halo limit-name", x: box[0] + 6, y: y(limit) - 6 }, `limit ${num(limit)}`));
       const i = rows.indexOf(app.state.row);
       if (i >= 0) svg.append(s("circle", { class: "chosen", cx: x(rows[i]), cy: y(values[i]), r: 8 }));
       if (brush) svg.append(s("rect", { class: "brush", x: Math.min(x(brush[0]), x(brush[1])), width: Math.abs(x(brush[1]) - x(brush[0])), y: box[1], height: box[3] - box[1] }));
@@ -63,7 +63,7 @@ export function monitor(app) {
     const y = linear(0, Math.PI / 2, box[3], box[1]);
     axes(svg, box, x, y, { tickX: count, nx: Math.max(2, width / 110), ny: 2, tickY: (v) => v.toFixed(1) });
     svg.append(s("path", { class: "line second", d: path(known.map(([r, a]) => [x(r), y(a)])) }));
-    return last === undefined || Number.isNaN(last) ? "Not known yet." : `${num(last)} radians between the model of the last rows and the reference model.`;
+    return last === undefined || Number.isNaN(last) ? "Not known yet." : `${num(last)} radians between the model of the rows that arrived and the reference model.`;
   });
 
   /** Clicks choose a row, drags select rows. @param {SVGSVGElement} svg @param {"t2" | "q"} which */

@@ -77,6 +77,6 @@ export function weight(n) {
   if (n <= 500) return { radius: 4, alpha: 0.8 };
   if (n <= 3000) return { radius: 3, alpha: 0.65 };
   if (n <= 30000) return { radius: 2, alpha: 0.5 };
-  if (n <= 200000) return { radius: 1.5, alpha: 0.3 };
-  return { radius: 1.1, alpha: 0.16 };
+  if (n <= 200000) return { radius: 1.4, alpha: 0.22 };
+  return { radius: 1, alpha: 0.08 };
 }

@@ -28,7 +28,8 @@ void main() {
   if (a <= 0.) discard;
   paint = color * a;
 }`;
-const FRAME_MS = 24;
+/** How long a slice may take while the camera moves, and while it rests. */
+const [MOVING_MS, RESTING_MS] = [22, 45];
 const SMALLEST = 4000;
 
 /**
@@ -111,6 +112,10 @@ export function webgl(canvas, changed) {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffers[0] ?? null);
     if (uploaded === 0) gl.bufferData(gl.ARRAY_BUFFER, cloud.places.byteLength, gl.STATIC_DRAW);
     gl.bufferSubData(gl.ARRAY_BUFFER, 4 * uploaded * cloud.d, cloud.places, uploaded * cloud.d, (cloud.n - uploaded) * cloud.d);
+    if (look && !look.values && cloud.classes && uploaded > 0) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffers[1] ?? null);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 2 * uploaded, cloud.classes, uploaded, cloud.n - uploaded);
+    }
     uploaded = cloud.n;
   }
 
@@ -125,7 +130,7 @@ export function webgl(canvas, changed) {
       gl.deleteSync(fence);
       fence = null;
       const took = Math.max(performance.now() - started, 1);
-      budget = clamp(budget * clamp(FRAME_MS / took, 0.5, 1.5), SMALLEST, 4e6);
+      budget = clamp(budget * clamp((moving ? MOVING_MS : RESTING_MS) / took, 0.5, 1.5), SMALLEST, 4e6);
       changed();
     }
     if (dirty) {
