@@ -47,7 +47,7 @@ export function faces(app) {
   const drop = h("div", { class: "drop" });
   const verdict = h("section", { class: "verdict", "aria-live": "polite" });
   const people = h("section", { class: "people" });
-  const input = h("input", { type: "file", id: "face", accept: ".pgm,.png,.jpg,.jpeg,image/*", class: "hidden", change: () => { if (input.files?.[0]) ask(input.files[0]); } });
+  const input = h("input", { type: "file", id: "face", accept: ".pgm,.png,.jpg,.jpeg,image/*", hidden: true, "aria-label": "Picture to recognize", change: () => { if (input.files?.[0]) ask(input.files[0]); } });
   /** @type {File | number | null} */
   let probe = null;
   let search = "";
@@ -82,7 +82,7 @@ export function faces(app) {
   function drawDrop() {
     const r = app.session.recognizer;
     const row = app.state.row;
-    drop.replaceChildren(...[input, h("p", {}, "Drop a picture here, or ", h("label", { class: "button", for: "face", tabindex: 0, role: "button", keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") input.click(); } }, "choose a file"),
+    drop.replaceChildren(...[input, h("p", {}, "Drop a picture here, or ", button("Choose a file", { click: () => input.click() }),
       app.session.data?.image && row >= 0 ? button(`Use row ${count(row)}`, { click: () => ask(row) }) : null), h("p", { class: "quiet" }, `${r?.image.width} \u00d7 ${r?.image.height} pixels, PGM, PNG or JPEG. Nothing leaves this machine.`),
     probe === null ? null : enrollForm(probe)].filter((x) => x !== null));
   }

@@ -94,9 +94,17 @@ function header() {
 }
 
 function tabs() {
-  byId("tabs").replaceChildren(...VIEWS.map((name, i) =>
-    h("a", { href: write({ ...app.state, view: name }), "aria-current": name === app.state.view ? "page" : null, title: `${name} (${i + 1})` },
-      (name[0] ?? "").toUpperCase() + name.slice(1))));
+  const list = byId("tabs");
+  if (!list.children.length) list.append(...VIEWS.map((name, i) => h("a", { title: `Press ${i + 1}` }, name[0].toUpperCase() + name.slice(1))));
+  VIEWS.forEach((name, i) => {
+    const link = /** @type {HTMLAnchorElement} */ (list.children[i]);
+    link.href = write({ ...app.state, view: name });
+    if (name !== app.state.view) link.removeAttribute("aria-current");
+    else if (!link.ariaCurrent) {
+      link.ariaCurrent = "page";
+      list.scrollLeft = link.offsetLeft - 64;
+    }
+  });
 }
 
 /** What to show instead of a view while there is no model. */

@@ -97,6 +97,7 @@ export function variance(app) {
     return `The first ${count(app.k())} capture between ${percent(c.cumulative[0], 2)} and ${percent(c.cumulative[2], 2)}; ${sure}.`;
   });
 
+  bars.svg.setAttribute("role", "group");
   for (const { svg } of [bars, sums]) {
     svg.addEventListener("pointerdown", (event) => {
       if (!toK) return;

@@ -71,7 +71,7 @@ export function workbench(app) {
       angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).then((a) => a.angles, () => null),
     })));
     const largest = (/** @type {number[] | null} */ a) => (a?.length ? `${num((Math.max(...a) * 180) / Math.PI)}\u00b0` : "\u2013");
-    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
+    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
       sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, largest(x.angles)]))] : []), spectra.el);
     spectra.redraw();
   }
@@ -105,7 +105,7 @@ export function workbench(app) {
         write ? button("Save", { click: () => post(`models/${m.id}/save`, { name: `${m.name.replace(/[^\w.-]+/g, "-")}.safetensors` }).then((r) => app.say(`Saved ${r.path}`), (e) => app.say(`${e.message}${e.hint ? ` (${e.hint})` : ""}`, "error")) }) : null),
     ]);
     const n = app.selection?.count ?? 0;
-    shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", ""], rows),
+    shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], rows),
       h("div", { class: "tools" },
         button("Merge", { disabled: busy || ids.length < 2, title: "The model of all rows of the chosen models", click: () => run(`Merged ${ids.map((id) => models.find((m) => m.id === id)?.name).join(" and ")}`, () => post("merge", { models: ids }), ids) }),
         button(ids.length === 2 ? `Split ${part?.name} out of ${whole?.name}` : "Split", { disabled: busy || ids.length !== 2, title: "Remove the rows of the smaller model from the larger one", click: () => run(`Split ${part?.name} out of ${whole?.name}`, () => post("split", { whole: whole?.id, part: part?.id }), [whole?.id ?? 0, part?.id ?? 0]) }),
