@@ -29,10 +29,12 @@ mod csv;
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
+#[cfg(feature = "csv")]
+pub(crate) mod follow;
 #[cfg(feature = "npy")]
 mod header;
 #[cfg(feature = "images")]
-mod image_file;
+pub(crate) mod image_file;
 #[cfg(feature = "images")]
 mod images;
 #[cfg(feature = "images")]

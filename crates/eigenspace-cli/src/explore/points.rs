@@ -1,0 +1,119 @@
+//! Points of the map and their colors, as bytes.
+//!
+//! ```text
+//! "EIGP"  version  n  d  revision (u64)  first  total  flags  0      40 bytes, little-endian, u32 unless said otherwise
+//! n · d f32 values    n u32 rows    n u16 classes, if bit 0 of the flags is set
+//! ```
+
+use serde_json::{Value, json};
+
+use crate::explore::query::Query;
+use crate::explore::reply::{Refusal, Reply};
+use crate::explore::scored::Scored;
+use crate::explore::session::Session;
+use crate::explore::shelf::Entry;
+use crate::explore::store::{NO_CLASS, RowStore};
+
+/// The media type of points.
+const BYTES: &str = "application/octet-stream";
+
+/// Which part of the points was asked for.
+struct Part {
+    first: usize,
+    count: usize,
+}
+
+impl Part {
+    fn of(query: &Query, total: usize) -> anyhow::Result<Self> {
+        let first = query.number::<usize>("first")?.unwrap_or(0).min(total);
+        let count = query.number::<usize>("count")?.unwrap_or(total).min(total - first);
+        Ok(Self { first, count })
+    }
+}
+
+/// Scores along two or three components.
+pub(super) fn points(session: &Session, entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
+    let store = session.rows()?;
+    let axes = query.numbers("axes")?.unwrap_or_else(|| vec![1, 2]);
+    let shown = entry.opened.model().n_components();
+    if !(2..=3).contains(&axes.len()) || axes.iter().any(|axis| !(1..=shown).contains(axis)) {
+        let error = format!("invalid axes: expected two or three components from 1 to {shown}");
+        return Err(Refusal::bad(error, "use for example axes=1,2").into());
+    }
+    let scored = entry.scored(&store)?;
+    let columns = axes.iter().map(|axis| scored.column(axis - 1)).collect::<Result<Vec<_>, _>>()?;
+    let part = Part::of(query, scored.rows())?;
+    Ok(Reply::Bytes(BYTES, encoded(entry, &store, &scored, &columns, &part)))
+}
+
+/// One number for each row: a feature, T² or Q.
+pub(super) fn column(session: &Session, entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
+    let store = session.rows()?;
+    let scored = entry.scored(&store)?;
+    let of = query.get("of").unwrap_or_default();
+    let mut values: Vec<f32> = match (of, of.strip_prefix("feature:").map(str::parse)) {
+        ("t2", _) => narrowed(&entry.measured(&store, entry.opened.model().n_components())?.t2),
+        ("q", _) => narrowed(&entry.measured(&store, entry.opened.model().n_components())?.q),
+        (_, Some(Ok(feature))) if feature < store.features() => feature_of_all(&store, feature)?,
+        _ => {
+            let error = format!("cannot color by `{of}`: expected feature:N, t2 or q");
+            return Err(Refusal::bad(error, "features count from 0").into());
+        }
+    };
+    values.resize(scored.rows(), f32::NAN); // rows may have arrived in between
+    let part = Part::of(query, scored.rows())?;
+    Ok(Reply::Bytes(BYTES, encoded(entry, &store, &scored, &[values], &part)))
+}
+
+fn narrowed(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|value| *value as f32).collect()
+}
+
+fn feature_of_all(store: &RowStore, feature: usize) -> anyhow::Result<Vec<f32>> {
+    let mut values = Vec::with_capacity(store.rows());
+    store.for_each(|_, rows| {
+        values.extend(rows.to_f64().column(feature).iter().map(|x| *x as f32));
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+fn encoded(entry: &Entry, store: &RowStore, scored: &Scored, columns: &[Vec<f32>], part: &Part) -> Vec<u8> {
+    let classes = store.classes();
+    let rows = &scored.order()[part.first..part.first + part.count];
+    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
+    let mut bytes = Vec::with_capacity(40 + part.count * (4 * columns.len() + 6));
+    bytes.extend(b"EIGP");
+    bytes.extend([small(1), small(part.count), small(columns.len())].as_flattened());
+    bytes.extend(entry.revision.to_le_bytes());
+    let flags = usize::from(classes.is_some());
+    bytes.extend([small(part.first), small(scored.rows()), small(flags), small(0)].as_flattened());
+    for &row in rows {
+        for column in columns {
+            bytes.extend(column[row as usize].to_le_bytes());
+        }
+    }
+    rows.iter().for_each(|row| bytes.extend(row.to_le_bytes()));
+    if let Some(classes) = classes {
+        rows.iter().for_each(|row| bytes.extend(classes.get(*row as usize).copied().unwrap_or(NO_CLASS).to_le_bytes()));
+    }
+    bytes
+}
+
+/// Rows by their names, labels or numbers.
+pub(super) fn search(session: &Session, query: &Query) -> anyhow::Result<Reply> {
+    /// Largest number of rows in an answer.
+    const MOST: usize = 100;
+    let store = session.rows()?;
+    let limit = query.number("limit")?.unwrap_or(20).min(MOST);
+    let Some(text) = query.get("search") else { return Ok(Reply::Json(json!({ "total": 0, "rows": [] }))) };
+    let (total, found) = store.find(text, limit);
+    let rows: Vec<Value> = found
+        .into_iter()
+        .map(|row| {
+            let named = store.name_of(row);
+            json!({ "row": row, "name": named.name, "label": named.label })
+        })
+        .collect();
+    Ok(Reply::Json(json!({ "total": total, "rows": rows })))
+}

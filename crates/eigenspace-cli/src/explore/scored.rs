@@ -1,0 +1,123 @@
+//! Scores of all rows along the first components, and their T² and Q.
+//!
+//! ```text
+//! score of row i along component j at byte (j · n + i) · 4 of a temporary file
+//! ```
+//!
+//! Column by column, so that two axes of a map are two pieces of the file, and so that distances to all rows are summed
+//! one component at a time. Rows come in a shuffled order that is the same for all models and runs: every first part of
+//! it is a fair sample.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::Mutex;
+
+use anyhow::Context;
+use eigenspace::internal::{self, Random};
+use eigenspace::io::source::Values;
+
+use crate::explore::reply::Refusal;
+use crate::explore::shelf::locked;
+use crate::explore::store::{RowStore, temporary};
+use crate::opened::Opened;
+
+/// Largest size of the file of scores.
+const MAX_BYTES: usize = 1 << 30;
+/// Number of components that are kept even if the file is then larger.
+const MIN_COMPONENTS: usize = 8;
+/// The seed of the order of points.
+const ORDER_SEED: u64 = 18;
+
+/// The scores of rows.
+pub(super) struct Scored {
+    rows: usize,
+    components: usize,
+    file: Mutex<File>,
+    /// The rows in the order of the points.
+    order: Vec<u32>,
+}
+
+impl Scored {
+    /// Computes the scores of all rows.
+    pub(super) fn new(opened: &Opened, store: &RowStore) -> anyhow::Result<Self> {
+        let rows = store.rows();
+        let most = (MAX_BYTES / 4 / rows.max(1)).max(MIN_COMPONENTS);
+        let components = opened.model().n_components().min(most);
+        let opened = opened.with_components(components)?;
+        let mut file = temporary()?;
+        store.for_each(|first, values| {
+            let scores = opened.project(values)?;
+            let count = values.dim().0.min(rows.saturating_sub(first));
+            for component in 0..components {
+                let column: Vec<u8> = match &scores {
+                    Values::F32(scores) => scores.column(component).iter().take(count).flat_map(|z| z.to_ne_bytes()).collect(),
+                    Values::F64(scores) => scores.column(component).iter().take(count).flat_map(|z| (*z as f32).to_ne_bytes()).collect(),
+                };
+                file.seek(SeekFrom::Start(4 * (component * rows + first) as u64))?;
+                file.write_all(&column).context("cannot keep the scores in a temporary file")?;
+            }
+            Ok(())
+        })?;
+        let mut order: Vec<u32> = (0..u32::try_from(rows)?).collect();
+        Random::new(ORDER_SEED).shuffle(&mut order);
+        Ok(Self { rows, components, file: Mutex::new(file), order })
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The rows in the order of the points.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The scores of all rows along a component, counted from 0.
+    pub(super) fn column(&self, component: usize) -> anyhow::Result<Vec<f32>> {
+        if component >= self.components {
+            let error = format!("cannot use component {}: scores are kept along the first {}", component + 1, self.components);
+            return Err(Refusal::bad(error, "count components from 1").into());
+        }
+        let mut bytes = vec![0; 4 * self.rows];
+        let mut file = locked(&self.file);
+        file.seek(SeekFrom::Start(4 * (component * self.rows) as u64))?;
+        file.read_exact(&mut bytes).context("cannot read the temporary file with the scores")?;
+        Ok(bytes.as_chunks().0.iter().map(|cell| f32::from_ne_bytes(*cell)).collect())
+    }
+
+    /// The nearest rows in the space of the scores, with their distances.
+    pub(super) fn nearest(&self, row: usize, most: usize) -> anyhow::Result<Vec<(usize, f64)>> {
+        let mut squared = vec![0.0; self.rows];
+        for component in 0..self.components {
+            let column = self.column(component)?;
+            let Some(&own) = column.get(row) else { return Ok(Vec::new()) };
+            internal::add_squared_differences(&mut squared, &column, own);
+        }
+        Ok(internal::nearest(&squared, row, most))
+    }
+}
+
+/// T² and Q of all rows.
+pub(super) struct Measured {
+    k: usize,
+    pub(super) t2: Vec<f64>,
+    pub(super) q: Vec<f64>,
+}
+
+impl Measured {
+    pub(super) fn new(opened: &Opened, store: &RowStore) -> anyhow::Result<Self> {
+        let (mut t2, mut q) = (Vec::with_capacity(store.rows()), Vec::with_capacity(store.rows()));
+        store.for_each(|_, values| {
+            let (more_t2, more_q) = opened.readings(values)?;
+            t2.extend(more_t2);
+            q.extend(more_q);
+            Ok(())
+        })?;
+        Ok(Self { k: opened.model().n_components(), t2, q })
+    }
+
+    /// Whether these are the readings of so many rows with k components.
+    pub(super) fn is_of(&self, rows: usize, k: usize) -> bool {
+        self.t2.len() == rows && self.k == k
+    }
+}
