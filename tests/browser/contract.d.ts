@@ -8,7 +8,7 @@ interface ImageSize { width: number; height: number; channels: number }
 interface Trouble { error: string; hint: string | null }
 interface Certificate { exact: boolean; text: string; captured: [number, number]; angle: number | null; confidence: number | null }
 interface Model {
-  id: number; name: string; revision: number; rows: number; features: number; rank: number; k: number; standardized: boolean;
+  id: number; name: string; revision: number; rows: number; features: number; rank: number; k: number; axes?: number; standardized: boolean;
   image: ImageSize | null; certificate: Certificate; origin: string; weight: number; names: boolean; parents: number[]; saved: string | null;
 }
 interface Data {

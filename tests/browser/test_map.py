@@ -45,7 +45,7 @@ def test_all_points_are_drawn_in_the_colors_of_their_labels(page, iris_server):
     assert page.drawn() == 150
     assert "WebGL2" in page.status()
     assert all(page.ink(color) > 400 for color in (BLUE, VERMILION, GREEN))
-    titles = page.locator(".plot .axis-name").all_inner_texts()
+    titles = page.locator(".plot .axis-name").all_text_contents()
     assert titles == ["PC 1 (92.5 %)", "PC 2 (5.3 %)"]
 
 
@@ -158,8 +158,9 @@ def test_color_by_a_number_and_three_axes(page, digits_server):
 def test_arrows_show_features_with_their_scale(page, iris_server):
     page.open(iris_server, "#arrows=4")
     until(lambda: page.locator(".plot line.arrow").count() == 4, "four arrows")
-    assert "loadings \N{MULTIPLICATION SIGN}" in page.locator(".plot").inner_text()
-    assert "petal length" in page.locator(".plot").inner_text()
+    text = page.locator(".plot").text_content()
+    assert "loadings \N{MULTIPLICATION SIGN}" in text
+    assert "petal length" in text
 
 
 def test_a_lost_context_is_restored(page, iris_server):

@@ -103,7 +103,7 @@ def test_forgetting_rows_equals_a_fit_without_them(page_of, folder, iris_model, 
         page.get_by_role("button", name="Forget 50").click()
         until(
             lambda: (
-                page.locator(".result h2").count() == 1
+                page.locator(".result h2").count() > 0
                 and page.locator(".result h2").first.inner_text().startswith("Forgot")
             ),
             "the result",
@@ -118,6 +118,7 @@ def test_the_variance_table_equals_inspect(page, iris_server, iris_model):
     expected = json.loads(command("inspect", iris_model, "--json"))["explained_variance"]
     page.open(iris_server, "#view=variance")
     page.locator("#main summary").first.click()
+    page.locator("#main tbody tr").first.wait_for()
     shown = [
         float(row.split("\t")[1]) for row in page.locator("#main tbody tr").all_inner_texts()[:2]
     ]

@@ -48,13 +48,14 @@ def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     page.keyboard.press("Escape")
-    assert page.locator("dialog").count() == 0
+    until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.type") == "search"
     page.keyboard.press("Escape")
     page.keyboard.press("e")
     assert page.get_by_role("link", name="scatter.svg").is_visible()
     page.keyboard.press("Escape")
+    until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
     page.keyboard.press(".")
     page.keyboard.press(".")
     page.keyboard.press("]")
@@ -109,4 +110,4 @@ def test_k_is_dragged_in_the_variance_chart(page, iris_server):
     page.get_by_role("button", name="Logarithmic").click()
     assert page.state()["log"] == "1"
     page.locator("#main summary").first.click()
-    assert page.locator("#main tbody tr").count() == 4
+    until(lambda: page.locator("#main tbody tr").count() == 4, "the table")

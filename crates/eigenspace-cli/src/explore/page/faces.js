@@ -47,7 +47,10 @@ export function faces(app) {
   const drop = h("div", { class: "drop" });
   const verdict = h("section", { class: "verdict", "aria-live": "polite" });
   const people = h("section", { class: "people" });
-  const input = h("input", { type: "file", id: "face", accept: ".pgm,.png,.jpg,.jpeg,image/*", hidden: true, "aria-label": "Picture to recognize", change: () => { if (input.files?.[0]) ask(input.files[0]); } });
+  const input = h("input", { type: "file", id: "face", accept: ".pgm,.png,.jpg,.jpeg,image/*", hidden: true, "aria-label": "Picture to recognize", change: () => {
+    if (input.files?.[0]) ask(input.files[0]);
+    input.value = "";
+  } });
   /** @type {File | number | null} */
   let probe = null;
   let search = "";
@@ -93,12 +96,13 @@ export function faces(app) {
     return h("form", { class: "enroll", submit: async (/** @type {Event} */ event) => {
       event.preventDefault();
       await change(() => typeof what === "number" ? post("enroll", undefined, { person: name.value, row: what }) : post("enroll", what, { person: name.value }), `Enrolled ${name.value}, in memory only.`);
-      ask(what);
     } }, h("label", { class: "field" }, "Enroll as ", name), h("button", { type: "submit" }, "Enroll"));
   }
 
   /** @param {() => Promise<Recognizer | void>} job @param {string} done */
   async function change(job, done) {
+    app.status("Working");
+    for (const node of people.querySelectorAll("button")) node.disabled = true;
     try {
       const next = await job();
       if (next) app.session.recognizer = next;
@@ -109,6 +113,7 @@ export function faces(app) {
       app.say(`${message}${hint ? ` (${hint})` : ""}`, "error");
     }
     drawPeople();
+    if (probe !== null) ask(probe);
   }
 
   function drawPeople() {

@@ -15,6 +15,9 @@ const GROW_MS = 3000;
 /** The canvas counts as moving for so long after the last step. */
 const REST_MS = 140;
 
+/** The last component of which the server keeps the scores of all rows. @param {Model} model */
+const axisLimit = (model) => Math.max(model.axes ?? model.k, 1);
+
 /** @param {App} app @returns {View} */
 export function map(app) {
   const under = s("svg", { class: "layer", "aria-hidden": "true" });
@@ -107,10 +110,10 @@ export function map(app) {
     const model = app.model();
     if (!model) return;
     const { axes } = app.state;
-    const components = Array.from({ length: Math.min(model.rank, 100) }, (_, i) => /** @type {[string, string]} */ ([String(i + 1), `PC ${i + 1}`]));
+    const components = Array.from({ length: Math.min(axisLimit(model), 100) }, (_, i) => /** @type {[string, string]} */ ([String(i + 1), `PC ${i + 1}`]));
     const axis = (/** @type {number} */ a, /** @type {string} */ name) => choice(name, components, String(axes[a]), (v) => app.set({ axes: axes.map((x, i) => (i === a ? Number(v) : x)), at: [] }));
     const deep = axes.length > 2;
-    const third = model.rank > 2 ? button(deep ? "2-D" : "3-D", { click: () => app.set({ axes: deep ? axes.slice(0, 2) : [...axes.slice(0, 2), [1, 2, 3].find((i) => !axes.includes(i)) ?? 3], at: [] }) }) : null;
+    const third = axisLimit(model) > 2 ? button(deep ? "2-D" : "3-D", { click: () => app.set({ axes: deep ? axes.slice(0, 2) : [...axes.slice(0, 2), [1, 2, 3].find((i) => !axes.includes(i)) ?? 3], at: [] }) }) : null;
     const search = h("input", { type: "search", placeholder: "Search rows", "aria-label": "Search rows by name, label or number", list: "found", input: () => find(search.value), change: () => choose(search.value) });
     const most = Math.min(model.features, 30);
     const arrowCount = h("input", { type: "range", min: 0, max: most, value: app.state.arrows, "aria-label": "Biplot arrows", input: () => app.set({ arrows: Number(arrowCount.value) }) });
@@ -325,7 +328,7 @@ export function map(app) {
     }
     if (!el.querySelector("canvas")) stage.replaceChildren(plot, beside);
     if (!cloud) app.status("Loading points");
-    const axes = app.state.axes.map((i) => clamp(i, 1, Math.max(model.rank, 1)));
+    const axes = app.state.axes.map((i) => clamp(i, 1, axisLimit(model)));
     try {
       const spectrum = get(`models/${model.id}/spectrum`).then((/** @type {Spectrum} */ x) => { ratios = x.components.map((c) => c.ratio); decorate(); });
       let known = 0;

@@ -62,6 +62,7 @@ export function rowPanel(app, large) {
 
   function compareTable() {
     const model = app.model();
+    if (row && !row.values) compare.replaceChildren(h("p", { class: "quiet" }, "Too many features for a table; the contributions name the important ones."));
     if (!row?.values || !rebuilt?.values || !rebuilt.residual || !model) return;
     const original = row.values;
     const { values, residual } = { values: rebuilt.values, residual: rebuilt.residual };

@@ -136,6 +136,12 @@ export function walk(app) {
 
   /** @param {Model} model @param {number} c @param {any} answer */
   function tables(model, c, { one, zero, first }) {
+    if (!zero.values) {
+      shift = null;
+      el.replaceChildren(tools, notice("empty", "Too many features to walk", `This table has ${count(model.features)} features. These contribute most to the component.`),
+        table("Largest loadings", ["Feature", "Loading", "Correlation"], one.top.map((/** @type {any} */ f) => [featureName(model, f.feature, f.name), num(f.loading), num(f.correlation)])));
+      return;
+    }
     const deviation = Array(model.features).fill(0);
     for (const f of first.features) deviation[f.feature] = f.deviation;
     const order = one.top.map((/** @type {any} */ f) => f.feature).filter((/** @type {number} */ f) => deviation[f] > 0).slice(0, SHOWN);

@@ -122,8 +122,8 @@ export function workbench(app) {
       await remove(`models/${newest.id}`);
       result.replaceChildren();
       sides = [];
-      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
       await app.refresh();
+      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
       app.say(`Removed ${newest.name}.`);
     } catch (error) {
       app.say(/** @type {Error} */ (error).message, "error");
