@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use eigenspace::Metadata;
 use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
-use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Values, Weighted};
+use eigenspace::io::source::{
+    self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Values, Weighted,
+};
 use ndarray::Axis;
 
 use crate::args::Input;

@@ -87,9 +87,9 @@ pub mod internal {
     pub use crate::io::error::system_hint;
     #[cfg(feature = "csv")]
     pub use crate::io::sink::csv::CsvSink;
+    pub use crate::io::source::directory::image_files;
     #[cfg(feature = "csv")]
     pub use crate::io::source::follow::follow;
-    pub use crate::io::source::directory::image_files;
     #[cfg(feature = "images")]
     pub use crate::io::source::image_file::image_row;
     pub use crate::io::source::natural::natural;

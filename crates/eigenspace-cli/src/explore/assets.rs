@@ -57,11 +57,16 @@ mod tests {
         // From the index, through every script that imports another.
         let mut used = BTreeSet::from(["index.html".to_owned()]);
         loop {
-            let more: Vec<String> = used.iter().flat_map(|name| {
-                let text = text(name);
-                let named = |other: &&String| text.contains(&format!("assets/{other}")) || text.contains(&format!("./{other}"));
-                embedded.iter().filter(named).cloned().collect::<Vec<_>>()
-            }).collect();
+            let more: Vec<String> = used
+                .iter()
+                .flat_map(|name| {
+                    let text = text(name);
+                    let named = |other: &&String| {
+                        text.contains(&format!("assets/{other}")) || text.contains(&format!("./{other}"))
+                    };
+                    embedded.iter().filter(named).cloned().collect::<Vec<_>>()
+                })
+                .collect();
             let before = used.len();
             used.extend(more);
             if used.len() == before {
@@ -82,7 +87,17 @@ mod tests {
     #[test]
     fn only_known_names_are_found() {
         assert!(find("").is_some() && find("assets/main.js").is_some());
-        for below in ["index.html", "assets", "assets/", "assets/../main.js", "assets/../../Cargo.toml", "assets//etc/passwd", "assets/%2e%2e/main.js", "main.js", "/"] {
+        for below in [
+            "index.html",
+            "assets",
+            "assets/",
+            "assets/../main.js",
+            "assets/../../Cargo.toml",
+            "assets//etc/passwd",
+            "assets/%2e%2e/main.js",
+            "main.js",
+            "/",
+        ] {
             assert!(find(below).is_none(), "{below}");
         }
     }

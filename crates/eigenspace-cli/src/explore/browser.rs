@@ -10,13 +10,17 @@ use tempfile::TempDir;
 
 /// Opens the page; nothing if there is no browser to open. The file is removed when the result is dropped.
 pub(super) fn open(url: &str) -> Option<TempDir> {
-    if cfg!(all(unix, not(target_os = "macos"))) && !["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some()) {
+    if cfg!(all(unix, not(target_os = "macos")))
+        && !["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some())
+    {
         return None;
     }
     // Both are only for this user.
     let directory = tempfile::Builder::new().prefix("eigenspace-").tempdir().ok()?;
     let path = directory.path().join("open.html");
-    let page = format!("<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>eigenspace</title>");
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>eigenspace</title>"
+    );
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

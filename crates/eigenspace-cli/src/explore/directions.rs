@@ -33,7 +33,9 @@ fn step(entry: &Entry, query: &Query) -> anyhow::Result<(Opened, Vec<f64>, f64)>
     let component: usize = query.number("component")?.unwrap_or(1);
     let t: f64 = query.number("t")?.unwrap_or(0.0);
     if !(-FARTHEST..=FARTHEST).contains(&t) {
-        return Err(Refusal::bad(format!("invalid step t = {t}: expected a number of deviations"), "use -3 to 3").into());
+        return Err(
+            Refusal::bad(format!("invalid step t = {t}: expected a number of deviations"), "use -3 to 3").into()
+        );
     }
     let at = up_to(entry, component)?;
     let deviation = at.view().score_deviations()?[component - 1];

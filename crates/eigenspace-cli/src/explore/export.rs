@@ -37,7 +37,9 @@ pub(super) fn plot(session: &Session, entry: &Entry, kind: &str, query: &Query) 
         "circle" => plots::circle(&opened, &axes, "")?,
         "scatter" => plots::scatter(&opened, &stored()?, &axes, "")?,
         "biplot" => plots::biplot(&opened, &stored()?, &axes, "")?,
-        "strip" => plots::strip(&opened, &stored()?, query.number("row")?.unwrap_or(0), &[5, 10, 20, 50, 100, 200], "")?,
+        "strip" => {
+            plots::strip(&opened, &stored()?, query.number("row")?.unwrap_or(0), &[5, 10, 20, 50, 100, 200], "")?
+        }
         "monitor" => plots::monitor(&opened, &stored()?, query.number("confidence")?.unwrap_or(0.99), "")?,
         _ => return Err(unknown().into()),
     };
@@ -54,7 +56,8 @@ fn encoded(drawing: &Drawing, format: &str) -> Option<anyhow::Result<Reply>> {
 
 /// A name for a download.
 fn named(entry: &Entry, what: &str) -> String {
-    let plain: String = entry.name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    let plain: String =
+        entry.name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
     format!("{plain}{what}")
 }
 
@@ -106,7 +109,17 @@ pub(super) fn loadings(entry: &Entry) -> Reply {
 
 /// The variances with their bounds.
 pub(super) fn variance(entry: &Entry) -> anyhow::Result<Reply> {
-    let heading = ["component", "variance", "variance_low", "variance_high", "ratio", "cumulative", "cumulative_low", "cumulative_high", "sine_of_angle_bound"];
+    let heading = [
+        "component",
+        "variance",
+        "variance_low",
+        "variance_high",
+        "ratio",
+        "cumulative",
+        "cumulative_low",
+        "cumulative_high",
+        "sine_of_angle_bound",
+    ];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
     for (i, c) in spectrum::components(entry, usize::MAX)?.into_iter().enumerate() {
         let [low, value, high] = c.variance;

@@ -110,7 +110,12 @@ impl FaceDesk {
 
 /// The desk of the session.
 fn desk(session: &Session) -> anyhow::Result<&FaceDesk> {
-    let none = || Refusal::missing("there is no recognizer", "name a recognizer on the command line; make one with `eigenspace faces train`");
+    let none = || {
+        Refusal::missing(
+            "there is no recognizer",
+            "name a recognizer on the command line; make one with `eigenspace faces train`",
+        )
+    };
     Ok(session.faces.as_ref().ok_or_else(none)?)
 }
 
@@ -120,7 +125,9 @@ pub(super) struct Clerk(Receiver<Request>);
 impl Clerk {
     /// Answers requests until the session ends.
     pub(super) fn work(self, session: &Weak<Session>) {
-        while let Some(recognizer) = session.upgrade().and_then(|session| session.faces.as_ref().map(FaceDesk::recognizer)) {
+        while let Some(recognizer) =
+            session.upgrade().and_then(|session| session.faces.as_ref().map(FaceDesk::recognizer))
+        {
             let matcher = recognizer.matcher();
             if let Some(session) = session.upgrade() {
                 if let (Some(desk), Ok(matcher)) = (&session.faces, &matcher) {
@@ -156,14 +163,15 @@ pub(super) fn answer(session: &Session, query: &Query, bytes: &[u8]) -> anyhow::
     locked(&desk.requests).send(Request::Recognize(row, sender))?;
     let (found, thresholds) = answer.recv().map_err(|_| Refusal::internal())??;
     let recognizer = desk.recognizer();
-    let images: Vec<(String, String)> = recognizer.images().map(|(person, name)| (person.into(), name.into())).collect();
+    let images: Vec<(String, String)> =
+        recognizer.images().map(|(person, name)| (person.into(), name.into())).collect();
     let place = |person: &str, image: &str| images.iter().position(|(p, name)| p == person && name == image);
     let matches = found.matches.iter().take(MATCHES).map(|near| {
         json!({ "person": near.person, "name": near.image, "distance": near.distance, "image": place(&near.person, &near.image) })
     });
-    let candidates = found.candidates.iter().take(MATCHES).map(|candidate| {
-        json!({ "person": candidate.person, "score": candidate.score, "distance": candidate.distance })
-    });
+    let candidates = found.candidates.iter().take(MATCHES).map(
+        |candidate| json!({ "person": candidate.person, "score": candidate.score, "distance": candidate.distance }),
+    );
     Ok(Reply::Json(json!({
         "verdict": match found.verdict {
             Verdict::Person(_) => "known",
@@ -192,7 +200,8 @@ pub(super) fn enroll(session: &Session, query: &Query, bytes: &[u8]) -> anyhow::
     };
     let before = desk.recognizer();
     let taken: Vec<&str> = before.images().filter(|(known, _)| *known == person).map(|(_, name)| name).collect();
-    let name = (1..).map(|number| format!("page-{number}")).find(|name| !taken.contains(&name.as_str())).unwrap_or_default();
+    let name =
+        (1..).map(|number| format!("page-{number}")).find(|name| !taken.contains(&name.as_str())).unwrap_or_default();
     let after = before.enroll(Faces::new(&rows, &[person.to_owned()], &[name]))?;
     desk.change(session, Arc::new(after))
 }

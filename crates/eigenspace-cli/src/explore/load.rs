@@ -41,9 +41,11 @@ pub(super) fn load(session: &Session, data: &Data, source: Box<dyn RowSource>, f
 
 fn read(session: &Session, data: &Data, source: Box<dyn RowSource>, fit: Option<Fit>) -> anyhow::Result<()> {
     let (missing, total) = (session.settings.missing, source.rows());
-    let mut stream = fit.map(|fit| fit.options.stream(source.columns().count)?.with_metadata(fit.metadata)).transpose()?;
+    let mut stream =
+        fit.map(|fit| fit.options.stream(source.columns().count)?.with_metadata(fit.metadata)).transpose()?;
     // One component is enough to check every cell.
-    let check = if stream.is_none() { session.shelf.all().first().map(|entry| entry.at(Some(1))).transpose()? } else { None };
+    let check =
+        if stream.is_none() { session.shelf.all().first().map(|entry| entry.at(Some(1))).transpose()? } else { None };
     let mut told = Instant::now();
     let mut left_out = 0;
     rows::for_each_quietly(source, |block| {

@@ -17,7 +17,9 @@ pub(super) fn monitor(session: &Session, entry: &Entry, query: &Query) -> anyhow
     let at = entry.at(query.number("k")?)?;
     let confidence = query.number("confidence")?.unwrap_or(CONFIDENCE);
     if !(0.001..1.0).contains(&confidence) {
-        return Err(Refusal::bad(format!("invalid confidence {confidence}: expected a share"), "use for example 0.99").into());
+        return Err(
+            Refusal::bad(format!("invalid confidence {confidence}: expected a share"), "use for example 0.99").into()
+        );
     }
     let measured = entry.measured(&store, at.model().n_components())?;
     let [t2_limit, q_limit] = limits(&at, confidence);
@@ -34,7 +36,8 @@ pub(super) fn monitor(session: &Session, entry: &Entry, query: &Query) -> anyhow
     let most_unusual = |start: usize| stretch(start).max_by(|a, b| excess(a).total_cmp(&excess(b))).unwrap_or(start);
     let rows: Vec<usize> = (first..first + count).step_by(stride).map(most_unusual).collect();
     let largest = |values: &[f64], start: usize| stretch(start).map(|row| values[row]).fold(f64::NAN, f64::max);
-    let series = |values: &[f64]| (first..first + count).step_by(stride).map(|start| largest(values, start)).collect::<Vec<_>>();
+    let series =
+        |values: &[f64]| (first..first + count).step_by(stride).map(|start| largest(values, start)).collect::<Vec<_>>();
     let beyond = |values: &[f64], limit: Option<f64>| {
         limit.map(|limit| values.iter().filter(|value| **value > limit).count() as f64 / total.max(1) as f64)
     };

@@ -27,8 +27,10 @@ impl Query {
 
     /// Numbers separated by commas, if they are given.
     pub(super) fn numbers(&self, name: &str) -> anyhow::Result<Option<Vec<usize>>> {
-        let wrong = |text: &str| Refusal::bad(format!("invalid {name} `{text}`: expected numbers, for example 1,2"), "");
-        let list = |text: &str| text.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>().map_err(|_| wrong(text));
+        let wrong =
+            |text: &str| Refusal::bad(format!("invalid {name} `{text}`: expected numbers, for example 1,2"), "");
+        let list =
+            |text: &str| text.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>().map_err(|_| wrong(text));
         Ok(self.get(name).map(list).transpose()?)
     }
 }

@@ -71,7 +71,11 @@ impl Refusal {
 
     /// Our own mistake.
     pub(super) fn internal() -> Self {
-        Self::new(500, "internal error; please report this", "include what you did in the report and, if you can, the data")
+        Self::new(
+            500,
+            "internal error; please report this",
+            "include what you did in the report and, if you can, the data",
+        )
     }
 }
 

@@ -45,7 +45,8 @@ pub(super) fn answer(session: &Session, request: &Request) -> anyhow::Result<Rep
             if let Some(expected) = query.number::<u64>("revision")?
                 && expected != entry.revision
             {
-                let error = format!("the model `{}` has changed: revision {}, not {expected}", entry.name, entry.revision);
+                let error =
+                    format!("the model `{}` has changed: revision {}, not {expected}", entry.name, entry.revision);
                 return Err(Refusal::conflict(error, "load it again").into());
             }
             match (method, rest) {
@@ -57,7 +58,9 @@ pub(super) fn answer(session: &Session, request: &Request) -> anyhow::Result<Rep
                 _ => Err(Refusal::method().into()),
             }
         }
-        (_, ["session" | "rows" | "merge" | "split" | "recognize" | "enroll" | "forget"]) => Err(Refusal::method().into()),
+        (_, ["session" | "rows" | "merge" | "split" | "recognize" | "enroll" | "forget"]) => {
+            Err(Refusal::method().into())
+        }
         _ => Err(nothing().into()),
     }
 }

@@ -122,7 +122,13 @@ pub(super) fn reconstruction(session: &Session, entry: &Entry, row: usize, query
 }
 
 /// The row, its reconstruction or its residual as an image.
-pub(super) fn picture(session: &Session, entry: &Entry, row: usize, what: &str, query: &Query) -> anyhow::Result<Reply> {
+pub(super) fn picture(
+    session: &Session,
+    entry: &Entry,
+    row: usize,
+    what: &str,
+    query: &Query,
+) -> anyhow::Result<Reply> {
     let shape = pictures::shape(&entry.opened)?;
     if what == "original" {
         // As it was read, before a recognizer transforms its pixels.

@@ -50,8 +50,12 @@ impl Scored {
             let count = values.dim().0.min(rows.saturating_sub(first));
             for component in 0..components {
                 let column: Vec<u8> = match &scores {
-                    Values::F32(scores) => scores.column(component).iter().take(count).flat_map(|z| z.to_ne_bytes()).collect(),
-                    Values::F64(scores) => scores.column(component).iter().take(count).flat_map(|z| (*z as f32).to_ne_bytes()).collect(),
+                    Values::F32(scores) => {
+                        scores.column(component).iter().take(count).flat_map(|z| z.to_ne_bytes()).collect()
+                    }
+                    Values::F64(scores) => {
+                        scores.column(component).iter().take(count).flat_map(|z| (*z as f32).to_ne_bytes()).collect()
+                    }
                 };
                 file.seek(SeekFrom::Start(4 * (component * rows + first) as u64))?;
                 file.write_all(&column).context("cannot keep the scores in a temporary file")?;
@@ -75,7 +79,8 @@ impl Scored {
     /// The scores of all rows along a component, counted from 0.
     pub(super) fn column(&self, component: usize) -> anyhow::Result<Vec<f32>> {
         if component >= self.components {
-            let error = format!("cannot use component {}: scores are kept along the first {}", component + 1, self.components);
+            let error =
+                format!("cannot use component {}: scores are kept along the first {}", component + 1, self.components);
             return Err(Refusal::bad(error, "count components from 1").into());
         }
         let mut bytes = vec![0; 4 * self.rows];

@@ -66,8 +66,12 @@ impl Gate {
             text(origin).is_some_and(|origin| origin.strip_prefix("http://").is_some_and(|host| self.is_ours(host)))
         });
         let is = |name: &str, expected: &str| headers.get(name).is_some_and(|value| value == expected);
-        let opened = method == Method::GET && below.is_empty() && is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document");
-        let site = headers.get_all("sec-fetch-site").iter().all(|site| site == "same-origin" || site == "none") || opened;
+        let opened = method == Method::GET
+            && below.is_empty()
+            && is("sec-fetch-mode", "navigate")
+            && is("sec-fetch-dest", "document");
+        let site =
+            headers.get_all("sec-fetch-site").iter().all(|site| site == "same-origin" || site == "none") || opened;
         if origin && site { Ok(below) } else { Err(StatusCode::FORBIDDEN) }
     }
 
@@ -110,10 +114,13 @@ mod tests {
 
     fn status(gate: &Gate, method: &Method, below: &str, pairs: &[(&'static str, &str)]) -> u16 {
         let path = format!("/{}/{below}", gate.token);
-        gate.admit(method, &path, &headers(pairs)).map_or_else(|status| status.as_u16(), |found| {
-            assert_eq!(found, below);
-            200
-        })
+        gate.admit(method, &path, &headers(pairs)).map_or_else(
+            |status| status.as_u16(),
+            |found| {
+                assert_eq!(found, below);
+                200
+            },
+        )
     }
 
     const HOST: (&str, &str) = ("host", "127.0.0.1:4321");
@@ -131,7 +138,16 @@ mod tests {
         for host in ["127.0.0.1:4321", "localhost:4321", "LOCALHOST:4321"] {
             assert_eq!(status(&gate, &Method::GET, "api/session", &[("host", host)]), 200, "{host}");
         }
-        for host in ["127.0.0.1", "127.0.0.1:4322", "evil.example:4321", "evil.example", "localhost.evil.example:4321", "[::1]:4321", "0.0.0.0:4321", ""] {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1:4322",
+            "evil.example:4321",
+            "evil.example",
+            "localhost.evil.example:4321",
+            "[::1]:4321",
+            "0.0.0.0:4321",
+            "",
+        ] {
             assert_eq!(status(&gate, &Method::GET, "api/session", &[("host", host)]), 421, "{host}");
         }
         assert_eq!(status(&gate, &Method::GET, "api/session", &[]), 421);
@@ -147,7 +163,17 @@ mod tests {
         let flipped = format!("{}{}", if token.starts_with('A') { 'B' } else { 'A' }, &token[1..]);
         let shorter = &token[1..];
         let longer = format!("{token}A");
-        for path in ["/", "", "/api/session", "//api/session", "/../", &format!("/{flipped}/"), &format!("/{shorter}/"), &format!("/{longer}/"), &format!("/{token}")] {
+        for path in [
+            "/",
+            "",
+            "/api/session",
+            "//api/session",
+            "/../",
+            &format!("/{flipped}/"),
+            &format!("/{shorter}/"),
+            &format!("/{longer}/"),
+            &format!("/{token}"),
+        ] {
             assert_eq!(gate.admit(&Method::GET, path, &headers(&[HOST])), Err(StatusCode::NOT_FOUND), "{path}");
         }
     }
@@ -158,7 +184,15 @@ mod tests {
         for origin in ["http://127.0.0.1:4321", "http://localhost:4321"] {
             assert_eq!(status(&gate, &Method::POST, "api/merge", &[HOST, ("origin", origin)]), 200, "{origin}");
         }
-        for origin in ["null", "http://evil.example", "https://127.0.0.1:4321", "http://127.0.0.1:4322", "http://127.0.0.1", "file://", ""] {
+        for origin in [
+            "null",
+            "http://evil.example",
+            "https://127.0.0.1:4321",
+            "http://127.0.0.1:4322",
+            "http://127.0.0.1",
+            "file://",
+            "",
+        ] {
             for method in [Method::GET, Method::POST, Method::DELETE] {
                 assert_eq!(status(&gate, &method, "api/merge", &[HOST, ("origin", origin)]), 403, "{origin}");
             }

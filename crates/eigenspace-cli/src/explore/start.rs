@@ -98,7 +98,11 @@ pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<()> {
         false => output::data(&url)?,
     }
     let _file = if address.open { browser::open(&url) } else { None };
-    output::message(if _file.is_some() { "opened the page in a browser; press Ctrl-C to stop" } else { "open this address in a browser; press Ctrl-C to stop" });
+    output::message(if _file.is_some() {
+        "opened the page in a browser; press Ctrl-C to stop"
+    } else {
+        "open this address in a browser; press Ctrl-C to stop"
+    });
     server::serve(listener, gate, &session)
 }
 

@@ -112,7 +112,8 @@ impl RowStore {
     pub(super) fn row(&self, row: usize) -> anyhow::Result<Values> {
         let rows = self.rows();
         if row >= rows {
-            let last = rows.checked_sub(1).map_or_else(|| "there are none yet".into(), |last| format!("the last is {last}"));
+            let last =
+                rows.checked_sub(1).map_or_else(|| "there are none yet".into(), |last| format!("the last is {last}"));
             return Err(Refusal::missing(format!("there is no row {row}: {last}"), "rows count from 0").into());
         }
         self.read(row, 1)
@@ -167,7 +168,8 @@ impl RowStore {
         let text = text.to_lowercase();
         let labels: Vec<bool> = kept.labels.iter().map(|label| label.to_lowercase().contains(&text)).collect();
         let named = |row: usize| kept.names.as_ref().is_some_and(|names| names[row].to_lowercase().contains(&text));
-        let labeled = |row: usize| kept.classes.get(row).is_some_and(|&class| labels.get(usize::from(class)) == Some(&true));
+        let labeled =
+            |row: usize| kept.classes.get(row).is_some_and(|&class| labels.get(usize::from(class)) == Some(&true));
         let number = text.parse().ok().filter(|&row| row < kept.rows);
         let others = (0..kept.rows).filter(|&row| Some(row) != number && (named(row) || labeled(row)));
         let found: Vec<usize> = number.into_iter().chain(others).collect();
@@ -302,7 +304,8 @@ impl RowSource for Stored {
             path: PathBuf::from("rows"),
             source: std::io::Error::other(error),
         };
-        let mut block = RowBlock::new(self.store.read(first, count).map_err(failed)?, Origin::new("rows", first as u64));
+        let mut block =
+            RowBlock::new(self.store.read(first, count).map_err(failed)?, Origin::new("rows", first as u64));
         let names: Vec<RowName> = (first..first + count).map(|row| self.store.name_of(row)).collect();
         if self.store.labels().is_some() {
             block.labels = Some(names.iter().map(|name| name.label.clone().unwrap_or_default()).collect());
@@ -352,7 +355,10 @@ mod tests {
         let arc = Arc::new(store);
         let mut source = arc.source();
         assert_eq!(source.skip(1).expect("rows"), 1);
-        assert_eq!(source.next_block(2).expect("rows").map(|block| block.labels), Some(Some(vec![String::new(), String::new()])));
+        assert_eq!(
+            source.next_block(2).expect("rows").map(|block| block.labels),
+            Some(Some(vec![String::new(), String::new()]))
+        );
         assert_eq!(source.next_block(2).expect("rows").map(|block| block.rows()), Some(1));
         assert!(source.next_block(2).expect("the end").is_none());
     }

@@ -52,7 +52,9 @@ fn reference(session: &Session) -> anyhow::Result<Arc<Entry>> {
         let stage = session.data().map(|data| locked(&data.stage).clone());
         match (stage, session.shelf.all().into_iter().next()) {
             (None | Some(Stage::Ready), Some(entry)) => return Ok(entry),
-            (Some(Stage::Failed(_)), _) => anyhow::bail!("cannot watch the input: the rows to compare with could not be read"),
+            (Some(Stage::Failed(_)), _) => {
+                anyhow::bail!("cannot watch the input: the rows to compare with could not be read")
+            }
             _ => std::thread::sleep(PAUSE),
         }
     }
@@ -164,11 +166,15 @@ fn joined(mut blocks: Vec<RowBlock>) -> anyhow::Result<RowBlock> {
     let cells: Vec<Array2<f64>> = blocks.iter().map(|block| block.values.to_f64()).collect();
     let views: Vec<_> = cells.iter().map(|cells| cells.view()).collect();
     let mut whole = RowBlock::new(Values::F64(concatenate(Axis(0), &views)?), blocks[0].origin.clone());
-    let list = |one: fn(&RowBlock) -> Option<&Vec<String>>| blocks.iter().map(|block| one(block).cloned()).collect::<Option<Vec<_>>>();
+    let list = |one: fn(&RowBlock) -> Option<&Vec<String>>| {
+        blocks.iter().map(|block| one(block).cloned()).collect::<Option<Vec<_>>>()
+    };
     whole.labels = list(|block| block.labels.as_ref()).map(|labels| labels.concat());
-    whole.origin.lines = blocks.iter().map(|block| block.origin.lines.clone()).collect::<Option<Vec<_>>>().map(|lines| lines.concat());
+    whole.origin.lines =
+        blocks.iter().map(|block| block.origin.lines.clone()).collect::<Option<Vec<_>>>().map(|lines| lines.concat());
     whole.origin.names = list(|block| block.origin.names.as_ref()).map(|names| names.concat());
-    whole.weights = blocks.iter().map(|block| block.weights.clone()).collect::<Option<Vec<_>>>().map(|weights| weights.concat());
+    whole.weights =
+        blocks.iter().map(|block| block.weights.clone()).collect::<Option<Vec<_>>>().map(|weights| weights.concat());
     Ok(whole)
 }
 
@@ -214,7 +220,10 @@ impl Live {
         self.angle = match here.rank() >= k && k > 0 {
             true => {
                 let first = Slice::from(..k);
-                let angles = principal_angles(there.basis().slice_axis(Axis(0), first), here.basis().slice_axis(Axis(0), first))?;
+                let angles = principal_angles(
+                    there.basis().slice_axis(Axis(0), first),
+                    here.basis().slice_axis(Axis(0), first),
+                )?;
                 angles.last().copied()
             }
             false => None,

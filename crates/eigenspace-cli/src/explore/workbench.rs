@@ -24,7 +24,13 @@ const ENDING: &str = ".safetensors";
 const MOST_ROWS: usize = 100_000;
 
 /// Adds a model and answers with it.
-fn add(session: &Session, name: String, model: EigenspaceModel, made: Made, parents: &[&Entry]) -> anyhow::Result<Reply> {
+fn add(
+    session: &Session,
+    name: String,
+    model: EigenspaceModel,
+    made: Made,
+    parents: &[&Entry],
+) -> anyhow::Result<Reply> {
     let opened = Opened::new(Path::new(&name), model)?.viewed(false, session.settings.missing);
     // What is made from the model of a recognizer takes its pixels.
     let opened = match parents.first() {
@@ -42,17 +48,23 @@ pub(super) fn merge(session: &Session, bytes: &[u8]) -> anyhow::Result<Reply> {
     let request = body(bytes)?;
     let ids = wholes(&request, "models")?;
     let entries = ids.iter().map(|id| session.shelf.get(*id)).collect::<Result<Vec<_>, _>>()?;
-    let [first, others @ ..] = &entries[..] else { return Err(Refusal::bad("cannot merge: no model is chosen", "").into()) };
+    let [first, others @ ..] = &entries[..] else {
+        return Err(Refusal::bad("cannot merge: no model is chosen", "").into());
+    };
     if others.is_empty() {
         return Err(Refusal::bad("cannot merge one model", "choose two or more models").into());
     }
     others.iter().try_for_each(|other| first.opened.same_columns(&other.opened))?;
-    memory::for_directions(entries.iter().map(|entry| entry.opened.raw().rank() + 1).sum(), first.opened.raw().features())?;
+    memory::for_directions(
+        entries.iter().map(|entry| entry.opened.raw().rank() + 1).sum(),
+        first.opened.raw().features(),
+    )?;
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let merged = EigenspaceModel::merge_all(entries.iter().map(|entry| entry.opened.raw()), Truncation::None);
     let merged = merged.with_context(|| format!("cannot merge `{}`", names.join("`, `")))?;
     let merged = merged.with_components(first.opened.raw().n_components_setting())?;
-    let name = request["name"].as_str().filter(|name| !name.is_empty()).map_or_else(|| names.join(" + "), str::to_owned);
+    let name =
+        request["name"].as_str().filter(|name| !name.is_empty()).map_or_else(|| names.join(" + "), str::to_owned);
     let parents: Vec<&Entry> = entries.iter().map(Arc::as_ref).collect();
     add(session, name, merged, Made::Merge, &parents)
 }
@@ -129,9 +141,10 @@ pub(super) fn save(session: &Session, entry: &Entry, bytes: &[u8]) -> anyhow::Re
     let mut file = tempfile::NamedTempFile::new_in(directory).map_err(failed)?;
     file.write_all(&entry.opened.raw().to_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     file.persist_noclobber(&path).map_err(|error| match error.error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            anyhow::Error::from(Refusal::conflict(format!("cannot save `{name}`: there is such a file"), "choose another name"))
-        }
+        std::io::ErrorKind::AlreadyExists => anyhow::Error::from(Refusal::conflict(
+            format!("cannot save `{name}`: there is such a file"),
+            "choose another name",
+        )),
         _ => failed(error.error).into(),
     })?;
     *locked(&entry.saved) = Some(path.clone());
@@ -160,7 +173,21 @@ mod tests {
 
     #[test]
     fn names_never_leave_the_directory() {
-        for name in ["", ".", "..", "../x.safetensors", "/etc/x.safetensors", "a/b.safetensors", "a\\b.safetensors", "C:x", ".hidden", "a\u{0}b", "a\nb", "x/", &"y".repeat(300)] {
+        for name in [
+            "",
+            ".",
+            "..",
+            "../x.safetensors",
+            "/etc/x.safetensors",
+            "a/b.safetensors",
+            "a\\b.safetensors",
+            "C:x",
+            ".hidden",
+            "a\u{0}b",
+            "a\nb",
+            "x/",
+            &"y".repeat(300),
+        ] {
             assert!(file_name(name).is_err(), "{name:?}");
         }
         assert_eq!(file_name("x").expect("a name"), "x.safetensors");

@@ -33,13 +33,15 @@ mod tests {
 
     #[test]
     fn the_nearest_rows_are_those_of_a_sorted_list() {
-        let scores: Vec<Vec<f32>> = (0..3).map(|i| (0..200).map(|j| ((j * j * 7 + 31 * i * j) % 53) as f32).collect()).collect();
+        let scores: Vec<Vec<f32>> =
+            (0..3).map(|i| (0..200).map(|j| ((j * j * 7 + 31 * i * j) % 53) as f32).collect()).collect();
         for row in [0, 17, 199] {
             let mut squared = vec![0.0; 200];
             for column in &scores {
                 add_squared_differences(&mut squared, column, column[row]);
             }
-            let mut sorted: Vec<(usize, f64)> = (0..200).filter(|j| *j != row).map(|j| (j, squared[j].sqrt())).collect();
+            let mut sorted: Vec<(usize, f64)> =
+                (0..200).filter(|j| *j != row).map(|j| (j, squared[j].sqrt())).collect();
             sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             assert_eq!(nearest(&squared, row, 8), sorted[..8]);
         }

@@ -95,7 +95,10 @@ fn skipped_rows_have_no_contributions_and_imputed_ones_those_of_the_filled_row()
     fresh[[1, 2]] = f64::NAN;
     assert!(view.contributions(&fresh).is_err());
     let skipped = view.clone().missing(Missing::Skip).contributions(&fresh).unwrap();
-    assert!(skipped.hotelling.row(1).iter().all(|x| x.is_nan()) && skipped.squared_distance.row(1).iter().all(|x| x.is_nan()));
+    assert!(
+        skipped.hotelling.row(1).iter().all(|x| x.is_nan())
+            && skipped.squared_distance.row(1).iter().all(|x| x.is_nan())
+    );
     assert!(skipped.hotelling.row(0).iter().all(|x| x.is_finite()));
     let imputed = view.clone().missing(Missing::Impute);
     let found = imputed.contributions(&fresh).unwrap();

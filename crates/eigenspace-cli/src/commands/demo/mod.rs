@@ -62,7 +62,9 @@ fn next_steps(faces: &Path, directory: &Path) -> String {
     let program = std::env::current_exe().unwrap_or_else(|_| "eigenspace".into());
     let program = program.strip_prefix(&here).unwrap_or(&program).display();
     let explore = match cfg!(feature = "explore") {
-        true => format!("\nSee the models and the faces in your browser: {program} explore {directory}/people.safetensors {directory}/whole.safetensors {faces}"),
+        true => format!(
+            "\nSee the models and the faces in your browser: {program} explore {directory}/people.safetensors {directory}/whole.safetensors {faces}"
+        ),
         false => String::new(),
     };
     format!(

@@ -34,7 +34,8 @@ impl Answer {
     }
 
     pub(super) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{}: {}", self.status, String::from_utf8_lossy(&self.body)))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|_| panic!("{}: {}", self.status, String::from_utf8_lossy(&self.body)))
     }
 }
 
@@ -217,12 +218,17 @@ impl Events {
 }
 
 fn parsed(bytes: &[u8]) -> Answer {
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no answer: {}", String::from_utf8_lossy(bytes)));
+    let end = bytes
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .unwrap_or_else(|| panic!("no answer: {}", String::from_utf8_lossy(bytes)));
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let mut lines = head.lines();
     let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-    let headers: Vec<(String, String)> =
-        lines.map(|line| line.split_once(": ").unwrap_or((line, ""))).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+    let headers: Vec<(String, String)> = lines
+        .map(|line| line.split_once(": ").unwrap_or((line, "")))
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .collect();
     let mut answer = Answer { status, headers, body: bytes[end + 4..].to_vec() };
     if answer.header("transfer-encoding") == Some("chunked") {
         answer.body = joined(&answer.body);

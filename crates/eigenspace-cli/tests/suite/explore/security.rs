@@ -8,7 +8,10 @@ use super::{ready, world};
 /// Headers of every answer, whatever it is.
 fn hardened(answer: &Answer) {
     let policy = answer.header("content-security-policy").unwrap();
-    assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    assert!(
+        policy.starts_with("default-src 'none';") && !policy.contains("unsafe") && !policy.contains("http"),
+        "{policy}"
+    );
     assert!(policy.contains("frame-ancestors 'none'"));
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
@@ -34,7 +37,9 @@ fn only_the_page_that_was_opened_is_answered() {
         hardened(&answer);
         answer.status
     };
-    for below in ["", "assets/main.js", "assets/style.css", "api/session", "api/models/0/spectrum", "api/models/0/points"] {
+    for below in
+        ["", "assets/main.js", "assets/style.css", "api/session", "api/models/0/spectrum", "api/models/0/points"]
+    {
         assert_eq!(status("GET", below, &[]), 200, "{below}");
         assert_eq!(status("GET", below, &[("Host", &localhost)]), 200, "{below}");
         assert_eq!(status("GET", below, &[("Origin", &ours), ("Sec-Fetch-Site", "same-origin")]), 200, "{below}");
@@ -47,7 +52,11 @@ fn only_the_page_that_was_opened_is_answered() {
             assert_eq!(status("GET", below, &[("Origin", origin)]), 403, "{below} {origin}");
         }
         for site in ["cross-site", "same-site"] {
-            assert_eq!(status("GET", below, &[("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "no-cors")]), 403, "{below}");
+            assert_eq!(
+                status("GET", below, &[("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "no-cors")]),
+                403,
+                "{below}"
+            );
         }
     }
     let opened = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
@@ -55,8 +64,11 @@ fn only_the_page_that_was_opened_is_answered() {
     assert_eq!(status("GET", "api/session", &opened), 403);
     assert_eq!(status("POST", "api/merge", &[("Origin", "http://evil.example")]), 403);
     // A preflight of another origin is not answered as one.
-    assert_eq!(status("OPTIONS", "api/merge", &[("Origin", "http://evil.example"), ("Access-Control-Request-Method", "POST")]), 403);
-    assert_eq!(status("PUT", "api/session", &[]), 404);
+    assert_eq!(
+        status("OPTIONS", "api/merge", &[("Origin", "http://evil.example"), ("Access-Control-Request-Method", "POST")]),
+        403
+    );
+    assert_eq!(status("PUT", "api/session", &[]), 405);
     assert_eq!(status("POST", "assets/main.js", &[]), 405);
 }
 
@@ -68,7 +80,19 @@ fn a_wrong_token_finds_nothing() {
     let (host, token) = (server.host(), &server.token);
     let changed = format!("{}{}", if token.ends_with('A') { 'B' } else { 'A' }, &token[1..]);
     let twice = format!("{token}{token}");
-    for path in ["/", "/api/session", "//api/session", "/assets/main.js", &format!("/{changed}/"), &format!("/{changed}/api/session"), &format!("/{twice}/"), &format!("/{}/", &token[..31]), &format!("/{token}"), &format!("/x/{token}/"), &format!("/{}/", token.to_lowercase().replace('-', "%2D"))] {
+    for path in [
+        "/",
+        "/api/session",
+        "//api/session",
+        "/assets/main.js",
+        &format!("/{changed}/"),
+        &format!("/{changed}/api/session"),
+        &format!("/{twice}/"),
+        &format!("/{}/", &token[..31]),
+        &format!("/{token}"),
+        &format!("/x/{token}/"),
+        &format!("/{}/", token.to_lowercase().replace('-', "%2D")),
+    ] {
         let answer = server.raw(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").as_bytes());
         assert_eq!(answer.status, 404, "{path}");
         hardened(&answer);
@@ -113,7 +137,13 @@ fn no_address_names_a_file() {
 fn too_much_is_refused() {
     let directory = world();
     let server = ready(&directory, "m.safetensors t.csv --label kind");
-    let head = |length: usize| format!("POST /{}/api/models/0/rows HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n", server.token, server.host());
+    let head = |length: usize| {
+        format!(
+            "POST /{}/api/models/0/rows HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n",
+            server.token,
+            server.host()
+        )
+    };
     // Refused by its header, before any of it arrives.
     let answer = server.raw(head(1 << 40).as_bytes());
     assert_eq!((answer.status, answer.json()["error"].as_str()), (413, Some("the request is larger than 16 MiB")));
@@ -130,7 +160,14 @@ fn too_much_is_refused() {
     // The largest body that is taken is read and found to be no array.
     let body = vec![0; 16 << 20];
     assert_eq!(server.raw(&[head(body.len()).as_bytes(), &body].concat()).status, 422);
-    for (body, status) in [(&b"{"[..], 400), (b"", 400), (b"[]", 400), (b"{\"models\": [0, -1]}", 400), (b"{\"models\": [0, 99]}", 404), (b"{\"models\": [0]}", 400)] {
+    for (body, status) in [
+        (&b"{"[..], 400),
+        (b"", 400),
+        (b"[]", 400),
+        (b"{\"models\": [0, -1]}", 400),
+        (b"{\"models\": [0, 99]}", 404),
+        (b"{\"models\": [0]}", 400),
+    ] {
         assert_eq!(server.post("merge", body).status, status, "{}", String::from_utf8_lossy(body));
     }
     // It still answers.
@@ -147,7 +184,10 @@ fn the_command_prints_the_address_and_nothing_else_and_hides_it_from_other_proce
         let shown = std::fs::read(format!("/proc/{}/cmdline", server.child.id())).unwrap();
         assert!(!String::from_utf8_lossy(&shown).contains(&server.token));
     }
-    assert!(!server.ask("session").to_string().contains(&server.token), "the page can copy its command without the token");
+    assert!(
+        !server.ask("session").to_string().contains(&server.token),
+        "the page can copy its command without the token"
+    );
     let taken = directory.refused(&format!("explore m.safetensors --no-open --port {}", server.port));
     assert!(taken.err.contains(&format!("cannot listen on 127.0.0.1, port {}", server.port)), "{taken}");
     let (code, said, _) = server.interrupt();
@@ -174,7 +214,9 @@ fn another_address_needs_a_host_and_takes_no_other() {
     let rest = line.trim_end().strip_prefix("http://lab.example:").unwrap();
     let (port, token) = rest.trim_end_matches('/').split_once('/').unwrap();
     let server = Server { child, url: line.clone(), port: port.parse().unwrap(), token: token.to_owned() };
-    for (host, status) in [("lab.example", 200), (&*format!("lab.example:{port}"), 200), (&*server.host(), 421), ("evil.example", 421)] {
+    for (host, status) in
+        [("lab.example", 200), (&*format!("lab.example:{port}"), 200), (&*server.host(), 421), ("evil.example", 421)]
+    {
         assert_eq!(server.request("GET", "", &[("Host", host)], b"").status, status, "{host}");
     }
 }

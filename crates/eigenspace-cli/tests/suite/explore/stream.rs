@@ -33,7 +33,9 @@ fn a_stream_starts_with_the_session_and_tells_every_change_in_order() {
     // A page that reconnects gets what it missed, and nothing twice.
     drop(events);
     server.post("merge", json!({ "models": [0, 1] }).to_string());
-    for (headers, query) in [(vec![("Last-Event-ID", seen.to_string())], String::new()), (vec![], format!("?last={seen}"))] {
+    for (headers, query) in
+        [(vec![("Last-Event-ID", seen.to_string())], String::new()), (vec![], format!("?last={seen}"))]
+    {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let event = server.events(&headers, &query).next().unwrap();
         assert_eq!((event.name.as_str(), event.id), ("session", seen + 1));
@@ -52,10 +54,14 @@ fn rows_that_arrive_in_a_file_are_compared_with_the_model() {
     let server = Server::start(&directory, "m.safetensors --watch live.csv --label kind");
     let mut events = server.events(&[], "");
     let waiting = events.next().unwrap();
-    assert_eq!((&waiting.data["watch"]["source"], &waiting.data["data"]), (&"live.csv".into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&waiting.data["watch"]["source"], &waiting.data["data"]),
+        (&"live.csv".into(), &serde_json::Value::Null)
+    );
     let all = rows();
     let mut file = OpenOptions::new().append(true).open(directory.path("live.csv")).unwrap();
-    let view = eigenspace::View::new(eigenspace::EigenspaceModel::load(directory.path("m.safetensors")).unwrap()).unwrap();
+    let view =
+        eigenspace::View::new(eigenspace::EigenspaceModel::load(directory.path("m.safetensors")).unwrap()).unwrap();
     let (mut t2, mut q) = (Vec::new(), Vec::new());
     for part in all.chunks(20) {
         let text: String = part.iter().map(|row| line(row)).collect();

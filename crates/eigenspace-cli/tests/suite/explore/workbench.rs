@@ -37,7 +37,11 @@ fn merging_and_splitting_again_restores_the_spectrum() {
     let shelf = server.ask("session")["models"].clone();
     let refused = server.post("split", json!({ "whole": 0, "part": 2 }).to_string());
     assert_eq!(refused.status, 422);
-    assert!(refused.json()["error"].as_str().unwrap().starts_with("cannot split `m` from `left`: "), "{}", refused.json());
+    assert!(
+        refused.json()["error"].as_str().unwrap().starts_with("cannot split `m` from `left`: "),
+        "{}",
+        refused.json()
+    );
     assert!(refused.json()["hint"].is_string());
     assert_eq!(server.ask("session")["models"], shelf);
     // Undo.
@@ -58,7 +62,8 @@ fn forgetting_rows_gives_the_model_without_them_and_adding_them_takes_it_back() 
     let gone = [3, 17, 17, 44];
     let found = server.post("models/0/forget", json!({ "rows": gone }).to_string()).json();
     assert_eq!((&found["origin"], whole(&found["rows"])), (&"forget".into(), 57));
-    let rest: Vec<Vec<f64>> = rows().into_iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, row)| row).collect();
+    let rest: Vec<Vec<f64>> =
+        rows().into_iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, row)| row).collect();
     let rest = ndarray::Array2::from_shape_fn((57, 4), |(i, j)| rest[i][j]);
     let expected = EigenspaceModel::fit(&rest).unwrap().explained_variance(1.0).unwrap();
     near(&spectrum(&server, &found["id"]), &expected.to_vec(), 1e-9 * expected[0]);
@@ -68,7 +73,12 @@ fn forgetting_rows_gives_the_model_without_them_and_adding_them_takes_it_back() 
     assert_eq!((&back["origin"], whole(&back["rows"])), (&"update".into(), 60));
     let all = spectrum(&server, &json!(0));
     near(&spectrum(&server, &back["id"]), &all, 1e-9 * all[0]);
-    for (body, status) in [(json!({ "rows": [60] }), 404), (json!({ "rows": [] }), 400), (json!({ "rows": ["x"] }), 400), (json!({}), 400)] {
+    for (body, status) in [
+        (json!({ "rows": [60] }), 404),
+        (json!({ "rows": [] }), 400),
+        (json!({ "rows": ["x"] }), 400),
+        (json!({}), 400),
+    ] {
         assert_eq!(server.post("models/0/forget", body.to_string()).status, status, "{body}");
     }
     assert_eq!(server.post("models/0/rows", npy(&vec![vec![1.0, 2.0]], "<f8", false)).status, 422);
@@ -97,7 +107,9 @@ fn models_are_saved_only_where_asked_and_never_over_a_file() {
     for name in ["x", "x.safetensors", "old.safetensors"] {
         assert_eq!(server.post("models/0/save", json!({ "name": name }).to_string()).status, 409, "{name}");
     }
-    for name in ["../y.safetensors", "/tmp/y.safetensors", "a/b.safetensors", "..", ".", "", ".y", "a\\b", "a\u{0}b", "a\nb"] {
+    for name in
+        ["../y.safetensors", "/tmp/y.safetensors", "a/b.safetensors", "..", ".", "", ".y", "a\\b", "a\u{0}b", "a\nb"]
+    {
         assert_eq!(server.post("models/0/save", json!({ "name": name }).to_string()).status, 400, "{name:?}");
     }
     #[cfg(unix)]
@@ -110,7 +122,11 @@ fn models_are_saved_only_where_asked_and_never_over_a_file() {
     std::fs::remove_dir_all(directory.path("out")).unwrap();
     let refused = server.post("models/0/save", json!({ "name": "z" }).to_string());
     assert_eq!(refused.status, 422);
-    assert!(refused.json()["error"].as_str().unwrap().contains("cannot write `out/z.safetensors`"), "{}", refused.json());
+    assert!(
+        refused.json()["error"].as_str().unwrap().contains("cannot write `out/z.safetensors`"),
+        "{}",
+        refused.json()
+    );
     assert_eq!(server.ask("session")["models"].as_array().unwrap().len(), 2);
     let said = directory.refused("explore m.safetensors --no-open --write nowhere");
     assert!(said.err.contains("nowhere"), "{said}");
@@ -126,7 +142,10 @@ fn a_full_disk_is_told_and_nothing_is_left_of_the_file() {
     let limited = |line: &str| {
         let mut command = Command::new("sh");
         let script = format!("trap '' XFSZ; ulimit -f 32; exec \"$EIGENSPACE\" explore {line} --no-open");
-        command.args(["-euc", &script]).current_dir(directory.path(".")).env("EIGENSPACE", env!("CARGO_BIN_EXE_eigenspace"));
+        command
+            .args(["-euc", &script])
+            .current_dir(directory.path("."))
+            .env("EIGENSPACE", env!("CARGO_BIN_EXE_eigenspace"));
         Server::run(&mut command)
     };
     let server = limited("wide.safetensors --write out");

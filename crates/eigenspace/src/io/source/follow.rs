@@ -67,7 +67,9 @@ mod tests {
         file.write_all(b"a,b\n1,2\n3,").expect("written");
         let stop = Arc::new(AtomicBool::new(false));
         let mut rows = follow(&path, &ReadOptions::new(), Arc::clone(&stop)).expect("text");
-        let mut next = move || rows.next_block(1).map(|block| block.map(|block| block.values.to_f64().into_raw_vec_and_offset().0));
+        let mut next = move || {
+            rows.next_block(1).map(|block| block.map(|block| block.values.to_f64().into_raw_vec_and_offset().0))
+        };
         assert_eq!(next().expect("a row"), Some(vec![1.0, 2.0]));
         let later = std::thread::spawn(move || {
             std::thread::sleep(3 * PAUSE);
