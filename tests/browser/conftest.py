@@ -130,7 +130,9 @@ class Page:
     def __init__(self, page):
         self.page = page
         self.messages, self.requests = [], []
-        page.on("console", lambda m: self.messages.append(f"{m.type}: {m.text} {m.location['url']}"))
+        page.on(
+            "console", lambda m: self.messages.append(f"{m.type}: {m.text} {m.location['url']}")
+        )
         page.on("pageerror", lambda e: self.messages.append(f"error: {e}"))
         page.on("request", lambda r: self.requests.append(r.url))
 

@@ -77,7 +77,7 @@ export function faces(app) {
     verdict.replaceChildren(h("div", { class: "answer" }, image, h("div", {},
       h("p", { class: `who ${a.verdict.replaceAll(" ", "-")}`, "data-verdict": a.verdict }, known ? (a.person ?? "") : a.verdict), h("p", {}, detail),
       ruler("Distance to the nearest person", a.distance, a.reject, "unknown"), ruler("Distance to face space", a.face_distance, a.not_a_face, "not a face"))),
-    h("h2", {}, "Closest matches"), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
+    h("h2", {}, "Closest matches"), h("p", { class: "quiet" }, "Distances to single images; a person is compared with all of their images together."), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
       m.image === null ? h("div", { class: "blank" }) : h("img", { src: address(`recognizer/images/${m.image}.png`, { revision: app.session.recognizer?.revision }), alt: `Enrolled image of ${m.person}` }),
       h("span", { class: "name", title: m.name }, m.person), h("span", { class: "num quiet" }, num(m.distance))))));
   }

@@ -121,14 +121,16 @@ export function rowPanel(app, large) {
     const near = row.nearest.map((r) => h("li", {}, h("button", { type: "button", class: "near", click: () => app.set({ row: r.row }), title: `${name(r)}, distance ${num(r.distance)}` },
       model.image ? h("img", { src: address(`models/${model.id}/rows/${r.row}/original.png`, { revision: model.revision }), alt: "", loading: "lazy" }) : null,
       h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
-    el.replaceChildren(
-      h("div", { class: "head" }, h("h2", { "data-row": row.row }, name(row)), row.label ? h("span", { class: "chip" }, row.label) : null, h("span", { class: "grow" }),
-        button("\u2039", { "aria-label": "Previous row", title: "Previous row (,)", click: () => step(-1) }), button("\u203a", { "aria-label": "Next row", title: "Next row (.)", click: () => step(1) })),
-      h("div", { class: "stats" }, reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit)),
+    const head = h("div", { class: "head" }, h("h2", { "data-row": row.row }, name(row)), row.label ? h("span", { class: "chip" }, row.label) : null, h("span", { class: "grow" }),
+        button("\u2039", { "aria-label": "Previous row", title: "Previous row (,)", click: () => step(-1) }), button("\u203a", { "aria-label": "Next row", title: "Next row (.)", click: () => step(1) }));
+    const first = [h("div", { class: "stats" }, reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit)),
       h("section", { class: "rebuild" }, model.image ? pictures : compare, h("label", { class: "slider" }, h("span", {}, "k "), slider, kText), quality),
-      h("section", { class: "scores" }, scores.el),
-      h("section", { class: "contributions" }, model.image ? h("details", {}, h("summary", {}, "Contributions by pixel"), contributions) : h("div", {}, h("h2", {}, "Contributions"), contributions)),
-      h("section", { class: "nearest" }, h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near)));
+      h("section", { class: "contributions" }, model.image ? h("details", { open: large }, h("summary", {}, "Contributions by pixel"), contributions) : h("div", {}, h("h2", {}, "Contributions"), contributions)),
+    ];
+    const closest = h("section", { class: "nearest" }, h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near));
+    const plot = h("section", {}, scores.el);
+    if (large) el.replaceChildren(head, h("div", { class: "columns" }, h("div", {}, ...first), h("div", {}, plot, closest)));
+    else el.replaceChildren(head, ...first.slice(0, 2), plot, first[2], closest);
     knob();
     scores.redraw();
   }

@@ -62,8 +62,7 @@ export function variance(app) {
     });
     toK = (px) => x.back(px) - 0.5;
     kLine(svg, x, box[1], box[3], true);
-    const chosen = list[Math.min(app.k(), n) - 1];
-    return `${spectrum.summary} The first ${count(app.k())} capture ${percent(chosen?.cumulative[1])} of the variance.`;
+    return spectrum.summary;
   }, () => ({
     head: ["PC", "Variance", "at least", "at most", "Ratio", "Cumulative", "Angle bound"],
     rows: (spectrum?.components ?? []).map((c, i) => [i + 1, num(c.variance[1]), num(c.variance[0]), num(c.variance[2]), percent(c.ratio, 2), percent(c.cumulative[1], 2), c.angle >= 1 ? "nothing certain" : num(c.angle)]),
@@ -77,16 +76,23 @@ export function variance(app) {
     axes(svg, box, null, y, { x: "first k components", tickY: (v) => percent(v, 0) });
     const every = Math.ceil(n / Math.max(4, Math.floor(width / 48)));
     for (let i = 0; i < n; i += every) label(svg, String(i + 1), x(i + 1), box[3] + 17, { class: "tick", "text-anchor": "middle" });
-    const open = list.findIndex((c) => c.angle >= 1);
-    if (open >= 0) {
-      const left = x(open + 0.5);
-      svg.append(s("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("line", { class: "grid", y2: 7 })));
-      svg.append(s("rect", { fill: "url(#hatch)", x: left, width: box[2] - left, y: box[1], height: box[3] - box[1] }));
-      if (box[2] - left > 150) label(svg, "nothing is certain here", (left + box[2]) / 2, (box[1] + box[3]) / 2, { class: "halo", "text-anchor": "middle" });
+    svg.append(s("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, s("line", { class: "grid", y2: 7 })));
+    /** @type {[number, number][]} runs of k for which the bound is 1 */
+    const open = [];
+    list.forEach((c, i) => {
+      if (c.angle < 1) return;
+      if (open.at(-1)?.[1] === i) open[open.length - 1][1] = i + 1;
+      else open.push([i, i + 1]);
+    });
+    for (const [from, to] of open) {
+      const [left, right] = [x(from + 0.5), x(to + 0.5)];
+      svg.append(s("rect", { fill: "url(#hatch)", x: left, width: right - left, y: box[1], height: box[3] - box[1] }, s("title", {}, "nothing is certain here")));
+      if (right - left > 150) label(svg, "nothing is certain here", (left + right) / 2, (box[1] + box[3]) / 2, { class: "halo", "text-anchor": "middle" });
     }
     const line = (/** @type {(c: Spectrum["components"][0]) => number} */ f) => list.map((c, i) => /** @type {[number, number]} */ ([x(i + 1), y(clamp(f(c), 0, 1))]));
     const [upper, lower] = [line((c) => c.cumulative[2]), line((c) => c.cumulative[0]).reverse()];
-    svg.append(s("path", { class: "band", d: `${path([...upper, ...lower])}Z` }), s("path", { class: "line", d: path(line((c) => c.cumulative[1])) }), s("path", { class: "line second", d: path(line((c) => c.angle)) }));
+    svg.append(s("path", { class: "band", d: `${path([...upper, ...lower])}Z` }), s("path", { class: "line", d: path(line((c) => c.cumulative[1])) }), s("path", { class: "line second", d: path(line((c) => (c.angle < 1 ? c.angle : NaN))) }));
+    if (n <= 200) list.forEach((c, i) => { if (c.angle < 1) svg.append(s("circle", { class: "fill second", cx: x(i + 1), cy: y(c.angle), r: 2.5 })); });
     const right = box[2] - 4;
     const last = list[n - 1];
     label(svg, "captured", right, y(last.cumulative[1]) + 18, { class: "halo", "text-anchor": "end" });

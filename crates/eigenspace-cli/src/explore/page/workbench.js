@@ -4,7 +4,7 @@ import { button, count, h, num, percent, plural, s, table } from "./dom.js";
 import { address, get, post, remove } from "./api.js";
 import { axes, figure, label, logarithmic, linear, path } from "./chart.js";
 
-/** @typedef {{ model: Model, spectrum: Spectrum, angles: number[] | null }} Side */
+/** @typedef {{ model: Model, spectrum: Spectrum, angles: { angles: number[], whole_space: boolean } | null }} Side */
 
 /** @param {App} app @returns {View} */
 export function workbench(app) {
@@ -19,7 +19,7 @@ export function workbench(app) {
   let [busy, what] = [false, ""];
   el.append(shelf, trouble, result);
 
-  const spectra = figure("Variances", 280, (svg, width, height) => {
+  const spectra = figure("Variances", 214, (svg, width, height) => {
     const box = /** @type {Box} */ ([64, 16, width - 16, height - 44]);
     const values = sides.map((x) => x.spectrum.components.map((c) => c.variance[1]));
     const highest = Math.max(...values.flat(), 1e-300);
@@ -68,9 +68,9 @@ export function workbench(app) {
     const models = ids.map((id) => app.session.models.find((m) => m.id === id)).filter((m) => m !== undefined);
     sides = await Promise.all(models.map(async (model) => ({
       model, spectrum: await get(`models/${model.id}/spectrum`),
-      angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).then((a) => a.angles, () => null),
+      angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).catch(() => null),
     })));
-    const largest = (/** @type {number[] | null} */ a) => (a?.length ? `${num((Math.max(...a) * 180) / Math.PI)}\u00b0` : "\u2013");
+    const largest = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${num((Math.max(...a.angles) * 180) / Math.PI)}\u00b0` : "\u2013");
     result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
       sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, largest(x.angles)]))] : []), spectra.el);
     spectra.redraw();
@@ -110,9 +110,9 @@ export function workbench(app) {
         button("Merge", { disabled: busy || ids.length < 2, title: "The model of all rows of the chosen models", click: () => run(`Merged ${ids.map((id) => models.find((m) => m.id === id)?.name).join(" and ")}`, () => post("merge", { models: ids }), ids) }),
         button(ids.length === 2 ? `Split ${part?.name} out of ${whole?.name}` : "Split", { disabled: busy || ids.length !== 2, title: "Remove the rows of the smaller model from the larger one", click: () => run(`Split ${part?.name} out of ${whole?.name}`, () => post("split", { whole: whole?.id, part: part?.id }), [whole?.id ?? 0, part?.id ?? 0]) }),
         button(n ? `Forget ${plural(n, "selected row")}` : "Forget selected rows", { disabled: busy || !n || !current, title: "The model without the rows selected on the Map or the Monitor", click: () => current && run(`Forgot ${plural(n, "row")} of ${current.name}`, () => post(`models/${current.id}/forget`, { rows: chosenRows() }), [current.id]) }),
+        h("span", {}, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Files are never changed." : `${plural(ids.length, "model")} chosen.`),
         h("span", { class: "grow" }),
-        button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })),
-      h("p", { class: "quiet" }, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Files are never changed." : `${plural(ids.length, "model")} chosen.`));
+        button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
   }
 
   async function undo() {
