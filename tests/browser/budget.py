@@ -11,11 +11,12 @@ import json
 import os
 import tempfile
 import time
+import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from explorer import BINARY, ROOT, Server, command, launch
+from explorer import BINARY, ROOT, Server, command, launch, until
 from playwright.sync_api import sync_playwright
 
 PAGE = ROOT / "crates/eigenspace-cli/src/explore/page"
@@ -31,6 +32,11 @@ def model_and_rows(folder: Path, n: int) -> list[Path]:
     np.save(folder / f"{n}.npy", rows)
     command("fit", folder / f"{n}.npy", "-k", "10", "-o", folder / f"{n}.safetensors", "--quiet")
     return [folder / f"{n}.safetensors", folder / f"{n}.npy"]
+
+
+def ready(server: Server) -> bool:
+    with urllib.request.urlopen(f"{server.url}api/session") as answer:
+        return json.load(answer)["data"]["state"] == "ready"
 
 
 def drawn(page) -> int:
@@ -74,13 +80,13 @@ def pan(page) -> float:
 def slider(page) -> float:
     """The median time from a step of k to the new Q on the page, in milliseconds."""
     return page.evaluate("""async () => {
-      const input = document.querySelector(".slider input");
+      const input = document.querySelector("#main .slider input");
       const took = [];
       for (let k = 1; k <= 10; k++) {
         const start = performance.now();
         input.value = k;
         input.dispatchEvent(new Event("input"));
-        while (document.querySelector(".quality .q")?.dataset.k !== String(k))
+        while (document.querySelector("#main .quality .q")?.dataset.k !== String(k))
           await new Promise((r) => setTimeout(r, 1));
         took.push(performance.now() - start);
       }
@@ -107,7 +113,7 @@ def measure(rows: int) -> list[dict]:
         for n in (100_000, rows):
             with Server(*model_and_rows(folder, n)) as server:
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
-                time.sleep(1.0 if n < rows else 5.0)
+                until(lambda s=server: ready(s), "the rows to be read", 120)
                 start = time.monotonic()
                 page.goto(server.url)
                 if n < rows:
@@ -123,10 +129,9 @@ def measure(rows: int) -> list[dict]:
                     1.5 if n < rows else 4,
                 )
                 add(f"{n:,} points: frame of a pan, 95th percentile", pan(page), "ms", 50)
-                page.keyboard.press(".")
-                page.locator(".quality .q").wait_for()
                 page.keyboard.press("3")
-                page.locator(".quality .q").wait_for()
+                page.keyboard.press(".")
+                page.locator("#main .quality .q").wait_for()
                 add(f"{n:,} points: step of the slider", slider(page), "ms", 50)
                 if n == rows:
                     add(

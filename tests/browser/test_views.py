@@ -33,7 +33,7 @@ def test_a_model_without_rows_asks_for_data(page_of, iris_model):
             page = page_of().open(server, f"#view={view}")
             assert page.locator("#main .notice.empty").count() == 1
         page = page_of().open(server, "#view=variance")
-        assert page.locator("#main svg .fill").count() == 4
+        assert page.locator("#main svg rect.fill").count() == 4
         page.page.context.close()
 
 
@@ -45,6 +45,8 @@ def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
             lambda view=view: page.locator("#tabs a[aria-current]").inner_text().lower() == view,
             view,
         )
+        page.wait_for_timeout(50)
+        assert "lost" not in page.status()
     page.keyboard.press("?")
     assert page.locator("dialog").is_visible()
     page.keyboard.press("Escape")

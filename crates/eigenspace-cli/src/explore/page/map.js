@@ -456,6 +456,7 @@ export function map(app) {
       clearTimeout(resting);
       clearTimeout(later);
       load(async () => undefined);
+      cloud = null;
       renderer.destroy();
     },
   };

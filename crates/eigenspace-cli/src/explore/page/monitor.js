@@ -47,7 +47,7 @@ export function monitor(app) {
       if (brush) svg.append(s("rect", { class: "brush", x: Math.min(x(brush[0]), x(brush[1])), width: Math.abs(x(brush[1]) - x(brush[0])), y: box[1], height: box[3] - box[1] }));
       scale = x;
       const share = series.beyond[which === "t2" ? 0 : 1];
-      return limit === null ? "No limit is known for this model." : `${percent(share)} of rows beyond the limit ${num(limit)}; 1.0 % is expected.`;
+      return limit === null ? `There is no limit: the model has too few rows for ${count(app.k())} components. Choose fewer with [.` : `${percent(share)} of rows beyond the limit ${num(limit)}; 1.0 % is expected.`;
     }, which === "t2" ? () => ({ head: ["Row", "T\u00b2", "Q"], rows: (series?.rows ?? []).slice(-1000).map((r, i, { length }) => [r, num(series?.t2.at(i - length)), num(series?.q.at(i - length))]) }) : undefined);
     interact(fig.svg, which);
     return fig;

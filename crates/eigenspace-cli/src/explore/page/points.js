@@ -30,7 +30,8 @@ void main() {
 }`;
 /** How long a slice may take while the camera moves, and while it rests. */
 const [MOVING_MS, RESTING_MS] = [22, 45];
-const SMALLEST = 4000;
+/** Smallest slices: a busy machine is slow whatever the size. */
+const [MOVING_LEAST, RESTING_LEAST] = [4000, 40000];
 
 /**
  * A renderer, or null without WebGL2.
@@ -130,7 +131,7 @@ export function webgl(canvas, changed) {
       gl.deleteSync(fence);
       fence = null;
       const took = Math.max(performance.now() - started, 1);
-      budget = clamp(budget * clamp((moving ? MOVING_MS : RESTING_MS) / took, 0.5, 1.5), SMALLEST, 4e6);
+      budget = clamp(budget * clamp((moving ? MOVING_MS : RESTING_MS) / took, 0.5, 1.5), MOVING_LEAST, 4e6);
       changed();
     }
     if (dirty) {
@@ -138,7 +139,7 @@ export function webgl(canvas, changed) {
       gl.clear(gl.COLOR_BUFFER_BIT);
       [dirty, drawn] = [false, 0];
     } else if (moving && drawn > 0) return;
-    const slice = Math.min(Math.round(budget), cloud.n - drawn);
+    const slice = Math.min(Math.round(moving ? budget : Math.max(budget, RESTING_LEAST)), cloud.n - drawn);
     if (slice <= 0) return;
     const sample = moving ? Math.sqrt(slice / cloud.n) : 1;
     gl.uniformMatrix4fv(where.camera ?? null, false, camera);

@@ -6,6 +6,8 @@ import { figure, label, linear } from "./chart.js";
 
 const SCORES = 12;
 const FEATURES = 12;
+/** The limits and all scores follow when the slider rests for so long. */
+const REST_MS = 200;
 
 /** A bar from zero with its value, for a list of numbers of either sign. @param {number} share from -1 to 1 @param {string} kind */
 export function bar(share, kind = "") {
@@ -29,6 +31,7 @@ export function rowPanel(app, large) {
   let row = null;
   /** @type {Rebuilt | null} */
   let rebuilt = null;
+  let resting = 0;
   const pictures = h("div", { class: "pictures" });
   const compare = h("div", {});
   const slider = h("input", { type: "range", min: 1, "aria-label": "Components in the reconstruction (k)", input: () => app.set({ k: Number(slider.value) }) });
@@ -175,7 +178,8 @@ export function rowPanel(app, large) {
       else if (changed.has("k") && row) {
         knob();
         scores.redraw();
-        refreshReadings();
+        clearTimeout(resting);
+        resting = setTimeout(refreshReadings, REST_MS);
       }
     },
   };
