@@ -30,7 +30,15 @@ pub(super) struct Fit {
 pub(super) fn load(session: &Session, data: &Data, source: Box<dyn RowSource>, fit: Option<Fit>) {
     let loaded = output::without_panics(|| read(session, data, source, fit));
     match loaded {
-        Ok(()) => data.set(Stage::Ready),
+        Ok(()) => {
+            data.set(Stage::Ready);
+            session.changed();
+            // The map asks for scores next. What fails here fails there too, and is told there.
+            if let Some(entry) = session.shelf.all().first() {
+                let _ = output::without_panics(|| entry.scored(&data.store));
+            }
+            return;
+        }
         Err(error) => {
             output::report(&error);
             data.set(Stage::Failed(reply::described(&error)));

@@ -68,7 +68,7 @@ pub(super) fn answer(session: &Session, request: &Request) -> anyhow::Result<Rep
 /// Answers a question about a model.
 fn about(session: &Session, entry: &Arc<Entry>, path: &[&str], query: &Query) -> anyhow::Result<Reply> {
     match *path {
-        [] => Ok(Reply::Json(entry.described())),
+        [] => Ok(Reply::Json(session.describe(entry))),
         ["spectrum"] => spectrum::spectrum(entry, query),
         ["points"] => points::points(session, entry, query),
         ["column"] => points::column(session, entry, query),

@@ -61,7 +61,7 @@ pub(super) fn row(session: &Session, entry: &Entry, row: usize, query: &Query) -
     let named = store.name_of(chosen.row);
     let nearest: Vec<Value> = entry
         .scored(&store)?
-        .nearest(row, NEAREST)?
+        .nearest(row, opened.model().n_components(), NEAREST)?
         .into_iter()
         .map(|(row, distance)| {
             let named = store.name_of(row);

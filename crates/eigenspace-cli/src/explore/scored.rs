@@ -5,15 +5,14 @@
 //! ```
 //!
 //! Column by column, so that two axes of a map are two pieces of the file, and so that distances to all rows are summed
-//! one component at a time. Rows come in a shuffled order that is the same for all models and runs: every first part of
-//! it is a fair sample.
+//! one component at a time.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::Mutex;
 
 use anyhow::Context;
-use eigenspace::internal::{self, Random};
+use eigenspace::internal;
 use eigenspace::io::source::Values;
 
 use crate::explore::reply::Refusal;
@@ -23,26 +22,28 @@ use crate::opened::Opened;
 
 /// Largest size of the file of scores.
 const MAX_BYTES: usize = 1 << 30;
-/// Number of components that are kept even if the file is then larger.
-const MIN_COMPONENTS: usize = 8;
-/// The seed of the order of points.
-const ORDER_SEED: u64 = 18;
+/// Number of components that are kept, if the model has so many, even if it reports fewer or the file is then larger.
+const MIN_COMPONENTS: usize = 10;
+
+/// The number of components along which scores of so many rows are kept; they can be axes of the map.
+pub(super) fn kept_components(opened: &Opened, rows: usize) -> usize {
+    let (k, rank) = (opened.model().n_components(), opened.model().rank());
+    let most = (MAX_BYTES / 4 / rows.max(1)).max(MIN_COMPONENTS);
+    k.max(MIN_COMPONENTS).min(rank).min(most)
+}
 
 /// The scores of rows.
 pub(super) struct Scored {
     rows: usize,
     components: usize,
     file: Mutex<File>,
-    /// The rows in the order of the points.
-    order: Vec<u32>,
 }
 
 impl Scored {
     /// Computes the scores of all rows.
     pub(super) fn new(opened: &Opened, store: &RowStore) -> anyhow::Result<Self> {
         let rows = store.rows();
-        let most = (MAX_BYTES / 4 / rows.max(1)).max(MIN_COMPONENTS);
-        let components = opened.model().n_components().min(most);
+        let components = kept_components(opened, rows);
         let opened = opened.with_components(components)?;
         let mut file = temporary()?;
         store.for_each(|first, values| {
@@ -62,18 +63,11 @@ impl Scored {
             }
             Ok(())
         })?;
-        let mut order: Vec<u32> = (0..u32::try_from(rows)?).collect();
-        Random::new(ORDER_SEED).shuffle(&mut order);
-        Ok(Self { rows, components, file: Mutex::new(file), order })
+        Ok(Self { rows, components, file: Mutex::new(file) })
     }
 
     pub(super) fn rows(&self) -> usize {
         self.rows
-    }
-
-    /// The rows in the order of the points.
-    pub(super) fn order(&self) -> &[u32] {
-        &self.order
     }
 
     /// The scores of all rows along a component, counted from 0.
@@ -90,10 +84,10 @@ impl Scored {
         Ok(bytes.as_chunks().0.iter().map(|cell| f32::from_ne_bytes(*cell)).collect())
     }
 
-    /// The nearest rows in the space of the scores, with their distances.
-    pub(super) fn nearest(&self, row: usize, most: usize) -> anyhow::Result<Vec<(usize, f64)>> {
+    /// The nearest rows in the space of the first k scores, with their distances.
+    pub(super) fn nearest(&self, row: usize, k: usize, most: usize) -> anyhow::Result<Vec<(usize, f64)>> {
         let mut squared = vec![0.0; self.rows];
-        for component in 0..self.components {
+        for component in 0..k.min(self.components) {
             let column = self.column(component)?;
             let Some(&own) = column.get(row) else { return Ok(Vec::new()) };
             internal::add_squared_differences(&mut squared, &column, own);

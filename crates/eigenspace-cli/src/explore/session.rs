@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::explore::events::{Events, Happened};
 use crate::explore::faces::FaceDesk;
 use crate::explore::reply::Refusal;
-use crate::explore::shelf::{Shelf, locked};
+use crate::explore::shelf::{Entry, Shelf, locked};
 use crate::explore::store::RowStore;
 
 /// The state of one run.
@@ -120,6 +120,11 @@ impl Session {
         self.events.publish(Happened::Session);
     }
 
+    /// What the page shows of a model.
+    pub(super) fn describe(&self, entry: &Entry) -> Value {
+        entry.described(self.data().map_or(0, |data| data.store.rows()))
+    }
+
     /// Everything that the page shows at the start.
     pub(super) fn described(&self) -> Value {
         json!({
@@ -128,7 +133,7 @@ impl Session {
             "state": self.settings.state,
             "write": self.settings.write.is_some(),
             "threads": rayon::current_num_threads(),
-            "models": self.shelf.all().iter().map(|entry| entry.described()).collect::<Vec<_>>(),
+            "models": self.shelf.all().iter().map(|entry| self.describe(entry)).collect::<Vec<_>>(),
             "data": self.data().map(|data| data.described()),
             "recognizer": self.faces.as_ref().map(FaceDesk::described),
             "watch": self.watch.as_ref().map(Watched::described),

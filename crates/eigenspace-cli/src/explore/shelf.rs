@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 
 use crate::explore::reply::Refusal;
-use crate::explore::scored::{Measured, Scored};
+use crate::explore::scored::{Measured, Scored, kept_components};
 use crate::explore::store::RowStore;
 use crate::opened::Opened;
 
@@ -84,6 +84,11 @@ impl Entry {
         }
     }
 
+    /// Whether the scores of so many rows are there already.
+    pub(super) fn is_scored(&self, rows: usize) -> bool {
+        self.scored.try_lock().is_ok_and(|scored| scored.as_ref().is_some_and(|there| there.rows() == rows))
+    }
+
     /// T² and Q of all rows that there are now, for k components.
     pub(super) fn measured(&self, store: &RowStore, k: usize) -> anyhow::Result<Arc<Measured>> {
         self.fits(store)?;
@@ -94,8 +99,8 @@ impl Entry {
         }
     }
 
-    /// What the page shows of the model.
-    pub(super) fn described(&self) -> Value {
+    /// What the page shows of the model, in a session with so many rows.
+    pub(super) fn described(&self, rows: usize) -> Value {
         let model = self.opened.model();
         let image = self.opened.metadata().image();
         json!({
@@ -107,37 +112,38 @@ impl Entry {
             "features": model.features(),
             "rank": model.rank(),
             "k": model.n_components(),
+            "axes": kept_components(&self.opened, rows),
             "standardized": self.opened.metadata().standardize(),
             "image": image.map(|i| json!({ "width": i.width(), "height": i.height(), "channels": i.channels() })),
             "names": self.opened.metadata().feature_names().is_some(),
-            "certificate": certificate(&self.opened),
+            "certificate": self.certificate(),
             "origin": self.made.name(),
             "parents": self.parents,
             "saved": locked(&self.saved).as_ref().map(|path| path.to_string_lossy()),
         })
     }
-}
 
-/// The certificate for the reported components, in numbers and in words.
-fn certificate(opened: &Opened) -> Value {
-    let model = opened.model();
-    let (k, certificate) = (model.n_components(), model.certificate());
-    let (low, high) = certificate.captured_bounds(k);
-    let angle = certificate.angle_bound(k);
-    let exact = certificate.is_exact();
-    let text = if exact {
-        "exact".to_owned()
-    } else {
-        let angle = if angle < 1.0 { format!("angle ≤ {angle:.2}") } else { "angle not bounded".into() };
-        format!("captured {:.1}–{:.1} %, {angle}", 100.0 * low, 100.0 * high)
-    };
-    json!({
-        "exact": exact,
-        "text": text,
-        "captured": [low, high],
-        "angle": (angle < 1.0).then_some(angle),
-        "confidence": (!certificate.is_proven()).then(|| certificate.confidence()),
-    })
+    /// The certificate for the reported components, in numbers and in words.
+    pub(super) fn certificate(&self) -> Value {
+        let model = self.opened.model();
+        let (k, certificate) = (model.n_components(), model.certificate());
+        let (low, high) = certificate.captured_bounds(k);
+        let angle = certificate.angle_bound(k);
+        let exact = certificate.is_exact();
+        let text = if exact {
+            "exact".to_owned()
+        } else {
+            let angle = if angle < 1.0 { format!("angle ≤ {angle:.2}") } else { "angle not bounded".into() };
+            format!("captured {:.1}–{:.1} %, {angle}", 100.0 * low, 100.0 * high)
+        };
+        json!({
+            "exact": exact,
+            "text": text,
+            "captured": [low, high],
+            "angle": (angle < 1.0).then_some(angle),
+            "confidence": (!certificate.is_proven()).then(|| certificate.confidence()),
+        })
+    }
 }
 
 /// All models, in the order in which they came.

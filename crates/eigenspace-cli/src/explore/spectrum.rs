@@ -65,7 +65,7 @@ pub(super) fn spectrum(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
         "total_variance": at.model().total_variance(1.0).ok(),
         "noise": at.view().noise_variance().ok(),
         "components": listed,
-        "certificate": entry.described()["certificate"],
+        "certificate": entry.certificate(),
         "summary": format!(
             "{} of {} kept explain {} of the variance of {}.",
             counted(k as u64, "component"),

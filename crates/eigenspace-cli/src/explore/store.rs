@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
+use eigenspace::internal::Random;
 use eigenspace::io::Error;
 use eigenspace::io::source::{Columns, Origin, RowBlock, RowSource, Values};
 use ndarray::{Array2, Axis};
@@ -22,6 +23,8 @@ use crate::explore::reply::Refusal;
 
 /// The class of a row without a label.
 pub(super) const NO_CLASS: u16 = u16::MAX;
+/// The seed of the order of points.
+const ORDER_SEED: u64 = 18;
 /// Rows that are read at a time have about this many bytes.
 const BLOCK_BYTES: usize = 8 << 20;
 
@@ -29,6 +32,8 @@ const BLOCK_BYTES: usize = 8 << 20;
 pub(super) struct RowStore {
     columns: Columns,
     kept: Mutex<Kept>,
+    /// The rows in the order of the points, as many as there were when it was last asked for.
+    order: Mutex<Arc<Vec<u32>>>,
 }
 
 /// What is in memory, and the file with the numbers.
@@ -62,7 +67,7 @@ impl RowStore {
             names: None,
             weights: None,
         };
-        Ok(Self { columns, kept: Mutex::new(kept) })
+        Ok(Self { columns, kept: Mutex::new(kept), order: Mutex::default() })
     }
 
     pub(super) fn columns(&self) -> &Columns {
@@ -127,6 +132,17 @@ impl RowStore {
         }
         let weights = self.kept().weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
         Ok((selected, weights))
+    }
+
+    /// The first so many rows in a shuffled order, the same in every run: each first part of it is a fair sample.
+    pub(super) fn order(&self, rows: usize) -> Arc<Vec<u32>> {
+        let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        if order.len() != rows {
+            let mut shuffled: Vec<u32> = (0..u32::try_from(rows).unwrap_or(u32::MAX)).collect();
+            Random::new(ORDER_SEED).shuffle(&mut shuffled);
+            *order = Arc::new(shuffled);
+        }
+        Arc::clone(&order)
     }
 
     /// Passes all rows that there are now to `each`, in blocks, with the number of the first.

@@ -40,7 +40,7 @@ fn add(
     let parents = parents.iter().map(|entry| entry.id).collect();
     let entry = session.shelf.add(name, opened, made, parents);
     session.changed();
-    Ok(Reply::Json(entry.described()))
+    Ok(Reply::Json(session.describe(&entry)))
 }
 
 /// Merges models of different rows.

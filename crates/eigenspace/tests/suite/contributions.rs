@@ -52,11 +52,14 @@ proptest! {
             let (e, directions, variances) = by_hand(&fitted, &row.to_vec(), standardize);
             let length: f64 = e.iter().map(|x| x * x).sum();
             let scores: Vec<f64> = (0..k).map(|c| (0..features).map(|j| directions[[c, j]] * e[j]).sum()).collect();
-            // Eigenvalues of neighbors may mix; what is compared here depends on the space of the k directions only,
-            // except T², whose terms rounding of the directions moves by about ε λ₁ / gap.
-            let gap = variances[k - 1] - variances.get(k).copied().unwrap_or(0.0);
-            let separation = (0..k).map(|c| variances[c] - variances.get(c + 1).copied().unwrap_or(0.0)).fold(gap, f64::min);
-            let room = 1e3 * f64::EPSILON * variances[0] / separation * (1.0 + variances[0] / variances[k - 1]);
+            // The certificate bounds how far rounding turns each of the first spaces, and how much it moves a variance.
+            // Standardizing multiplies rounding by the squared ratio of the units, so no fixed number would do. What is
+            // turned by θ changes a product of two coordinates of e by at most 2 θ ‖e‖², in each of k terms. The mean and
+            // the scales add a few roundings of numbers that are at most some hundred deviations long.
+            let certificate = view.model().certificate();
+            let turned = (1..=k).map(|c| certificate.angle_bound(c)).fold(0.0, f64::max);
+            let moved = certificate.error_bound() / (variances[k - 1] * (n as f64 - 1.0));
+            let room = 4.0 * k as f64 * (turned + moved) + 1e4 * f64::EPSILON;
             for j in 0..features {
                 let t2: f64 = (0..k).map(|c| directions[[c, j]] * scores[c] / variances[c]).sum::<f64>() * e[j];
                 let inside: f64 = (0..k).map(|c| directions[[c, j]] * scores[c]).sum();

@@ -42,6 +42,7 @@ fn the_session_says_what_there_is() {
     let models = session["models"].as_array().unwrap();
     assert_eq!((models.len(), &models[0]["name"], &models[1]["name"]), (2, &"m".into(), &"left".into()));
     assert_eq!((&models[0]["rows"], &models[0]["rank"], &models[0]["k"]), (&60.into(), &4.into(), &2.into()));
+    assert_eq!(models[0]["axes"], 4, "scores are kept along more components than the model reports");
     assert_eq!((&models[0]["origin"], &models[0]["certificate"]["text"]), (&"file".into(), &"exact".into()));
     assert_eq!(session["data"]["rows"], 60);
     assert_eq!(session["data"]["labels"], serde_json::json!(["low", "middle", "high"]));
