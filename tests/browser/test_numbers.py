@@ -114,6 +114,39 @@ def test_forgetting_rows_equals_a_fit_without_them(page_of, folder, iris_model, 
         page.page.context.close()
 
 
+def test_added_rows_equal_a_fit_with_them(page_of, folder, halves, iris_csv):
+    rows = np.loadtxt(folder / "second.csv", delimiter=",", skiprows=1, usecols=range(4))
+    np.save(folder / "second.npy", rows)
+    with Server(halves[0]) as server:
+        page = page_of().open(server, "#view=workbench")
+        page.get_by_label("Rows to add").set_input_files(folder / "second.npy")
+        until(lambda: page.locator(".shelf tbody tr").count() == 2, "the new model")
+        until(lambda: page.locator(".result tbody tr").count() == 2, "the comparison")
+        made = page.evaluate("fetch('api/models/1/spectrum').then((r) => r.json())")["components"]
+        page.page.context.close()
+    table = np.loadtxt(iris_csv, delimiter=",", skiprows=1, usecols=range(4))
+    expected = np.linalg.eigvalsh(np.cov(table.T))[::-1]
+    assert [c["variance"][1] for c in made] == pytest.approx(expected, rel=1e-9)
+
+
+def test_models_are_saved_once_and_only_with_write(page_of, halves, tmp_path):
+    with Server(*halves, "--write", tmp_path) as server:
+        page = page_of().open(server, "#view=workbench")
+        page.get_by_role("button", name="Save").first.click()
+        until(lambda: (tmp_path / "first.safetensors").exists(), "the file")
+        until(lambda: page.locator(".toast.info").count() == 1, "the message")
+        saved = (tmp_path / "first.safetensors").read_bytes()
+        page.get_by_role("button", name="Save").first.click()
+        until(lambda: page.locator(".toast.error").count() == 1, "the refusal")
+        assert (tmp_path / "first.safetensors").read_bytes() == saved
+        page.messages.clear()
+        page.page.context.close()
+    with Server(*halves) as server:
+        page = page_of().open(server, "#view=workbench")
+        assert page.get_by_role("button", name="Save").count() == 0
+        page.page.context.close()
+
+
 def test_the_variance_table_equals_inspect(page, iris_server, iris_model):
     expected = json.loads(command("inspect", iris_model, "--json"))["explained_variance"]
     page.open(iris_server, "#view=variance")

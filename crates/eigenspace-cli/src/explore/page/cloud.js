@@ -34,17 +34,19 @@ async function download(model, axes, signal, grown) {
     low: Array(d).fill(Infinity), high: Array(d).fill(-Infinity),
   };
   for (let first = true; ; first = false) {
-    cloud.places.set(part.values, cloud.n * d);
-    cloud.ids.set(part.ids, cloud.n);
-    if (part.classes) cloud.classes?.set(part.classes, cloud.n);
-    for (let i = 0; i < part.n * d; i++) {
+    // A growing table may have more rows by now than there is room for.
+    const n = Math.min(part.n, total - cloud.n);
+    cloud.places.set(part.values.subarray(0, n * d), cloud.n * d);
+    cloud.ids.set(part.ids.subarray(0, n), cloud.n);
+    if (part.classes) cloud.classes?.set(part.classes.subarray(0, n), cloud.n);
+    for (let i = 0; i < n * d; i++) {
       const [x, a] = [part.values[i], i % d];
       if (x < cloud.low[a]) cloud.low[a] = x;
       if (x > cloud.high[a]) cloud.high[a] = x;
     }
-    cloud.n += part.n;
+    cloud.n += n;
     grown(cloud, first);
-    if (part.n === 0 || cloud.n >= total) return cloud;
+    if (n === 0 || cloud.n >= total) return cloud;
     part = await chunk(path, { axes, first: cloud.n, count: NEXT, revision }, signal);
   }
 }

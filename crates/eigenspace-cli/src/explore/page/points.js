@@ -30,6 +30,8 @@ void main() {
 }`;
 /** How long a slice may take while the camera moves, and while it rests. */
 const [MOVING_MS, RESTING_MS] = [22, 45];
+/** Some browsers never report a fence when they are busy; then every frame draws a fixed number. */
+const [STUCK_MS, UNFENCED] = [1000, 20000];
 /** Smallest slices: a busy machine is slow whatever the size. */
 const [MOVING_LEAST, RESTING_LEAST] = [4000, 40000];
 
@@ -50,7 +52,7 @@ export function webgl(canvas, changed) {
   let where = {};
   /** @type {WebGLBuffer[]} */
   let buffers = [];
-  let [camera, moving, dirty, lost] = [new Float32Array(16), false, false, false];
+  let [camera, moving, dirty, lost, unfenced] = [new Float32Array(16), false, false, false, false];
   let [budget, drawn, uploaded, frame, started] = [40000, 0, 0, 0, 0];
   /** @type {WebGLSync | null} */
   let fence = null;
@@ -124,14 +126,15 @@ export function webgl(canvas, changed) {
     frame = 0;
     if (lost || !cloud) return;
     if (fence) {
-      if (gl.clientWaitSync(fence, 0, 0) === gl.TIMEOUT_EXPIRED) {
+      if (gl.clientWaitSync(fence, gl.SYNC_FLUSH_COMMANDS_BIT, 0) === gl.TIMEOUT_EXPIRED && performance.now() - started < STUCK_MS) {
         setTimeout(schedule, 2);
         return;
       }
+      unfenced ||= performance.now() - started >= STUCK_MS;
       gl.deleteSync(fence);
       fence = null;
       const took = Math.max(performance.now() - started, 1);
-      budget = clamp(budget * clamp((moving ? MOVING_MS : RESTING_MS) / took, 0.5, 1.5), MOVING_LEAST, 4e6);
+      budget = unfenced ? UNFENCED : clamp(budget * clamp((moving ? MOVING_MS : RESTING_MS) / took, 0.5, 1.5), MOVING_LEAST, 4e6);
       changed();
     }
     if (dirty) {
@@ -148,7 +151,8 @@ export function webgl(canvas, changed) {
     gl.drawArrays(gl.POINTS, drawn, slice);
     drawn += slice;
     started = performance.now();
-    fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!unfenced) fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    else changed();
     gl.flush();
     schedule();
   }

@@ -17,7 +17,12 @@ export function workbench(app) {
   /** @type {Side[]} */
   let sides = [];
   let [busy, what] = [false, ""];
-  el.append(shelf, trouble, result);
+  const rows = h("input", { type: "file", accept: ".npy", hidden: true, "aria-label": "Rows to add", change: () => {
+    const [file, current] = [rows.files?.[0], app.model()];
+    if (file && current) run(`Added the rows of ${file.name} to ${current.name}`, () => post(`models/${current.id}/rows`, file), [current.id]);
+    rows.value = "";
+  } });
+  el.append(shelf, rows, trouble, result);
 
   const spectra = figure("Variances", 214, (svg, width, height) => {
     const box = /** @type {Box} */ ([64, 16, width - 16, height - 44]);
@@ -92,7 +97,7 @@ export function workbench(app) {
     const [whole, part] = a && b && a.rows < b.rows ? [b, a] : [a, b];
     const newest = models.filter((m) => m.origin !== "file" && m.origin !== "fitted" && m.origin !== "stream").at(-1);
     const current = app.model();
-    const rows = models.map((m) => [
+    const listed = models.map((m) => [
       h("input", { type: "checkbox", "aria-label": `Choose ${m.name}`, checked: picked.has(m.id), change: (/** @type {Event} */ e) => {
         if (/** @type {HTMLInputElement} */ (e.target).checked) picked.add(m.id);
         else picked.delete(m.id);
@@ -105,11 +110,12 @@ export function workbench(app) {
         write ? button("Save", { click: () => post(`models/${m.id}/save`, { name: `${m.name.replace(/[^\w.-]+/g, "-")}.safetensors` }).then((r) => app.say(`Saved ${r.path}`), (e) => app.say(`${e.message}${e.hint ? ` (${e.hint})` : ""}`, "error")) }) : null),
     ]);
     const n = app.selection?.count ?? 0;
-    shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], rows),
+    shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], listed),
       h("div", { class: "tools" },
         button("Merge", { disabled: busy || ids.length < 2, title: "The model of all rows of the chosen models", click: () => run(`Merged ${ids.map((id) => models.find((m) => m.id === id)?.name).join(" and ")}`, () => post("merge", { models: ids }), ids) }),
         button(ids.length === 2 ? `Split ${part?.name} out of ${whole?.name}` : "Split", { disabled: busy || ids.length !== 2, title: "Remove the rows of the smaller model from the larger one", click: () => run(`Split ${part?.name} out of ${whole?.name}`, () => post("split", { whole: whole?.id, part: part?.id }), [whole?.id ?? 0, part?.id ?? 0]) }),
         button(n ? `Forget ${plural(n, "selected row")}` : "Forget selected rows", { disabled: busy || !n || !current, title: "The model without the rows selected on the Map or the Monitor", click: () => current && run(`Forgot ${plural(n, "row")} of ${current.name}`, () => post(`models/${current.id}/forget`, { rows: chosenRows() }), [current.id]) }),
+        button("Add rows\u2026", { disabled: busy || !current, title: "A copy of the current model with the rows of a .npy file", click: () => rows.click() }),
         h("span", {}, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Files are never changed." : `${plural(ids.length, "model")} chosen.`),
         h("span", { class: "grow" }),
         button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
