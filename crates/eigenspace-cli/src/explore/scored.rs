@@ -13,7 +13,6 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use eigenspace::internal;
-use eigenspace::io::source::Values;
 
 use crate::explore::reply::Refusal;
 use crate::explore::shelf::locked;
@@ -50,14 +49,8 @@ impl Scored {
             let scores = opened.project(values)?;
             let count = values.dim().0.min(rows.saturating_sub(first));
             for component in 0..components {
-                let column: Vec<u8> = match &scores {
-                    Values::F32(scores) => {
-                        scores.column(component).iter().take(count).flat_map(|z| z.to_ne_bytes()).collect()
-                    }
-                    Values::F64(scores) => {
-                        scores.column(component).iter().take(count).flat_map(|z| (*z as f32).to_ne_bytes()).collect()
-                    }
-                };
+                let mut column = internal::column_to_raw(&scores, component);
+                column.truncate(4 * count);
                 file.seek(SeekFrom::Start(4 * (component * rows + first) as u64))?;
                 file.write_all(&column).context("cannot keep the scores in a temporary file")?;
             }
@@ -81,7 +74,7 @@ impl Scored {
         let mut file = locked(&self.file);
         file.seek(SeekFrom::Start(4 * (component * self.rows) as u64))?;
         file.read_exact(&mut bytes).context("cannot read the temporary file with the scores")?;
-        Ok(bytes.as_chunks().0.iter().map(|cell| f32::from_ne_bytes(*cell)).collect())
+        Ok(internal::floats_from_raw(&bytes))
     }
 
     /// The nearest rows in the space of the first k scores, with their distances.

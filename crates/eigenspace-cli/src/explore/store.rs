@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
-use eigenspace::internal::Random;
+use eigenspace::internal::{Random, from_raw, to_raw};
 use eigenspace::io::Error;
 use eigenspace::io::source::{Columns, Origin, RowBlock, RowSource, Values};
 use ndarray::{Array2, Axis};
@@ -95,10 +95,7 @@ impl RowStore {
             Some(false) if wide => kept.widen(self.features())?,
             Some(_) => {}
         }
-        let bytes = match (&block.values, kept.wide == Some(true)) {
-            (Values::F32(rows), false) => rows.iter().flat_map(|x| x.to_ne_bytes()).collect(),
-            (values, _) => wide_bytes(values),
-        };
+        let bytes = to_raw(&block.values, kept.wide == Some(true));
         kept.file.seek(SeekFrom::End(0)).and_then(|_| kept.file.write_all(&bytes)).with_context(no_space)?;
         let (first, count) = (kept.rows, block.rows());
         kept.rows += count;
@@ -210,17 +207,7 @@ impl Kept {
         let start = (first * features * width) as u64;
         let read = self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes));
         read.context("cannot read the temporary file with the rows")?;
-        let shape = (count, features);
-        Ok(match self.wide {
-            Some(false) => {
-                let cells = bytes.as_chunks().0.iter().map(|cell| f32::from_ne_bytes(*cell)).collect();
-                Values::F32(Array2::from_shape_vec(shape, cells)?)
-            }
-            _ => {
-                let cells = bytes.as_chunks().0.iter().map(|cell| f64::from_ne_bytes(*cell)).collect();
-                Values::F64(Array2::from_shape_vec(shape, cells)?)
-            }
-        })
+        Ok(from_raw(&bytes, features, width == 8))
     }
 
     /// Writes the rows again as f64, because one of them came as f64.
@@ -229,7 +216,7 @@ impl Kept {
         let step = (BLOCK_BYTES / 8 / features.max(1)).max(1);
         for first in (0..self.rows).step_by(step) {
             let values = self.read(features, first, step)?;
-            file.write_all(&wide_bytes(&values)).with_context(no_space)?;
+            file.write_all(&to_raw(&values, true)).with_context(no_space)?;
         }
         (self.file, self.wide) = (file, Some(true));
         Ok(())
@@ -275,13 +262,6 @@ fn extend<T: Clone>(all: &mut Option<Vec<T>>, first: usize, count: usize, more: 
         all.extend_from_slice(more);
     } else if let Some(all) = all {
         all.resize(first + count, default);
-    }
-}
-
-fn wide_bytes(values: &Values) -> Vec<u8> {
-    match values {
-        Values::F32(rows) => rows.iter().flat_map(|x| f64::from(*x).to_ne_bytes()).collect(),
-        Values::F64(rows) => rows.iter().flat_map(|x| x.to_ne_bytes()).collect(),
     }
 }
 

@@ -200,8 +200,10 @@ impl Events {
                 name = Some(text.to_owned());
             } else if let Some(text) = line.strip_prefix("data: ") {
                 data = Some(serde_json::from_str(text).unwrap());
-            } else if line.is_empty() && data.is_some() {
-                return Some(Event { id: id.unwrap(), name: name.unwrap(), data: data.unwrap() });
+            } else if line.is_empty()
+                && let Some(data) = data.take()
+            {
+                return Some(Event { id: id.unwrap(), name: name.unwrap(), data });
             }
         }
     }

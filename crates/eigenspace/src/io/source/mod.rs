@@ -60,6 +60,7 @@ mod pgm;
 #[cfg(feature = "csv")]
 mod plain;
 pub(crate) mod prefetch;
+pub(crate) mod raw;
 #[cfg(feature = "images")]
 mod resize;
 mod sequence;
