@@ -10,6 +10,8 @@ use eigenspace::internal::printable;
 use eigenspace::io::source::{Format, ReadOptions};
 use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Rank};
 
+#[cfg(feature = "explore")]
+use crate::commands::explore;
 use crate::commands::{
     compare, completions, data, demo, faces, fit, inspect, merge, plot, project, reconstruct, split, update,
 };
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Inspect(inspect::Inspect),
     Compare(compare::Compare),
     Plot(plot::Plot),
+    #[cfg(feature = "explore")]
+    Explore(explore::Explore),
     Faces(faces::Faces),
     Data(data::Data),
     Demo(demo::Demo),

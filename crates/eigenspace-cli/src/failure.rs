@@ -85,6 +85,10 @@ pub(crate) enum Failure {
     NoNames,
     #[error("cannot draw this plot: it needs rows as well as a model")]
     NoData,
+    #[error("cannot standardize here: a model says itself whether it is standardized")]
+    StandardizeModel,
+    #[error("cannot read standard input twice: it is named as rows and with --watch")]
+    InputTwice,
     #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
     FewFaces { directory: PathBuf, faces: usize },
     #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
@@ -197,6 +201,8 @@ impl Failure {
             Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
+            Self::StandardizeModel => "leave out --standardize, or name only rows, which are fitted here",
+            Self::InputTwice => "save the rows to a file first",
             Self::FewFaces { .. } => {
                 "arrange the images as person/image.pgm, or leave out --faces to fetch the ORL faces"
             }

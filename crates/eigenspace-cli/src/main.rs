@@ -15,6 +15,8 @@ mod commands;
 mod data;
 mod destination;
 mod draw;
+#[cfg(feature = "explore")]
+mod explore;
 mod failure;
 mod memory;
 mod numbers;
@@ -35,6 +37,10 @@ fn main() -> ExitCode {
     let arguments = args::parse();
     // An interrupt leaves no partial files. If the handler cannot be installed, the default handling applies.
     let _ = ctrlc::set_handler(|| {
+        #[cfg(feature = "explore")]
+        if explore::stop() {
+            return;
+        }
         eigenspace::internal::AtomicFile::abandon_all();
         output::message("");
         output::message(

@@ -7,10 +7,11 @@ use eigenspace::faces::Pixels;
 use eigenspace::internal::load_model;
 use eigenspace::io::source::{RowBlock, Values};
 use eigenspace::{Components, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View};
-use ndarray::Axis;
+#[cfg(feature = "explore")]
+use ndarray::Array1;
 
 use crate::failure::Failure;
-use crate::{memory, warn};
+use crate::{memory, rows, warn};
 
 /// A model, viewed raw or standardized as its metadata asks.
 pub(crate) struct Opened {
@@ -58,7 +59,7 @@ impl Opened {
         Self { view: self.view.whiten(whiten).missing(missing), ..self }
     }
 
-    /// The same model with another number of components.
+    /// The same model with another number of components; its directions are shared, not copied.
     pub(crate) fn with_components(&self, components: usize) -> anyhow::Result<Self> {
         let view = self.view.clone().components(components)?;
         Ok(Self { path: self.path.clone(), view, recognizer: self.recognizer })
@@ -91,6 +92,18 @@ impl Opened {
 
     pub(crate) fn is_recognizer(&self) -> bool {
         self.recognizer.is_some()
+    }
+
+    /// How the model takes the pixels of images.
+    #[cfg(feature = "explore")]
+    pub(crate) fn pixels(&self) -> Pixels {
+        self.recognizer.unwrap_or_default()
+    }
+
+    /// The same model for rows whose pixels are taken as those of another model.
+    #[cfg(feature = "explore")]
+    pub(crate) fn with_pixels_of(self, other: &Self) -> Self {
+        Self { recognizer: other.recognizer, ..self }
     }
 
     /// Rejects another model whose columns have other names or another order, or whose images have other values.
@@ -136,6 +149,15 @@ impl Opened {
         Ok(in_precision!(scores, scores => self.view.reconstruct(scores.view())?))
     }
 
+    /// T² and Q of rows.
+    #[cfg(feature = "explore")]
+    pub(crate) fn readings(&self, rows: &Values) -> Result<(Array1<f64>, Array1<f64>), Error> {
+        match &*self.preprocessed(rows) {
+            Values::F32(rows) => self.view.readings(rows.view()),
+            Values::F64(rows) => self.view.readings(rows.view()),
+        }
+    }
+
     /// T² and Q of rows, compared with limits.
     pub(crate) fn monitor(&self, rows: &Values, limits: Limits) -> Result<Readings, Error> {
         match &*self.preprocessed(rows) {
@@ -153,12 +175,6 @@ impl Opened {
         if kept.len() == block.rows() {
             return Cow::Borrowed(block);
         }
-        let mut block = block.clone();
-        let chosen = |list: Option<Vec<String>>| list.map(|list| kept.iter().map(|&i| list[i].clone()).collect());
-        block.labels = chosen(block.labels);
-        block.origin.names = chosen(block.origin.names);
-        block.origin.lines = block.origin.lines.map(|lines| kept.iter().map(|&i| lines[i]).collect());
-        block.values = in_precision!(block.values, rows => rows.select(Axis(0), &kept));
-        Cow::Owned(block)
+        Cow::Owned(rows::select(block, &kept))
     }
 }

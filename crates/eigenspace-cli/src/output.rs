@@ -110,7 +110,7 @@ pub(crate) fn report(error: &anyhow::Error) {
 }
 
 /// The hint of an error in the chain.
-fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+pub(crate) fn hint(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     advice(error)
         .or_else(|| error.downcast_ref::<io::Error>().and_then(system_hint).map(str::to_owned))
         .or_else(|| error.downcast_ref::<Failure>().and_then(Failure::hint))

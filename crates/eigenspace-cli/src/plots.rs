@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eigenspace::io::source::Values;
+use eigenspace::io::source::{RowBlock, RowSource, Values};
 use eigenspace::{Error, ImageShape, Missing};
 use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
 
@@ -17,10 +17,13 @@ use crate::{output, rows};
 /// Largest number of components in a scree plot by default.
 const BARS: usize = 50;
 
-/// Rows named on the command line.
+/// Opens rows that have the columns of a model.
+type Open<'a> = dyn Fn(&Opened) -> anyhow::Result<Box<dyn RowSource>> + 'a;
+
+/// Rows to draw.
 pub(crate) struct Rows<'a> {
-    pub(crate) data: &'a [PathBuf],
-    pub(crate) input: &'a Input,
+    open: Box<Open<'a>>,
+    with_progress: bool,
 }
 
 /// The scores of rows, and their labels.
@@ -29,13 +32,39 @@ struct Points {
     labels: Option<Vec<String>>,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// Rows named on the command line.
+    pub(crate) fn named(data: &'a [PathBuf], input: &'a Input) -> Self {
+        let open = |opened: &Opened| rows::open_for(data, input, opened.metadata(), opened.raw().features());
+        Self { open: Box::new(open), with_progress: true }
+    }
+
+    /// Rows that were read before.
+    #[cfg(feature = "explore")]
+    pub(crate) fn stored(open: impl Fn() -> Box<dyn RowSource> + 'a) -> Self {
+        Self { open: Box::new(move |_| Ok(open())), with_progress: false }
+    }
+
+    /// Passes the rows to `each`, without those that the view skips.
+    fn for_each(
+        &self,
+        what: &str,
+        opened: &Opened,
+        mut each: impl FnMut(&RowBlock) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let source = (self.open)(opened)?;
+        let mut kept = |block: &RowBlock| each(&opened.without_skipped(block));
+        match self.with_progress {
+            true => rows::for_each(what, source, 0, kept)?,
+            false => rows::for_each_quietly(source, &mut kept)?,
+        };
+        Ok(())
+    }
+
     /// The scores of all rows along some components, counted from 0.
     fn points(&self, opened: &Opened, axes: &[usize]) -> anyhow::Result<Points> {
-        let source = rows::open_for(self.data, self.input, opened.metadata(), opened.raw().features())?;
         let (mut scores, mut labels) = (Vec::new(), None::<Vec<String>>);
-        rows::for_each("project", source, 0, |block| {
-            let block = opened.without_skipped(block);
+        self.for_each("project", opened, |block| {
             let projected = opened.project(&block.values)?.to_f64();
             scores.extend(projected.rows().into_iter().map(|row| axes.iter().map(|&i| row[i]).collect::<Vec<_>>()));
             if let Some(more) = &block.labels {
@@ -131,10 +160,8 @@ pub(crate) fn monitor(opened: &Opened, rows: &Rows<'_>, confidence: f64, title: 
     if model.n_components() == model.rank() && model.certificate().is_exact() {
         output::message("all directions are reported, so Q is only rounding error; report fewer with -k");
     }
-    let source = rows::open_for(rows.data, rows.input, opened.metadata(), opened.raw().features())?;
     let (mut t2, mut q, mut labels, mut names) = (Vec::new(), Vec::new(), None::<Vec<String>>, None::<Vec<String>>);
-    rows::for_each("monitor", source, 0, |block| {
-        let block = opened.without_skipped(block);
+    rows.for_each("monitor", opened, |block| {
         let readings = opened.monitor(&block.values, limits)?;
         t2.extend(readings.hotelling);
         q.extend(readings.squared_distance);
@@ -189,7 +216,7 @@ pub(crate) fn strip(
     steps: &[usize],
     title: &str,
 ) -> anyhow::Result<Drawing> {
-    let mut source = rows::open_for(rows.data, rows.input, opened.metadata(), opened.raw().features())?;
+    let mut source = (rows.open)(opened)?;
     source.skip(row)?;
     let block = source.next_block(1)?.ok_or(Failure::NoRow { row })?;
     strip_of(opened, &block.values, steps, title).map_err(|error| match error.downcast::<Error>() {

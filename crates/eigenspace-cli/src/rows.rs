@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use eigenspace::Metadata;
 use eigenspace::internal::{self, AtomicFile, Prefetch};
 use eigenspace::io::Error;
-use eigenspace::io::source::{self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Weighted};
+use eigenspace::io::source::{
+    self, Columns, Format, Notice, ReadOptions, RowBlock, RowSource, SourceError, Values, Weighted,
+};
+use ndarray::Axis;
 
 use crate::args::{Input, MissingName};
 use crate::failure::Failure;
@@ -118,27 +121,36 @@ fn check(
     Ok(())
 }
 
-/// Passes every block to `each`. An error about a row of a block gets the location of the row.
+/// Passes every block to `each`, with a progress bar. An error about a row of a block gets the location of the row.
 pub(crate) fn for_each(
     what: &str,
     rows: Box<dyn RowSource>,
     first: u64,
     mut each: impl FnMut(&RowBlock) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {
+    let mut progress = Progress::new(what, first, rows.rows());
+    let done = for_each_quietly(rows, |block| {
+        each(block)?;
+        progress.add(block.rows() as u64);
+        Ok(())
+    })?;
+    progress.finish();
+    Ok(first + done)
+}
+
+/// The same without a progress bar. Returns the number of rows.
+pub(crate) fn for_each_quietly(
+    rows: Box<dyn RowSource>,
+    mut each: impl FnMut(&RowBlock) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
     let blocks = Prefetch::new(rows);
     let columns = blocks.columns().clone();
-    let mut progress = Progress::new(what, first, blocks.rows());
-    let mut done = first;
+    let mut done = 0;
     for block in blocks {
         let block = block.map_err(explained)?;
-        each(&block).map_err(|error| match error.downcast::<eigenspace::Error>() {
-            Ok(error) => block.origin.locate(error, &columns).into(),
-            Err(other) => other,
-        })?;
+        each(&block).map_err(|error| located(error, &block, &columns))?;
         done += block.rows() as u64;
-        progress.add(block.rows() as u64);
     }
-    progress.finish();
     Ok(done)
 }
 
@@ -184,6 +196,54 @@ fn names(data: &[PathBuf]) -> String {
     table::list(&data.iter().map(name).collect::<Vec<_>>())
 }
 
+/// An error about a row of a block, with the location of the row.
+pub(crate) fn located(error: anyhow::Error, block: &RowBlock, columns: &Columns) -> anyhow::Error {
+    match error.downcast::<eigenspace::Error>() {
+        Ok(error) => block.origin.locate(error, columns).into(),
+        Err(other) => other,
+    }
+}
+
+/// A block of only these of its rows.
+pub(crate) fn select(block: &RowBlock, rows: &[usize]) -> RowBlock {
+    let mut block = block.clone();
+    let chosen = |list: Option<Vec<String>>| list.map(|list| rows.iter().map(|&i| list[i].clone()).collect());
+    block.labels = chosen(block.labels);
+    block.origin.names = chosen(block.origin.names);
+    block.origin.lines = block.origin.lines.map(|lines| rows.iter().map(|&i| lines[i]).collect());
+    block.weights = block.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
+    block.values = match block.values {
+        Values::F32(values) => Values::F32(values.select(Axis(0), rows)),
+        Values::F64(values) => Values::F64(values.select(Axis(0), rows)),
+    };
+    block
+}
+
+/// Opens a text file for reading while it grows, or standard input; its rows must have the columns of a model.
+#[cfg(feature = "explore")]
+pub(crate) fn follow_for(
+    path: &Path,
+    input: &Input,
+    metadata: &Metadata,
+    features: usize,
+    stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
+) -> anyhow::Result<Box<dyn RowSource>> {
+    let data = [path.to_owned()];
+    if is_standard_input(path) {
+        return open_for(&data, input, metadata, features);
+    }
+    let mut options = input.options()?;
+    if let Some(names) = metadata.feature_names() {
+        options = options.model_columns(names);
+    }
+    let rows = internal::follow(path, &options, stop)?;
+    for notice in &rows.columns().notices {
+        output::message(&notice_text(notice));
+    }
+    check(rows.columns(), metadata, features, !input.columns.is_empty(), &data)?;
+    Ok(rows)
+}
+
 /// Whether a path means standard input.
 pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
@@ -208,7 +268,7 @@ pub(crate) fn try_model_or_recognizer(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Whether a file is empty, cannot be read, or begins like a model.
-fn may_be_model(path: &Path) -> bool {
+pub(crate) fn may_be_model(path: &Path) -> bool {
     begins_like_a_model(path).unwrap_or(true)
 }
 

@@ -21,7 +21,7 @@
 //! | merge, split, remove or replace rows | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
 //! | compute scores and reconstruct rows | [`project`](EigenspaceModel::project), [`whiten`](EigenspaceModel::whiten), [`reconstruct`](EigenspaceModel::reconstruct) |
 //! | compute variances and distances | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
-//! | monitor rows | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor) |
+//! | monitor rows, and see which features make a row unusual | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor), [`View::contributions`] |
 //! | compare | [`principal_angles`], [`subspace_distance`] |
 //! | recognize faces | [`faces::Recognizer`] |
 //! | save and load | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
@@ -63,7 +63,7 @@ pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::project::Rows;
 pub use model::truncation::{Components, Rank, Truncation};
-pub use model::view::View;
+pub use model::view::{Contributions, FeatureSummary, View};
 pub use rows::block::Block;
 pub use rows::element::Element;
 pub use rows::missing::Missing;
@@ -88,10 +88,18 @@ pub mod internal {
     #[cfg(feature = "csv")]
     pub use crate::io::sink::csv::CsvSink;
     pub use crate::io::source::directory::image_files;
+    #[cfg(feature = "csv")]
+    pub use crate::io::source::follow::follow;
+    #[cfg(feature = "images")]
+    pub use crate::io::source::image_file::image_row;
     pub use crate::io::source::natural::natural;
     pub use crate::io::source::open::files;
+    #[cfg(feature = "npy")]
+    pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
+    pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
     pub use crate::model::batch::is_iterative;
+    pub use crate::model::nearest::{add_squared_differences, nearest};
     pub use crate::printable::{is_printable, printable};
 }
 

@@ -4,6 +4,8 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
+#[cfg(feature = "explore")]
+pub(crate) mod explore;
 pub(crate) mod faces;
 pub(crate) mod fit;
 pub(crate) mod inspect;
@@ -41,6 +43,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Answer> {
         Command::Inspect(command) => command.run(),
         Command::Compare(command) => return command.run(),
         Command::Plot(command) => command.run(),
+        #[cfg(feature = "explore")]
+        Command::Explore(command) => command.run(),
         Command::Faces(command) => command.run(),
         Command::Data(command) => command.run(),
         Command::Demo(command) => command.run(),

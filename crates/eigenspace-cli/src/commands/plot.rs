@@ -158,7 +158,7 @@ impl Plot {
         }
         let title = self.title.as_str();
         let axes = self.axes.as_deref().unwrap_or(&[1, 2]);
-        let rows = plots::Rows { data: &self.data, input: &self.input };
+        let rows = plots::Rows::named(&self.data, &self.input);
         let drawing = match self.kind {
             Kind::Scree => plots::scree(&opened, components.is_some(), title)?,
             Kind::Gallery => plots::gallery(&opened, self.tiles.map_or(16, NonZeroUsize::get), title)?,

@@ -51,6 +51,8 @@ pub(crate) use scatter::{Scatter, scatter};
 pub(crate) use scatter3::{Scatter3, scatter3};
 pub(crate) use scree::{Scree, scree};
 pub(crate) use strip::{Strip, StripRow, strip};
+#[cfg(feature = "explore")]
+pub(crate) use tile::image_png;
 pub(crate) use tile::{ImageSize, Range, Tile};
 
 use std::collections::BTreeSet;

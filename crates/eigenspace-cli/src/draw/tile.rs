@@ -1,5 +1,8 @@
 //! Converts numbers to one gray or color image.
 
+#[cfg(feature = "explore")]
+use image::ExtendedColorType;
+
 use super::color::diverging;
 use super::scene::Bitmap;
 
@@ -49,6 +52,14 @@ impl ImageSize {
         let half = |length: usize| (2.0 * factor * length as f64).round().max(2.0) / 2.0;
         (half(self.width), half(self.height))
     }
+}
+
+/// The image as the bytes of a PNG file.
+#[cfg(feature = "explore")]
+pub(crate) fn image_png(pixels: &[f64], size: ImageSize, range: Range) -> anyhow::Result<Vec<u8>> {
+    let image = bitmap(pixels, size, range);
+    let color = if image.gray { ExtendedColorType::L8 } else { ExtendedColorType::Rgb8 };
+    super::raster::encode(&image.bytes, image.width, image.height, color)
 }
 
 /// The image in eight bits. Pixels that are missing or not finite are black, or zero if signed.

@@ -5,6 +5,8 @@
 mod bad;
 mod concurrent;
 mod demo;
+#[cfg(feature = "explore")]
+mod explore;
 mod faults;
 mod files;
 mod good;

@@ -298,6 +298,9 @@ pub enum SourceError {
     /// Standard input would have to be read twice.
     #[error("standard input can be read only once")]
     OnlyOnce,
+    /// A format that cannot be read while its file grows.
+    #[error("only text can be read while it grows")]
+    CannotFollow,
 }
 
 /// Describes a missing cell, in text or elsewhere.

@@ -3,9 +3,11 @@
 //! ```text
 //! V Vᵀ = I        V ∈ ℝ^(r × D)
 //! ```
+//!
+//! Copies of a model share one basis, so that a model which only reports another number of components costs no memory.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::{ArcArray2, Array2, ArrayView2, Axis, Slice};
 
 use crate::linalg;
 
@@ -17,12 +19,12 @@ const TIE_TOLERANCE: f64 = 1e-6;
 
 /// Orthonormal rows. In each, the entry of largest magnitude is positive (the first, if there are several).
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Basis(Array2<f64>);
+pub(crate) struct Basis(ArcArray2<f64>);
 
 impl Basis {
     /// No directions in a space of `features` dimensions.
     pub(crate) fn empty(features: usize) -> Self {
-        Self(Array2::zeros((0, features)))
+        Self(ArcArray2::zeros((0, features)))
     }
 
     /// Takes orthonormal rows and applies the sign rule.
@@ -36,12 +38,12 @@ impl Basis {
                 row.mapv_inplace(|x| -x);
             }
         });
-        Self(rows)
+        Self(rows.into_shared())
     }
 
     /// Takes rows unchanged, for readers that have checked them.
     pub(crate) fn trusted(rows: Array2<f64>) -> Self {
-        Self(rows)
+        Self(rows.into_shared())
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -60,7 +62,7 @@ impl Basis {
     pub(crate) fn truncate(mut self, k: usize) -> Self {
         if k < self.rank() {
             self.0.slice_axis_inplace(Axis(0), Slice::from(..k));
-            self.0 = self.0.to_owned();
+            self.0 = self.0.to_owned().into_shared();
         }
         self
     }

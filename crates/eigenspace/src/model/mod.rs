@@ -16,6 +16,7 @@ pub(crate) mod merge;
 pub(crate) mod metadata;
 pub(crate) mod moments;
 pub(crate) mod monitor;
+pub(crate) mod nearest;
 pub(crate) mod project;
 pub(crate) mod scaled;
 pub(crate) mod scatter;

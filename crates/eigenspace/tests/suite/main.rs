@@ -7,6 +7,7 @@ mod arrays;
 mod batch;
 mod certificate;
 mod checkpoint;
+mod contributions;
 mod edit;
 mod errors;
 mod everyday;

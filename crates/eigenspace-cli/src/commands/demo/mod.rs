@@ -61,6 +61,12 @@ fn next_steps(faces: &Path, directory: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let program = std::env::current_exe().unwrap_or_else(|_| "eigenspace".into());
     let program = program.strip_prefix(&here).unwrap_or(&program).display();
+    let explore = match cfg!(feature = "explore") {
+        true => format!(
+            "\nSee the models and the faces in your browser: {program} explore {directory}/people.safetensors {directory}/whole.safetensors {faces}"
+        ),
+        false => String::new(),
+    };
     format!(
         "Try next:
   {program} inspect {directory}/whole.safetensors
@@ -69,6 +75,6 @@ fn next_steps(faces: &Path, directory: &Path) -> String {
   {program} faces recognize {directory}/people.safetensors {faces}
   {program} plot strip {directory}/whole.safetensors {faces} --row 123 -o {directory}/another.png
   {program} --help
-With your own table: {program} fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors"
+With your own table: {program} fit TABLE.csv --label COLUMN --standardize -o MODEL.safetensors{explore}"
     )
 }

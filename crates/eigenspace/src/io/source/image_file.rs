@@ -17,6 +17,7 @@ use crate::io::error::at;
 use crate::io::source::resize::resize;
 use crate::io::source::{SourceError, jpeg, pgm};
 use crate::io::source_error::IMAGE_FORMATS;
+use crate::model::metadata::ImageShape;
 
 /// Largest number of pixels of an image: 1 GiB of gray values as f64.
 const MAX_PIXELS: usize = 1 << 27;
@@ -73,7 +74,12 @@ impl Shape {
     pub(super) fn read(&self, path: &Path, row: &mut [f64]) -> Result<(), Error> {
         let failed = |source| Error::Io { action: "read", path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
-        let (size, image, white) = self.decode(&bytes).map_err(at(path))?;
+        self.read_bytes(&bytes, row).map_err(at(path))
+    }
+
+    /// Reads the bytes of an image file into a row.
+    fn read_bytes(&self, bytes: &[u8], row: &mut [f64]) -> Result<(), SourceError> {
+        let (size, image, white) = self.decode(bytes)?;
         if size == self.size() {
             write_pixels(&image, self.channels, row);
         } else {
@@ -113,6 +119,24 @@ impl Shape {
         let white = largest.map_or(1.0, |largest| unscale(&mut image, largest));
         Ok((found.size, image, white))
     }
+}
+
+/// Largest number of pixels of an image that does not come from a file of the user.
+const MAX_RECEIVED_PIXELS: usize = 1 << 24;
+
+/// Reads the bytes of an image file as a row of this shape. Without `resize`, the image must have that size.
+pub fn image_row(bytes: &[u8], shape: ImageShape, resize: bool) -> Result<Vec<f64>, SourceError> {
+    let format = known(image::guess_format(bytes).ok())?;
+    let (found, _) = start(ImageReader::with_format(Cursor::new(bytes), format), format)?;
+    if found.size.0 * found.size.1 > MAX_RECEIVED_PIXELS {
+        return Err(SourceError::ImageLimit { size: found.size, limit: MAX_RECEIVED_PIXELS });
+    }
+    let size = (shape.width(), shape.height());
+    let header = Header { size, bits: shape.depth().unwrap_or(found.bits), ..found };
+    let shape = Shape { header, resize: resize.then_some(size), channels: shape.channels() };
+    let mut row = vec![0.0; size.0 * size.1 * shape.channels];
+    shape.read_bytes(bytes, &mut row)?;
+    Ok(row)
 }
 
 /// Reads the header without allocating memory for the pixels.

@@ -29,10 +29,12 @@ mod csv;
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
+#[cfg(feature = "csv")]
+pub(crate) mod follow;
 #[cfg(feature = "npy")]
 mod header;
 #[cfg(feature = "images")]
-mod image_file;
+pub(crate) mod image_file;
 #[cfg(feature = "images")]
 mod images;
 #[cfg(feature = "images")]
@@ -58,6 +60,7 @@ mod pgm;
 #[cfg(feature = "csv")]
 mod plain;
 pub(crate) mod prefetch;
+pub(crate) mod raw;
 #[cfg(feature = "images")]
 mod resize;
 mod sequence;

@@ -208,3 +208,9 @@ fn standard_input(options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
         _ => Err(at(path)(SourceError::StandardInput)),
     }
 }
+
+/// Opens the bytes of an `.npy` file; `name` is what errors call it.
+#[cfg(feature = "npy")]
+pub fn open_array(bytes: Vec<u8>, name: &Path) -> Result<Box<dyn RowSource>, Error> {
+    super::npy::from_reader(Box::new(std::io::Cursor::new(bytes)), name, &ReadOptions::new())
+}

@@ -48,6 +48,9 @@ impl SourceError {
             Self::ImageBytes { found, expected } if found > expected => "use the original file: the newlines of this one were probably converted, or something was appended".into(),
             Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
             Self::ColumnTwice { .. } => "name each column once".into(),
+            Self::CannotFollow => {
+                "let the rows be appended to a .csv or .tsv file, or pass them through standard input".into()
+            }
             Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,
         };

@@ -12,8 +12,13 @@
 //! model's estimates (`Missing::Impute`).
 
 mod completion;
+mod contributions;
+mod features;
 mod measures;
 mod project;
+
+pub use contributions::Contributions;
+pub use features::FeatureSummary;
 
 use std::sync::{Arc, OnceLock};
 
@@ -103,7 +108,7 @@ impl View {
     }
 
     /// The same view with another number of components: a number, a share of the variance such as 0.95, or
-    /// [`Components::All`].
+    /// [`Components::All`]. The directions are shared with this view, not copied.
     pub fn components(mut self, components: impl Into<Components>) -> Result<Self, Error> {
         let components = components.into().check()?;
         Arc::make_mut(&mut self.raw).components = components;
@@ -173,6 +178,11 @@ impl View {
         let variances =
             if model.count() > 1 { model.explained_variance(1.0)? } else { Array1::zeros(model.n_components()) };
         Ok(self.with_zeros(variances))
+    }
+
+    /// The standard deviation of the scores along each component (ddof = 1); 0 if there is only one row.
+    pub fn score_deviations(&self) -> Result<Array1<f64>, Error> {
+        Ok(self.explained_variance()?.mapv(f64::sqrt))
     }
 
     /// The share of the total variance along each component.

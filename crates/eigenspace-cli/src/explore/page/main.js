@@ -1,0 +1,210 @@
+// The page: one state object, mirrored in the fragment; views that draw it; keys that change it.
+
+import { byId, clamp, count, failed, h, notice, plural } from "./dom.js";
+import { get, reach } from "./api.js";
+import { VIEWS, defaults, parse, write } from "./state.js";
+import { connect } from "./live.js";
+import { copy, exportDialog, helpDialog } from "./dialogs.js";
+import { inspector } from "./inspector.js";
+import { map } from "./map.js";
+import { row } from "./row.js";
+import { variance } from "./variance.js";
+import { walk } from "./walk.js";
+import { features } from "./features.js";
+import { monitor } from "./monitor.js";
+import { workbench } from "./workbench.js";
+import { faces } from "./faces.js";
+
+/** @type {Record<string, (app: App) => View>} */
+const MAKE = { variance, map, row, walk, features, monitor, workbench, faces };
+const main = byId("main");
+const pickModel = /** @type {HTMLSelectElement} */ (byId("model"));
+const side = byId("inspector");
+/** @type {View | null} */
+let view = null;
+let shown = "";
+let writing = 0;
+/** @type {ReturnType<typeof inspector> | null} */
+let beside = null;
+
+/** @type {App} */
+const app = {
+  session: /** @type {any} */ (null),
+  state: parse(location.hash),
+  selection: null,
+  live: null,
+  stream: "",
+  model: () => app.session.models.find((m) => m.id === app.state.m) ?? app.session.models[0] ?? null,
+  k: () => clamp(app.state.k || (app.model()?.k ?? 1), 1, Math.max(1, app.model()?.rank ?? 1)),
+  set(patch, push) {
+    const changed = Object.keys(patch).filter((key) => String(patch[/** @type {keyof State} */ (key)]) !== String(app.state[/** @type {keyof State} */ (key)]));
+    if (!changed.length) return;
+    if (changed.includes("m") && !("at" in patch)) patch = { ...patch, at: [], k: 0, c: 1 };
+    Object.assign(app.state, patch);
+    clearTimeout(writing);
+    const mirror = () => history[push ? "pushState" : "replaceState"](null, "", write(app.state));
+    if (push) mirror();
+    else writing = setTimeout(mirror, 120);
+    show(new Set([...changed, ...(changed.includes("m") ? ["model"] : [])]));
+  },
+  select(selection) {
+    app.selection = selection?.count ? selection : null;
+    show(new Set(["selection"]));
+  },
+  status(text) {
+    if (byId("status-view").textContent !== text) byId("status-view").textContent = text;
+  },
+  say(text, kind = "info") {
+    const toast = h("div", { class: `toast ${kind}`, role: "status" }, text);
+    document.body.append(toast);
+    setTimeout(() => toast.remove(), 5000);
+  },
+  async refresh() { adopt(await get("session")); },
+};
+
+/** Takes over a session; models whose revision changed are drawn again. @param {Session} next */
+function adopt(next) {
+  const before = app.session;
+  const key = (/** @type {Session | null} */ x) => JSON.stringify(x && [x.models.find((m) => m.id === app.state.m) ?? x.models[0], x.data?.state]);
+  app.session = next;
+  const changed = new Set(["session"]);
+  if (key(before) !== key(next)) changed.add("model");
+  if (before?.data?.rows !== next.data?.rows) changed.add("rows");
+  show(changed);
+}
+
+function header() {
+  const { models, data } = app.session;
+  const model = app.model();
+  byId("model-field").hidden = !model;
+  const options = models.map((m) => h("option", { value: m.id, selected: m === model }, m.name));
+  pickModel.replaceChildren(...options);
+  const busy = data && (data.state === "reading" || data.state === "fitting") ? `${data.state} ${data.name}: ${count(data.done)}${data.total ? ` of ${count(data.total)}` : ""} rows` : "";
+  byId("size").textContent = model ? `${count(Math.round(model.rows))} rows \u00d7 ${count(model.features)} features` : busy;
+  const badge = /** @type {HTMLButtonElement} */ (byId("badge"));
+  badge.hidden = !model;
+  if (model) {
+    const { exact, text } = model.certificate;
+    badge.className = `badge ${exact ? "exact" : "bounded"}`;
+    badge.textContent = text;
+    badge.title = exact ? "Certificate: nothing was dropped, so this equals batch PCA" : "Certificate: how far this can be from batch PCA of the same rows";
+  }
+  for (const id of ["export", "copy-link", "copy-command"]) /** @type {HTMLButtonElement} */ (byId(id)).disabled = !model;
+  document.title = model ? `${model.name} \u00b7 eigenspace` : "eigenspace explore";
+}
+
+function tabs() {
+  const list = byId("tabs");
+  if (!list.children.length) list.append(...VIEWS.map((name, i) => h("a", { title: `Press ${i + 1}` }, name[0].toUpperCase() + name.slice(1))));
+  VIEWS.forEach((name, i) => {
+    const link = /** @type {HTMLAnchorElement} */ (list.children[i]);
+    link.href = write({ ...app.state, view: name });
+    if (name !== app.state.view) link.removeAttribute("aria-current");
+    else if (!link.ariaCurrent) {
+      link.ariaCurrent = "page";
+      list.scrollLeft = link.offsetLeft - 64;
+    }
+  });
+}
+
+/** What to show instead of a view while there is no model. */
+function waiting() {
+  const { data, models } = app.session;
+  if (models.length) return null;
+  if (data?.state === "failed") return notice("error", data.error?.error ?? "cannot read the data", data.error?.hint);
+  if (!data) return notice("empty", "No model and no data", "Start it with a model or data: eigenspace explore iris.csv");
+  const bar = h("progress", { max: data.total ?? undefined, value: data.total ? data.done : undefined, "aria-label": "Rows" });
+  const title = data.state === "fitting" ? `Fitting a model to ${data.name}` : `Reading ${data.name}`;
+  return notice("loading", title, data.total ? `${count(data.done)} of ${plural(data.total, "row")}` : `${plural(data.done, "row")} so far`, bar);
+}
+
+/** @param {Set<string>} changed */
+function show(changed) {
+  if (!app.session) return;
+  header();
+  tabs();
+  const instead = waiting();
+  const wasWide = document.body.classList.contains("wide");
+  const wide = document.body.classList.toggle("wide", ["row", "workbench", "faces"].includes(app.state.view) || Boolean(instead));
+  if (instead) {
+    view?.destroy?.();
+    [view, shown] = [null, ""];
+    main.replaceChildren(instead);
+    app.status("No model yet");
+    return;
+  }
+  if (shown !== app.state.view || !view) {
+    view?.destroy?.();
+    shown = app.state.view;
+    app.status("");
+    view = (MAKE[shown] ?? map)(app);
+    main.replaceChildren(view.el);
+    main.setAttribute("aria-label", shown);
+    view.update(new Set(["model", "session", "view"]));
+  } else view.update(changed);
+  if (!beside) {
+    beside = inspector(app);
+    side.replaceChildren(beside.el);
+    changed.add("model");
+  }
+  if (!wide) beside.update(wasWide ? new Set(["model"]) : changed);
+}
+
+/** @param {number} step */
+function stepRow(step) {
+  const rows = app.session.data?.rows ?? 0;
+  if (rows) app.set({ row: app.state.row < 0 ? (step > 0 ? 0 : rows - 1) : (app.state.row + step + rows) % rows });
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (!app.session || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const range = target instanceof HTMLInputElement && ["range", "checkbox"].includes(target.type);
+  if (event.key === "Escape") target.blur();
+  else if (target.closest("input, textarea") && !range) return;
+  else if (target.closest("input, select, [role=slider]") && /^(Arrow|Home|End|Page| )/.test(event.key)) return;
+  else if (target.closest("select") && event.key.length === 1 && !/\d|[?[\],./]/.test(event.key)) return;
+  if (view?.key?.(event)) return event.preventDefault();
+  const digit = Number(event.key);
+  if (digit >= 1 && digit <= VIEWS.length) app.set({ view: VIEWS[digit - 1] }, true);
+  else if (event.key === "[" || event.key === "]") app.set({ k: clamp(app.k() + (event.key === "]" ? 1 : -1), 1, app.model()?.rank ?? 1) });
+  else if (event.key === "," || event.key === ".") stepRow(event.key === "." ? 1 : -1);
+  else if (event.key === "/") {
+    if (!document.querySelector("#main [type=search]")) app.set({ view: "map" }, true);
+    /** @type {HTMLElement | null} */ (document.querySelector("#main [type=search]"))?.focus();
+  } else if (event.key === "l") app.set({ view: "map" }, true);
+  else if (event.key === "Escape") app.select(null);
+  else if (event.key === "e") exportDialog(app, view);
+  else if (event.key === "?") helpDialog();
+  else return;
+  event.preventDefault();
+}
+
+pickModel.addEventListener("change", () => app.set({ m: Number(pickModel.value) }, true));
+byId("badge").addEventListener("click", () => app.set({ view: "variance" }, true));
+byId("export").addEventListener("click", () => exportDialog(app, view));
+byId("help").addEventListener("click", helpDialog);
+byId("copy-link").addEventListener("click", () => {
+  history.replaceState(null, "", write(app.state));
+  copy(app, location.href, "Link copied. It works while this command runs.");
+});
+byId("copy-command").addEventListener("click", () => copy(app, `${app.session.command} --state '${write(app.state)}'`, "Command copied."));
+addEventListener("keydown", onKey);
+addEventListener("hashchange", () => app.set({ ...defaults(), ...parse(location.hash) }));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(new Set(["theme"])));
+
+async function start() {
+  main.replaceChildren(notice("loading", "Loading"));
+  try {
+    const first = await get("session");
+    if (first.state && location.hash.length < 2) app.state = parse(first.state);
+    adopt(first);
+    history.replaceState(null, "", write(app.state));
+    const stream = connect(app, adopt, show);
+    reach.report = stream.report;
+  } catch (error) {
+    main.replaceChildren(failed(error, start));
+  }
+}
+start();

@@ -1,0 +1,212 @@
+// One row: as it was, as the first k components rebuild it, and what is left over.
+
+import { button, clamp, count, failed, h, notice, num, percent, s, table } from "./dom.js";
+import { address, featureName, get, latest, queued } from "./api.js";
+import { figure, label, linear } from "./chart.js";
+
+const SCORES = 12;
+const FEATURES = 12;
+/** The limits and all scores follow when the slider rests for so long. */
+const REST_MS = 200;
+
+/** A bar from zero with its value, for a list of numbers of either sign. @param {number} share from -1 to 1 @param {string} kind */
+export function bar(share, kind = "") {
+  const width = 50 * Math.min(1, Math.abs(share));
+  return s("svg", { class: `bar ${kind} ${share < 0 ? "negative" : ""}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    s("rect", { x: share < 0 ? 50 - width : 50, y: 1, width, height: 8 }), s("line", { x1: 50, x2: 50, y1: 0, y2: 10 }));
+}
+
+/** @param {string} name @param {number} value @param {number | null} limit */
+function reading(name, value, limit) {
+  const beyond = limit !== null && value > limit;
+  return h("div", { class: `stat ${beyond ? "alarm" : ""}` }, h("span", { class: "quiet" }, name), h("strong", { class: "num", "data-value": value }, num(value)),
+    h("span", { class: "quiet" }, limit === null ? "no limit" : `${beyond ? "beyond" : "within"} limit ${num(limit)}`));
+}
+
+/** The panel with everything about the chosen row. @param {App} app @param {boolean} large */
+export function rowPanel(app, large) {
+  const el = h("div", { class: large ? "row-panel large" : "row-panel" });
+  const load = latest();
+  /** @type {Row | null} */
+  let row = null;
+  /** @type {Rebuilt | null} */
+  let rebuilt = null;
+  let resting = 0;
+  const pictures = h("div", { class: "pictures" });
+  const compare = h("div", {});
+  const slider = h("input", { type: "range", min: 1, "aria-label": "Components in the reconstruction (k)", input: () => app.set({ k: Number(slider.value) }) });
+  const kText = h("output", { class: "num" });
+  const quality = h("p", { class: "quality num", role: "status" });
+  const contributions = h("div", {});
+  const name = (/** @type {{row: number, name: string | null}} */ r) => r.name ?? `Row ${count(r.row)}`;
+
+  const rebuild = queued(async () => {
+    const [model, k, at] = [app.model(), app.k(), app.state.row];
+    if (!model || !row || row.row !== at) return;
+    try {
+      const answer = /** @type {Rebuilt} */ (await get(`models/${model.id}/rows/${at}/reconstruction`, { k }));
+      if (app.state.row !== at || app.model()?.id !== model.id) return;
+      rebuilt = answer;
+      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.k }, num(answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
+      if (!model.image) compareTable();
+    } catch (error) {
+      quality.replaceChildren(failed(error));
+    }
+  });
+  const contribute = queued(async () => {
+    const [model, at] = [app.model(), app.state.row];
+    if (!model || !row || row.row !== at) return;
+    try {
+      contributions.replaceChildren(contributionTable(model, await get(`models/${model.id}/rows/${at}/contributions`, { k: app.k(), top: large ? 20 : 8 })));
+    } catch (error) {
+      contributions.replaceChildren(failed(error));
+    }
+  });
+
+  function compareTable() {
+    const model = app.model();
+    if (row && !row.values) compare.replaceChildren(h("p", { class: "quiet" }, "Too many features for a table; the contributions name the important ones."));
+    if (!row?.values || !rebuilt?.values || !rebuilt.residual || !model) return;
+    const original = row.values;
+    const { values, residual } = { values: rebuilt.values, residual: rebuilt.residual };
+    const order = residual.map((_, i) => i);
+    if (order.length > FEATURES) order.sort((a, b) => Math.abs(residual[b]) - Math.abs(residual[a]));
+    const some = order.slice(0, large ? 3 * FEATURES : FEATURES);
+    const columns = app.session.data?.columns;
+    compare.replaceChildren(table("Original, reconstruction and residual", ["Feature", "Original", "Rebuilt", "Residual"],
+      some.map((i) => [featureName(model, i, columns?.[i]), num(original[i]), num(values[i]), num(Math.abs(residual[i]) < 1e-12 * (Math.abs(original[i]) + 1) ? 0 : residual[i])])),
+    ...(some.length < order.length ? [h("p", { class: "quiet" }, `the ${some.length} largest residuals of ${count(order.length)} features`)] : []));
+  }
+
+  /** @param {Model} model @param {Contributions} c */
+  function contributionTable(model, c) {
+    const [most2, mostQ] = [Math.max(...c.features.map((f) => Math.abs(f.t2)), 1e-300), Math.max(...c.features.map((f) => f.q), 1e-300)];
+    const cell = (/** @type {number} */ v, /** @type {number} */ most, /** @type {string} */ kind) => h("span", { class: "barcell" }, bar(v / most, kind), h("span", { class: "num" }, num(v)));
+    return table("Contributions to T\u00b2 and Q", ["Feature", "T\u00b2", "Q"], [
+      ...c.features.map((f) => [featureName(model, f.feature, f.name), cell(f.t2, most2, ""), cell(f.q, mostQ, "second")]),
+      ...(Math.abs(c.rest.t2) + c.rest.q > 0 ? [["all others", h("span", { class: "num rest" }, num(c.rest.t2)), h("span", { class: "num rest" }, num(c.rest.q))]] : []),
+    ]);
+  }
+
+  const scores = figure("Scores", large ? 200 : 132, (svg, width, height) => {
+    if (!row) return "";
+    const shown = row.scores.slice(0, large ? 2 * SCORES : SCORES);
+    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 18, 6);
+    const step = (width - 8) / Math.max(shown.length, 8);
+    shown.forEach((v, i) => {
+      svg.append(s("rect", { class: i < app.k() ? "fill" : "fill pale", x: 4 + i * step + 0.15 * step, width: 0.7 * step, y: Math.min(y(0), y(v)), height: Math.max(Math.abs(y(v) - y(0)), 1) }));
+      if (step > 16 || i % 5 === 4) label(svg, String(i + 1), 4 + (i + 0.5) * step, height - 3, { class: "tick", "text-anchor": "middle" });
+    });
+    svg.append(s("line", { class: "axis", x1: 0, x2: width, y1: y(0), y2: y(0) }));
+    const k = Math.min(app.k(), row.cos2.length);
+    return `The first ${count(k)} component${k === 1 ? " holds" : "s hold"} ${percent(row.cos2.slice(0, k).reduce((a, b) => a + b, 0))} of this row\u2019s squared distance from the mean (cos\u00b2).`;
+  }, () => ({ head: ["PC", "Score", "cos\u00b2"], rows: (row?.scores ?? []).map((v, i) => [i + 1, num(v), percent(row?.cos2[i])]) }));
+
+  function pictureSet() {
+    const [model, at] = [app.model(), app.state.row];
+    if (!model?.image) return;
+    const path = `models/${model.id}/rows/${at}`;
+    const query = { revision: model.revision };
+    const sources = [["Original", address(`${path}/original.png`, query)], ["Reconstruction", address(`${path}/reconstruction.png`, { k: app.k(), ...query })], ["Residual", address(`${path}/residual.png`, { k: app.k(), ...query })]];
+    if (pictures.children.length !== 3) pictures.replaceChildren(...sources.map(([what]) => h("figure", {}, h("img", { alt: `${what} of row ${at}` }), h("figcaption", {}, what))));
+    sources.forEach(([what, src], i) => {
+      const img = /** @type {HTMLImageElement} */ (pictures.children[i].querySelector("img"));
+      if (img.getAttribute("src") !== src) img.src = src;
+      img.alt = `${what} of row ${at}`;
+    });
+  }
+
+  function render() {
+    const model = app.model();
+    if (!row || !model) return;
+    const rows = app.session.data?.rows ?? 0;
+    const step = (/** @type {number} */ by) => app.set({ row: (app.state.row + by + rows) % rows });
+    const near = row.nearest.map((r) => h("li", {}, h("button", { type: "button", class: "near", click: () => app.set({ row: r.row }), title: `${name(r)}, distance ${num(r.distance)}` },
+      model.image ? h("img", { src: address(`models/${model.id}/rows/${r.row}/original.png`, { revision: model.revision }), alt: "", loading: "lazy" }) : null,
+      h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
+    const head = h("div", { class: "head" }, h("h2", { "data-row": row.row }, name(row)), row.label ? h("span", { class: "chip" }, row.label) : null, h("span", { class: "grow" }),
+        button("\u2039", { "aria-label": "Previous row", title: "Previous row (,)", click: () => step(-1) }), button("\u203a", { "aria-label": "Next row", title: "Next row (.)", click: () => step(1) }));
+    const first = [h("div", { class: "stats" }, reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit)),
+      h("section", { class: "rebuild" }, model.image ? pictures : compare, h("label", { class: "slider" }, h("span", {}, "k "), slider, kText), quality),
+      h("section", { class: "contributions" }, model.image ? h("details", { open: large }, h("summary", {}, "Contributions by pixel"), contributions) : h("div", {}, h("h2", {}, "Contributions"), contributions)),
+    ];
+    const closest = h("section", { class: "nearest" }, h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near));
+    const plot = h("section", {}, scores.el);
+    if (large) el.replaceChildren(head, h("div", { class: "columns" }, h("div", {}, ...first), h("div", {}, plot, closest)));
+    else el.replaceChildren(head, ...first.slice(0, 2), plot, first[2], closest);
+    knob();
+    scores.redraw();
+  }
+
+  function knob() {
+    const model = app.model();
+    slider.max = String(model?.rank ?? 1);
+    slider.value = String(app.k());
+    kText.textContent = `${count(app.k())} of ${count(model?.rank ?? 1)}`;
+    pictureSet();
+    rebuild(undefined);
+    contribute(undefined);
+  }
+
+  async function reload() {
+    const [model, at] = [app.model(), app.state.row];
+    if (!model || !app.session.data) {
+      el.replaceChildren(notice("empty", "No rows", model ? "This model came without data. Add DATA to the command to inspect rows." : null));
+      return;
+    }
+    if (at < 0) {
+      el.replaceChildren(notice("empty", "No row chosen", "Click a point on the map or the monitor, or press . for the next row.", large ? button("First row", { click: () => app.set({ row: 0 }) }) : null));
+      return;
+    }
+    if (!row) el.replaceChildren(notice("loading", `Loading row ${at}`));
+    try {
+      const answer = await load((signal) => get(`models/${model.id}/rows/${at}`, { k: app.k() }, signal));
+      if (!answer) return;
+      [row, rebuilt] = [answer, null];
+      render();
+    } catch (error) {
+      row = null;
+      el.replaceChildren(failed(error, reload));
+    }
+  }
+
+  return {
+    el,
+    /** @param {Set<string>} changed */
+    update(changed) {
+      if (changed.has("model") || changed.has("row")) reload();
+      else if (changed.has("k") && row) {
+        knob();
+        scores.redraw();
+        clearTimeout(resting);
+        resting = setTimeout(refreshReadings, REST_MS);
+      }
+    },
+  };
+
+  /** T² and Q depend on k. */
+  async function refreshReadings() {
+    const [model, at] = [app.model(), app.state.row];
+    if (!model) return;
+    const answer = await load((signal) => get(`models/${model.id}/rows/${at}`, { k: app.k() }, signal)).catch(() => undefined);
+    if (!answer) return;
+    row = answer;
+    el.querySelector(".stats")?.replaceChildren(reading("T\u00b2", answer.t2, answer.t2_limit), reading("Q", answer.q, answer.q_limit));
+    scores.redraw();
+  }
+}
+
+/** @param {App} app @returns {View} */
+export function row(app) {
+  const panel = rowPanel(app, true);
+  const el = h("div", { class: "view" }, panel.el);
+  return {
+    el,
+    update(changed) {
+      panel.update(changed);
+      const rows = app.session.data?.rows;
+      app.status(rows && app.state.row >= 0 ? `Row ${count(clamp(app.state.row, 0, rows))} of ${count(rows)}` : "");
+    },
+    plots: () => (app.session.data && app.state.row >= 0 && app.model()?.image ? [{ kind: "strip", query: { row: app.state.row, k: app.k() } }] : []),
+  };
+}

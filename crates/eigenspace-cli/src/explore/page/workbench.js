@@ -1,0 +1,149 @@
+// The workbench: models on a shelf, merged, split, and without chosen rows; before and after.
+
+import { button, count, h, num, percent, plural, s, table } from "./dom.js";
+import { address, get, post, remove } from "./api.js";
+import { axes, figure, label, logarithmic, linear, path } from "./chart.js";
+
+/** @typedef {{ model: Model, spectrum: Spectrum, angles: { angles: number[], whole_space: boolean } | null }} Side */
+
+/** @param {App} app @returns {View} */
+export function workbench(app) {
+  const el = h("div", { class: "view workbench" });
+  const shelf = h("section", { class: "shelf" });
+  const result = h("section", { class: "result" });
+  const trouble = h("div", {});
+  /** @type {Set<number>} */
+  const picked = new Set();
+  /** @type {Side[]} */
+  let sides = [];
+  let [busy, what] = [false, ""];
+  const rows = h("input", { type: "file", accept: ".npy", hidden: true, "aria-label": "Rows to add", change: () => {
+    const [file, current] = [rows.files?.[0], app.model()];
+    if (file && current) run(`Added the rows of ${file.name} to ${current.name}`, () => post(`models/${current.id}/rows`, file), [current.id]);
+    rows.value = "";
+  } });
+  el.append(shelf, rows, trouble, result);
+
+  const spectra = figure("Variances", 214, (svg, width, height) => {
+    const box = /** @type {Box} */ ([64, 16, width - 16, height - 44]);
+    const values = sides.map((x) => x.spectrum.components.map((c) => c.variance[1]));
+    const highest = Math.max(...values.flat(), 1e-300);
+    const lowest = Math.max(Math.min(...values.flat().filter((v) => v > highest * 1e-12), highest / 10), 1e-300);
+    const n = Math.max(...values.map((v) => v.length), 2);
+    const [x, y] = [linear(1, n, box[0] + 8, box[2] - 8), logarithmic(lowest / 1.5, highest * 1.5, box[3], box[1])];
+    const tick = Math.max(1, Math.ceil(n / 12));
+    axes(svg, box, Object.assign((/** @type {number} */ v) => x(v), x, { ticks: () => Array.from({ length: Math.ceil(n / tick) }, (_, i) => 1 + i * tick) }), y, { x: "component" });
+    values.forEach((list, i) => {
+      const shown = list.filter((v) => v >= y.low);
+      svg.append(s("path", { class: `line c${i % 8} dash${i}`, d: path(shown.map((v, j) => [x(j + 1), y(v)])) }));
+      if (n <= 60) for (const [j, v] of shown.entries()) svg.append(s("circle", { class: `dot c${i % 8}`, cx: x(j + 1), cy: y(v), r: 3 }));
+      const top = box[1] + 12 + 18 * i;
+      svg.append(s("line", { class: `line c${i % 8} dash${i}`, x1: box[2] - 170, x2: box[2] - 142, y1: top - 4, y2: top - 4 }));
+      label(svg, sides[i].model.name.slice(0, 20), box[2] - 134, top, { class: "halo" });
+    });
+    return `Logarithmic scale. ${sides.map((x) => `${x.model.name}: ${plural(x.model.rank, "component")}`).join("; ")}.`;
+  }, () => ({ head: ["PC", ...sides.map((x) => x.model.name)], rows: Array.from({ length: Math.max(...sides.map((x) => x.spectrum.components.length)) }, (_, i) => [i + 1, ...sides.map((x) => num(x.spectrum.components[i]?.variance[1]))]) }));
+
+  /** Runs an operation; on an error the shelf stays as it was. @param {string} name @param {() => Promise<Model>} job @param {number[]} from */
+  async function run(name, job, from) {
+    if (busy) return;
+    busy = true;
+    draw();
+    trouble.replaceChildren();
+    try {
+      const made = await job();
+      what = name;
+      picked.clear();
+      if (name.startsWith("Forgot")) app.select(null);
+      await app.refresh();
+      app.set({ m: made.id, at: [], k: 0 });
+      await compare([...from, made.id]);
+    } catch (error) {
+      const { message, hint } = /** @type {any} */ (error);
+      trouble.replaceChildren(h("div", { class: "notice error", role: "alert" }, h("p", { class: "title" }, message), hint ? h("p", {}, hint) : null, h("p", { class: "quiet" }, "The shelf is unchanged.")));
+    } finally {
+      busy = false;
+      draw();
+    }
+  }
+
+  /** @param {number[]} ids the last one is the result @param {boolean} [done] */
+  async function compare(ids, done = true) {
+    const last = ids.at(-1) ?? 0;
+    const models = ids.map((id) => app.session.models.find((m) => m.id === id)).filter((m) => m !== undefined);
+    sides = await Promise.all(models.map(async (model) => ({
+      model, spectrum: await get(`models/${model.id}/spectrum`),
+      angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).catch(() => null),
+    })));
+    const largest = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${num((Math.max(...a.angles) * 180) / Math.PI)}\u00b0` : "\u2013");
+    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
+      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, largest(x.angles)]))] : []), spectra.el);
+    spectra.redraw();
+  }
+
+  /** Before any operation, the models on the shelf are compared. */
+  function glance() {
+    if (sides.length || busy || app.session.models.length < 2) return;
+    what = "Models on the shelf";
+    compare(app.session.models.slice(0, 4).map((m) => m.id), false).catch(() => {});
+  }
+
+  const chosenRows = () => (app.selection ? [...app.selection.marks.entries()].filter(([, m]) => m).map(([i]) => i) : []);
+
+  function draw() {
+    const { models, write } = app.session;
+    const ids = [...picked].filter((id) => models.some((m) => m.id === id));
+    const [a, b] = ids.map((id) => models.find((m) => m.id === id));
+    const [whole, part] = a && b && a.rows < b.rows ? [b, a] : [a, b];
+    const newest = models.filter((m) => m.origin !== "file" && m.origin !== "fitted" && m.origin !== "stream").at(-1);
+    const current = app.model();
+    const listed = models.map((m) => [
+      h("input", { type: "checkbox", "aria-label": `Choose ${m.name}`, checked: picked.has(m.id), change: (/** @type {Event} */ e) => {
+        if (/** @type {HTMLInputElement} */ (e.target).checked) picked.add(m.id);
+        else picked.delete(m.id);
+        draw();
+      } }),
+      h("button", { type: "button", class: "link", "aria-pressed": String(m === current), title: "Show this model in all views", click: () => app.set({ m: m.id }, true) }, m.name),
+      count(Math.round(m.rows)), count(m.features), count(m.rank), percent(m.certificate.captured[0]),
+      h("span", { class: `badge ${m.certificate.exact ? "exact" : "bounded"}` }, m.certificate.text), m.origin,
+      h("span", { class: "acts" }, h("a", { href: address(`models/${m.id}/model.safetensors`), download: `${m.name}.safetensors` }, "Download"),
+        write ? button("Save", { click: () => post(`models/${m.id}/save`, { name: `${m.name.replace(/[^\w.-]+/g, "-")}.safetensors` }).then((r) => app.say(`Saved ${r.path}`), (e) => app.say(`${e.message}${e.hint ? ` (${e.hint})` : ""}`, "error")) }) : null),
+    ]);
+    const n = app.selection?.count ?? 0;
+    shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], listed),
+      h("div", { class: "tools" },
+        button("Merge", { disabled: busy || ids.length < 2, title: "The model of all rows of the chosen models", click: () => run(`Merged ${ids.map((id) => models.find((m) => m.id === id)?.name).join(" and ")}`, () => post("merge", { models: ids }), ids) }),
+        button(ids.length === 2 ? `Split ${part?.name} out of ${whole?.name}` : "Split", { disabled: busy || ids.length !== 2, title: "Remove the rows of the smaller model from the larger one", click: () => run(`Split ${part?.name} out of ${whole?.name}`, () => post("split", { whole: whole?.id, part: part?.id }), [whole?.id ?? 0, part?.id ?? 0]) }),
+        button(n ? `Forget ${plural(n, "selected row")}` : "Forget selected rows", { disabled: busy || !n || !current, title: "The model without the rows selected on the Map or the Monitor", click: () => current && run(`Forgot ${plural(n, "row")} of ${current.name}`, () => post(`models/${current.id}/forget`, { rows: chosenRows() }), [current.id]) }),
+        button("Add rows\u2026", { disabled: busy || !current, title: "A copy of the current model with the rows of a .npy file", click: () => rows.click() }),
+        h("span", {}, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Files are never changed." : `${plural(ids.length, "model")} chosen.`),
+        h("span", { class: "grow" }),
+        button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
+  }
+
+  async function undo() {
+    const newest = app.session.models.filter((m) => m.origin !== "file" && m.origin !== "fitted").at(-1);
+    if (!newest) return;
+    try {
+      await remove(`models/${newest.id}`);
+      result.replaceChildren();
+      sides = [];
+      await app.refresh();
+      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
+      app.say(`Removed ${newest.name}.`);
+    } catch (error) {
+      app.say(/** @type {Error} */ (error).message, "error");
+    }
+    draw();
+  }
+
+  return {
+    el,
+    update(changed) {
+      if (changed.has("session") || changed.has("model") || changed.has("selection")) draw();
+      if (changed.has("model")) glance();
+      if (changed.has("theme")) spectra.redraw();
+      app.status(`${plural(app.session.models.length, "model")} on the shelf${app.selection ? ` \u00b7 ${plural(app.selection.count, "row")} selected` : ""}`);
+    },
+  };
+}

@@ -1,0 +1,239 @@
+//! Compares rows with a model while they arrive.
+//!
+//! ```text
+//! growing file or standard input → rows of the session, T² and Q → events
+//!                                ↘ a model of the rows that arrived → its angle to the reference model
+//! ```
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use eigenspace::io::source::{Columns, RowBlock, RowSource, Values};
+use eigenspace::{EigenspaceStream, FitOptions, principal_angles};
+use ndarray::{Array2, Axis, Slice, concatenate};
+
+use crate::args::Input;
+use crate::explore::events::Happened;
+use crate::explore::load::complete;
+use crate::explore::reply;
+use crate::explore::row::{CONFIDENCE, limits};
+use crate::explore::session::{Data, Readings, Session, Stage, Watched};
+use crate::explore::shelf::{Entry, Made, locked};
+use crate::explore::store::RowStore;
+use crate::opened::Opened;
+use crate::{output, rows};
+
+/// Time between two events.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Largest number of rows of one event.
+const MOST: usize = 5000;
+/// The model of the rows that arrived is computed at most every so often, and for at most a tenth of the time.
+const MODEL_PAUSE: Duration = Duration::from_secs(1);
+
+/// Watches an input until it ends. Errors are shown on the page.
+pub(super) fn watch(session: &Session, watched: &Watched, path: &Path, input: &Input) {
+    let ended = output::without_panics(|| follow(session, watched, path, input));
+    let mut progress = locked(&watched.progress);
+    progress.state = if ended.is_ok() { "ended" } else { "failed" };
+    if let Err(error) = &ended {
+        output::report(error);
+        progress.error = Some(reply::described(error));
+    }
+    drop(progress);
+    session.changed();
+}
+
+/// The first model, once there is one and the other rows are read.
+fn reference(session: &Session) -> anyhow::Result<Arc<Entry>> {
+    loop {
+        let stage = session.data().map(|data| locked(&data.stage).clone());
+        match (stage, session.shelf.all().into_iter().next()) {
+            (None | Some(Stage::Ready), Some(entry)) => return Ok(entry),
+            (Some(Stage::Failed(_)), _) => {
+                anyhow::bail!("cannot watch the input: the rows to compare with could not be read")
+            }
+            _ => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+fn follow(session: &Session, watched: &Watched, path: &Path, input: &Input) -> anyhow::Result<()> {
+    let reference = reference(session)?;
+    let raw = reference.opened.raw();
+    let stop = Arc::new(AtomicBool::new(false));
+    let source = rows::follow_for(path, input, reference.opened.metadata(), raw.features(), stop)?;
+    let columns = source.columns().clone();
+    let store = store(session, &watched.source, &columns)?;
+    locked(&watched.progress).first = store.rows() as u64;
+    locked(&watched.progress).state = "reading";
+    session.changed();
+    let mut live = Live::new(session, &reference)?;
+    let mut arriving = read_ahead(source);
+    while let Some(block) = arriving.next()? {
+        let begun = Instant::now();
+        let kept = complete(&block, session.settings.missing);
+        let located = |error: anyhow::Error| rows::located(error, &block, &columns);
+        if kept.rows() > 0 {
+            let (t2, q) = reference.opened.readings(&kept.values).map_err(|error| located(error.into()))?;
+            let first = store.rows();
+            store.append(&kept)?;
+            live.absorb(session, &reference, &kept).map_err(located)?;
+            let mut progress = locked(&watched.progress);
+            progress.rows += kept.rows() as u64;
+            let readings = Readings {
+                model: reference.id,
+                first: first as u64,
+                t2: t2.to_vec(),
+                q: q.to_vec(),
+                limits: limits(&reference.opened, CONFIDENCE),
+                angle: live.angle,
+                rows: progress.rows,
+            };
+            drop(progress);
+            watched.remember(&readings);
+            session.events.publish(Happened::Readings(Arc::new(readings.described())));
+        }
+        std::thread::sleep(PAUSE.saturating_sub(begun.elapsed()));
+    }
+    live.read(session, &reference)
+}
+
+/// The rows of the session, to which those that arrive are appended.
+fn store(session: &Session, name: &str, columns: &Columns) -> anyhow::Result<Arc<RowStore>> {
+    if let Some(data) = session.data() {
+        return Ok(Arc::clone(&data.store));
+    }
+    let store = Arc::new(RowStore::new(columns.clone())?);
+    let data = Data { name: name.to_owned(), store: Arc::clone(&store), total: None, stage: Stage::Ready.into() };
+    *locked(&session.data) = Some(Arc::new(data));
+    Ok(store)
+}
+
+/// Reads rows one by one on another thread, each as soon as it is there.
+fn read_ahead(mut source: Box<dyn RowSource>) -> Arriving {
+    let (sender, arriving) = sync_channel(2 * MOST);
+    std::thread::spawn(move || {
+        loop {
+            let block = match source.next_block(1) {
+                Ok(None) => return,
+                Ok(Some(block)) => Ok(block),
+                Err(error) => Err(error.into()),
+            };
+            let failed = block.is_err();
+            if sender.send(block).is_err() || failed {
+                return;
+            }
+        }
+    });
+    Arriving { rows: arriving, error: None }
+}
+
+/// Rows on their way from the input.
+struct Arriving {
+    rows: Receiver<anyhow::Result<RowBlock>>,
+    /// An error that came after rows that were not returned yet.
+    error: Option<anyhow::Error>,
+}
+
+impl Arriving {
+    /// All rows that are waiting, as one block; waits for the first.
+    fn next(&mut self) -> anyhow::Result<Option<RowBlock>> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let Ok(first) = self.rows.recv() else { return Ok(None) };
+        let mut blocks = vec![first?];
+        while blocks.len() < MOST
+            && self.error.is_none()
+            && let Ok(block) = self.rows.try_recv()
+        {
+            match block {
+                Ok(block) => blocks.push(block),
+                Err(error) => self.error = Some(error),
+            }
+        }
+        Ok(Some(joined(blocks)?))
+    }
+}
+
+fn joined(mut blocks: Vec<RowBlock>) -> anyhow::Result<RowBlock> {
+    if blocks.len() == 1 {
+        return Ok(blocks.remove(0));
+    }
+    let cells: Vec<Array2<f64>> = blocks.iter().map(|block| block.values.to_f64()).collect();
+    let views: Vec<_> = cells.iter().map(|cells| cells.view()).collect();
+    let mut whole = RowBlock::new(Values::F64(concatenate(Axis(0), &views)?), blocks[0].origin.clone());
+    let list = |one: fn(&RowBlock) -> Option<&Vec<String>>| {
+        blocks.iter().map(|block| one(block).cloned()).collect::<Option<Vec<_>>>()
+    };
+    whole.labels = list(|block| block.labels.as_ref()).map(|labels| labels.concat());
+    whole.origin.lines =
+        blocks.iter().map(|block| block.origin.lines.clone()).collect::<Option<Vec<_>>>().map(|lines| lines.concat());
+    whole.origin.names = list(|block| block.origin.names.as_ref()).map(|names| names.concat());
+    whole.weights =
+        blocks.iter().map(|block| block.weights.clone()).collect::<Option<Vec<_>>>().map(|weights| weights.concat());
+    Ok(whole)
+}
+
+/// The model of the rows that arrived.
+struct Live {
+    stream: EigenspaceStream,
+    id: Option<u64>,
+    next: Instant,
+    /// The largest angle between its components and those of the reference.
+    angle: Option<f64>,
+}
+
+impl Live {
+    fn new(session: &Session, reference: &Entry) -> anyhow::Result<Self> {
+        let raw = reference.opened.raw();
+        let options = FitOptions::new().components(raw.n_components_setting()).centered(raw.is_centered());
+        let options = options.missing(session.settings.missing);
+        let metadata = raw.metadata().clone().with_component_labels(Vec::new());
+        let stream = options.stream(raw.features())?.with_metadata(metadata)?;
+        Ok(Self { stream, id: None, next: Instant::now() + MODEL_PAUSE, angle: None })
+    }
+
+    fn absorb(&mut self, session: &Session, reference: &Entry, block: &RowBlock) -> anyhow::Result<()> {
+        self.stream.update(&reference.opened.preprocessed(&block.values).to_f64())?;
+        if Instant::now() >= self.next {
+            self.read(session, reference)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the model as it is now on the shelf.
+    fn read(&mut self, session: &Session, reference: &Entry) -> anyhow::Result<()> {
+        if self.stream.count() < 2 {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let model = (*self.stream.model()?).clone();
+        let name = "rows that arrived";
+        let opened = Opened::new(Path::new(name), model)?.viewed(false, session.settings.missing);
+        let opened = opened.with_pixels_of(&reference.opened);
+        let (there, here) = (reference.opened.model(), opened.model());
+        let k = there.n_components();
+        self.angle = match here.rank() >= k && k > 0 {
+            true => {
+                let first = Slice::from(..k);
+                let angles = principal_angles(
+                    there.basis().slice_axis(Axis(0), first),
+                    here.basis().slice_axis(Axis(0), first),
+                )?;
+                angles.last().copied()
+            }
+            false => None,
+        };
+        match self.id {
+            Some(id) => session.shelf.renew(id, opened),
+            None => self.id = Some(session.shelf.add(name.into(), opened, Made::Stream, vec![reference.id]).id),
+        }
+        self.next = Instant::now() + MODEL_PAUSE.max(10 * begun.elapsed());
+        session.changed();
+        Ok(())
+    }
+}

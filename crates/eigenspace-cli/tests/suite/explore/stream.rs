@@ -1,0 +1,142 @@
+//! Events: their order, resuming, a watched input, and the end.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{near, numbers};
+
+use super::client::Server;
+use super::{ready, rows, whole, world};
+
+fn line(row: &[f64]) -> String {
+    format!("low,{}\n", row.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn a_stream_starts_with_the_session_and_tells_every_change_in_order() {
+    let directory = world();
+    let server = ready(&directory, "left.safetensors right.safetensors t.csv --label kind");
+    let mut events = server.events(&[], "");
+    let first = events.next().unwrap();
+    assert_eq!((first.name.as_str(), first.data["models"].as_array().unwrap().len()), ("session", 2));
+    let mut seen = first.id;
+    for count in 3..6 {
+        server.post("merge", json!({ "models": [0, 1] }).to_string());
+        let event = events.next_of("session");
+        assert!(event.id > seen);
+        assert_eq!(event.data["models"].as_array().unwrap().len(), count);
+        seen = event.id;
+    }
+    // A page that reconnects gets what it missed, and nothing twice.
+    drop(events);
+    server.post("merge", json!({ "models": [0, 1] }).to_string());
+    for (headers, query) in
+        [(vec![("Last-Event-ID", seen.to_string())], String::new()), (vec![], format!("?last={seen}"))]
+    {
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let event = server.events(&headers, &query).next().unwrap();
+        assert_eq!((event.name.as_str(), event.id), ("session", seen + 1));
+    }
+    // One that saw something else starts again.
+    for id in ["999999", "x", "-1"] {
+        let event = server.events(&[("Last-Event-ID", id)], "").next().unwrap();
+        assert_eq!((event.name.as_str(), event.id), ("session", seen + 1));
+    }
+}
+
+#[test]
+fn rows_that_arrive_in_a_file_are_compared_with_the_model() {
+    let directory = world();
+    directory.write("live.csv", "kind,a,b,c,d\n");
+    let server = Server::start(&directory, "m.safetensors --watch live.csv --label kind");
+    let mut events = server.events(&[], "");
+    let waiting = events.next().unwrap();
+    assert_eq!(waiting.data["watch"]["source"], "live.csv");
+    let all = rows();
+    let mut file = OpenOptions::new().append(true).open(directory.path("live.csv")).unwrap();
+    let view =
+        eigenspace::View::new(eigenspace::EigenspaceModel::load(directory.path("m.safetensors")).unwrap()).unwrap();
+    let (mut t2, mut q) = (Vec::new(), Vec::new());
+    for part in all.chunks(20) {
+        let text: String = part.iter().map(|row| line(row)).collect();
+        // A line that arrives in two pieces is one row.
+        let (start, end) = text.split_at(text.len() / 2);
+        for piece in [start, end] {
+            file.write_all(piece.as_bytes()).unwrap();
+            file.flush().unwrap();
+            std::thread::sleep(Duration::from_millis(120));
+        }
+    }
+    while t2.len() < 60 {
+        let event = events.next_of("readings");
+        assert_eq!((whole(&event.data["first"]), whole(&event.data["model"])), (t2.len(), 0));
+        t2.extend(numbers(&event.data["t2"]));
+        q.extend(numbers(&event.data["q"]));
+        assert_eq!(whole(&event.data["rows"]), t2.len());
+        assert!(event.data["t2_limit"].is_f64());
+    }
+    let matrix = ndarray::Array2::from_shape_fn((60, 4), |(i, j)| all[i][j]);
+    let (expected_t2, expected_q) = view.readings(&matrix).unwrap();
+    near(&t2, &expected_t2.to_vec(), 1e-9 * (1.0 + expected_t2.sum()));
+    near(&q, &expected_q.to_vec(), 1e-9 * (1.0 + expected_q.sum()));
+    // A page that is opened later gets the history, and the rows are there to be looked at.
+    let mut late = server.events(&[], "");
+    assert_eq!(late.next().unwrap().name, "session");
+    let history = late.next_of("readings");
+    near(&numbers(&history.data["t2"]), &t2, 0.0);
+    let shares = server.ask("watch/rows/7/contributions");
+    assert!((shares["q"].as_f64().unwrap() - q[7]).abs() < 1e-9 * (1.0 + q[7]));
+    // The model of the rows that arrived.
+    let strange: String = all.iter().map(|row| line(&[row[1], row[0], row[3] + 500.0, row[2]])).collect();
+    std::thread::sleep(Duration::from_millis(1100));
+    file.write_all(strange.as_bytes()).unwrap();
+    let live = server.wait_for("the model", |session| session["models"].as_array().unwrap().len() == 2);
+    assert_eq!(live["models"][1]["origin"], "stream");
+    let event = events.next_of("readings");
+    assert!(numbers(&event.data["q"]).iter().all(|q| *q > event.data["q_limit"].as_f64().unwrap()), "{}", event.data);
+    // A bad line ends it, with its place.
+    file.write_all(b"low,1,2,oops,4\n").unwrap();
+    let failed = server.wait_for("the failure", |session| session["watch"]["state"] == "failed");
+    let error = failed["watch"]["error"]["error"].as_str().unwrap();
+    assert!(error.contains("oops") && error.contains("122"), "{error}");
+}
+
+#[test]
+fn rows_that_arrive_on_standard_input_end_with_it() {
+    let directory = world();
+    let mut server = Server::start(&directory, "t.csv -k 2 --watch - --label kind");
+    let mut stdin = server.stdin();
+    let mut events = server.events(&[], "");
+    stdin.write_all(b"kind,a,b,c,d\n").unwrap();
+    for row in &rows()[..5] {
+        stdin.write_all(line(row).as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+    let event = events.next_of("readings");
+    assert_eq!(whole(&event.data["first"]), 60, "after the rows that were read before");
+    drop(stdin);
+    let ended = server.wait_for("the end", |session| session["watch"]["state"] == "ended");
+    assert_eq!((whole(&ended["watch"]["rows"]), whole(&ended["data"]["rows"])), (5, 65));
+    assert_eq!(whole(&ended["watch"]["first"]), 60);
+    let said = directory.refused("explore - --watch - --no-open");
+    assert!(said.err.contains("cannot read standard input twice"), "{said}");
+}
+
+#[test]
+fn an_interrupt_ends_open_streams_and_the_server() {
+    let directory = world();
+    let server = ready(&directory, "m.safetensors t.csv --label kind");
+    let mut streams: Vec<_> = (0..3).map(|_| server.events(&[], "")).collect();
+    streams.iter_mut().for_each(|events| assert_eq!(events.next().unwrap().name, "session"));
+    let (code, said, time) = server.interrupt();
+    assert_eq!(code, Some(0), "{said}");
+    for events in &mut streams {
+        let last = events.next().unwrap();
+        assert_eq!((last.name.as_str(), &last.data["reason"]), ("end", &"the server was stopped".into()));
+        assert!(events.next().is_none());
+    }
+    assert!(time < Duration::from_secs(10), "{time:?}");
+}

@@ -1,0 +1,55 @@
+"""Light and dark, small windows, names and contrast for people who do not see or do not point."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from explorer import until
+from test_views import VIEWS
+
+
+def luminance(color: str) -> float:
+    channels = [float(x) / 255 for x in color[color.index("(") + 1 : -1].split(",")[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_view_is_accessible(page_of, iris_server, faces_server, scheme):
+    page = page_of(color_scheme=scheme)
+    found = []
+    for server, views in ((iris_server, VIEWS[:-1]), (faces_server, ["row", "walk", "faces"])):
+        for view in views:
+            page.open(server, f"#view={view}&row=17")
+            page.wait_for_timeout(400)
+            for violation in Axe().run(page.page).response["violations"]:
+                found += [
+                    (view, violation["id"], node["html"][:120], node["failureSummary"][:200])
+                    for node in violation["nodes"]
+                ]
+    assert found == []
+
+
+def test_dark_follows_the_system_without_a_reload(page, iris_server):
+    page.open(iris_server)
+    page.drawn()
+    light = page.evaluate("getComputedStyle(document.body).color")
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate("getComputedStyle(document.body).color")
+    assert luminance(light) < 0.1 < 0.6 < luminance(dark)
+    until(lambda: page.ink((75, 163, 220)) > 400, "points in the colors of the dark theme")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_is_wider_than_a_phone(page_of, iris_server, view):
+    page = page_of(viewport={"width": 400, "height": 800}).open(iris_server, f"#view={view}&row=17")
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.page.context.close()
+
+
+def test_charts_have_a_summary_and_a_table(page, iris_server):
+    for view in ("variance", "monitor", "walk", "row"):
+        page.open(iris_server, f"#view={view}&row=17")
+        until(lambda: page.locator("#main figure svg[aria-label]").count() > 0, "a chart")
+        for chart in page.locator("#main figure svg[role=img]").all():
+            assert len(chart.get_attribute("aria-label")) > 20
+        assert page.locator("#main details summary").count() >= 1

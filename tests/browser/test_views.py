@@ -1,0 +1,115 @@
+"""Every view opens without a message on the console, and nothing is requested from elsewhere."""
+
+import pytest
+from explorer import until
+
+VIEWS = ["variance", "map", "row", "walk", "features", "monitor", "workbench", "faces"]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_of_a_table_opens(page, iris_server, view):
+    page.open(iris_server, f"#view={view}&row=17")
+    assert page.locator("#tabs a[aria-current]").inner_text().lower() == view
+    assert page.locator("#main .notice.error").count() == 0
+    assert all(url.startswith(iris_server.url) for url in page.requests)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_of_images_opens(page, faces_server, view):
+    page.open(faces_server, f"#view={view}&row=17")
+    page.wait_for_timeout(300)
+    assert page.locator("#main .notice.error").count() == 0
+    broken = """() => [...document.images]
+      .filter((i) => i.offsetParent && i.complete && !i.naturalWidth).map((i) => i.src)"""
+    assert page.evaluate(broken) == []
+    assert all(url.startswith(faces_server.url) for url in page.requests)
+
+
+def test_a_model_without_rows_asks_for_data(page_of, iris_model):
+    from explorer import Server
+
+    with Server(iris_model) as server:
+        for view in ("map", "row", "monitor"):
+            page = page_of().open(server, f"#view={view}")
+            assert page.locator("#main .notice.empty").count() == 1
+        page = page_of().open(server, "#view=variance")
+        assert page.locator("#main svg rect.fill").count() == 4
+        page.page.context.close()
+
+
+def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
+    page.open(iris_server)
+    for number, view in enumerate(VIEWS, 1):
+        page.keyboard.press(str(number))
+        until(
+            lambda view=view: page.locator("#tabs a[aria-current]").inner_text().lower() == view,
+            view,
+        )
+        page.wait_for_timeout(50)
+        assert "lost" not in page.status()
+    page.keyboard.press("?")
+    assert page.locator("dialog").is_visible()
+    page.keyboard.press("Escape")
+    until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.type") == "search"
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    assert page.get_by_role("link", name="scatter.svg").is_visible()
+    page.keyboard.press("Escape")
+    until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
+    page.keyboard.press(".")
+    page.keyboard.press(".")
+    page.keyboard.press("]")
+    assert page.state()["row"] == "1"
+    assert page.state()["k"] == "3"
+    page.keyboard.press(",")
+    page.keyboard.press("[")
+    assert page.state()["row"] == "0"
+    before = page.state().get("at")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("+")
+    page.wait_for_timeout(300)
+    assert page.state()["at"] != before
+    page.keyboard.press("0")
+    assert "at" not in page.state()
+
+
+def test_walking_along_a_component_moves_the_features(page, iris_server):
+    page.open(iris_server, "#view=walk&t=2")
+    until(lambda: page.locator("#main svg rect.fill").count() == 4, "four features")
+    before = page.locator("#main svg rect.fill").first.get_attribute("width")
+    page.locator("input[type=range]").first.fill("-1")
+    until(
+        lambda: page.locator("#main svg rect.fill").first.get_attribute("width") != before,
+        "shorter bars",
+    )
+    assert page.state()["t"] == "-1"
+    page.get_by_role("button", name="Play").click()
+    until(lambda: page.state()["t"] != "-1", "the walk to play")
+    page.get_by_role("button", name="Pause").click()
+
+
+def test_features_are_filtered_and_searched(page, iris_server):
+    page.open(iris_server, "#view=features")
+    until(lambda: page.locator("#main tbody tr").count() == 4, "four features")
+    page.get_by_label("Search features by name").fill("petal")
+    until(lambda: page.locator("#main tbody tr").count() == 2, "two features")
+    page.get_by_label("Search features by name").fill("")
+    until(lambda: page.locator("#main tbody tr").count() == 4, "four features")
+    page.get_by_label("Smallest cos²").fill("0.95")
+    until(lambda: page.locator("#main tbody tr").count() < 4, "fewer features")
+
+
+def test_k_is_dragged_in_the_variance_chart(page, iris_server):
+    page.open(iris_server, "#view=variance&k=2")
+    chart = page.locator("#main svg").first.bounding_box()
+    page.mouse.click(chart["x"] + 0.9 * chart["width"], chart["y"] + 0.5 * chart["height"])
+    assert page.state()["k"] in ("3", "4")
+    page.locator(".k-line[role=slider]").focus()
+    page.keyboard.press("Home")
+    assert page.state()["k"] == "1"
+    page.get_by_role("button", name="Logarithmic").click()
+    assert page.state()["log"] == "1"
+    page.locator("#main summary").first.click()
+    until(lambda: page.locator("#main tbody tr").count() == 4, "the table")
