@@ -45,8 +45,9 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    pub(crate) fn new(function: &str, column: &ArrayRef) -> Result<Self, Error> {
-        let mut models = Self { distinct: Vec::new(), of_row: Vec::with_capacity(column.len()) };
+    /// The models in a column, or a constant model for this many rows.
+    pub(crate) fn new(function: &str, column: &ArrayRef, rows: usize) -> Result<Self, Error> {
+        let mut models = Self { distinct: Vec::new(), of_row: Vec::with_capacity(rows) };
         let mut known: HashMap<&[u8], usize> = HashMap::new();
         let mut last: Option<(&[u8], usize)> = None;
         for row in 0..column.len() {
@@ -65,6 +66,9 @@ impl Models {
             };
             last = Some((bytes, index));
             models.of_row.push(Some(index));
+        }
+        if let &[constant] = models.of_row.as_slice() {
+            models.of_row.resize(rows, constant);
         }
         Ok(models)
     }

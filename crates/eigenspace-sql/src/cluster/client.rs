@@ -7,7 +7,7 @@ use ballista_core::extension::SessionStateExt;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::{DataFrame, SessionContext};
 
-use super::{Address, config, failure, names, probe};
+use super::{Address, config, constants, failure, names, probe};
 use crate::error::Error;
 use crate::files;
 
@@ -56,13 +56,15 @@ impl Cluster {
         Ok(files::session(state.upgrade_for_ballista(self.address.url())?, &files))
     }
 
-    /// The result of a query in a session of this cluster, before it is computed.
+    /// The result of a query in a session of this cluster, before it is computed. Queries in parentheses that do not
+    /// depend on a row are computed now.
     pub async fn sql(&self, context: &SessionContext, query: &str) -> Result<DataFrame> {
         let state = context.state();
         let dialect = state.config().options().sql_parser.dialect;
         let mut statement = state.sql_to_statement(query, &dialect)?;
         names::keep(&mut statement);
-        context.execute_logical_plan(state.statement_to_plan(statement).await?).await
+        let plan = constants::computed(context, state.statement_to_plan(statement).await?).await?;
+        context.execute_logical_plan(plan).await
     }
 
     /// Whether a query failed because the cluster lost an executor, so that it can be sent again.

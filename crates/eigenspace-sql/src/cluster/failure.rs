@@ -29,7 +29,14 @@ pub(super) fn sent(text: &str) -> Option<Error> {
 /// Whether a query ended because the results of an executor are gone: the scheduler ended it, or another executor or the
 /// client cannot read them.
 pub(super) fn is_loss(text: &str) -> bool {
-    let causes = ["failed: Cancelled", "has failed 1 times", "FetchFailed", "fetch partition", "GrpcConnectionError"];
+    let causes = [
+        "failed: Cancelled",
+        "all executors were lost",
+        "has failed 1 times",
+        "FetchFailed",
+        "fetch partition",
+        "GrpcConnectionError",
+    ];
     causes.iter().any(|cause| text.contains(cause))
 }
 

@@ -10,6 +10,7 @@
 mod address;
 mod client;
 mod codec;
+mod constants;
 mod executor;
 mod failure;
 mod losses;

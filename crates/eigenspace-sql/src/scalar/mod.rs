@@ -15,15 +15,20 @@ pub(crate) fn all() -> Vec<ScalarUDF> {
     of_models.into_iter().chain(of_rows).chain([ScalarUDF::new_from_impl(split::PcaSplit::new())]).collect()
 }
 
-/// Computes a column from the columns of the arguments. Constant arguments are one row, unless another is a column.
+/// Computes a column from the columns of the arguments, and the number of rows. Constant arguments are one row, unless
+/// another is a column. A constant model stays one row: copies for all rows would take gigabytes.
 fn by_columns(
     arguments: &ScalarFunctionArgs,
-    compute: impl FnOnce(&[ArrayRef]) -> Result<ArrayRef>,
+    compute: impl FnOnce(&[ArrayRef], usize) -> Result<ArrayRef>,
 ) -> Result<ColumnarValue> {
     let constant = arguments.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
     let rows = if constant { 1 } else { arguments.number_rows };
-    let columns: Vec<_> = arguments.args.iter().map(|argument| argument.to_array(rows)).collect::<Result<_>>()?;
-    let result = compute(&columns)?;
+    let column = |argument: &ColumnarValue| match argument {
+        ColumnarValue::Scalar(value) if value.data_type().is_binary() => value.to_array(),
+        other => other.to_array(rows),
+    };
+    let columns: Vec<_> = arguments.args.iter().map(column).collect::<Result<_>>()?;
+    let result = compute(&columns, rows)?;
     if constant {
         return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?));
     }

@@ -159,8 +159,8 @@ impl ScalarUDFImpl for OfModel {
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        by_columns(&arguments, |columns| {
-            let models = Models::new(self.reading.name(), &columns[0])?;
+        by_columns(&arguments, |columns, rows| {
+            let models = Models::new(self.reading.name(), &columns[0], rows)?;
             let results = self.reading.of(&models.distinct)?;
             let indices = models.of_row.iter().map(|index| index.and_then(|index| u32::try_from(index).ok()));
             Ok(take(&results, &UInt32Array::from_iter(indices), None)?)

@@ -93,10 +93,10 @@ impl OfRows {
     }
 
     /// The results of each model, and where those of each row are.
-    fn results(&self, columns: &[ArrayRef], fields: &[FieldRef]) -> Result<(Vec<Array2<f64>>, Places)> {
+    fn results(&self, columns: &[ArrayRef], count: usize, fields: &[FieldRef]) -> Result<(Vec<Array2<f64>>, Places)> {
         let name = self.measure.name();
-        let models = Models::new(name, &columns[0])?;
-        let mut places = vec![None; columns[0].len()];
+        let models = Models::new(name, &columns[0], count)?;
+        let mut places = vec![None; count];
         if columns[1].data_type() == &DataType::Null {
             return Ok((Vec::new(), places));
         }
@@ -143,8 +143,8 @@ impl ScalarUDFImpl for OfRows {
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        by_columns(&arguments, |columns| {
-            let (results, places) = self.results(columns, &arguments.arg_fields[1..])?;
+        by_columns(&arguments, |columns, rows| {
+            let (results, places) = self.results(columns, rows, &arguments.arg_fields[1..])?;
             if !self.measure.is_list() {
                 let values = places.iter().map(|place| place.map(|(model, row)| results[model][[row, 0]]));
                 return Ok(Arc::new(Float64Array::from_iter(values)));

@@ -43,8 +43,8 @@ impl ScalarUDFImpl for PcaSplit {
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        by_columns(&arguments, |columns| {
-            let (wholes, parts) = (Models::new(NAME, &columns[0])?, Models::new(NAME, &columns[1])?);
+        by_columns(&arguments, |columns, rows| {
+            let (wholes, parts) = (Models::new(NAME, &columns[0], rows)?, Models::new(NAME, &columns[1], rows)?);
             let pairs = wholes.of_row.iter().zip(&parts.of_row);
             let rests = pairs.map(|pair| match pair {
                 (Some(whole), Some(part)) => {

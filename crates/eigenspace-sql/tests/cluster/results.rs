@@ -59,6 +59,10 @@ fn every_function_and_every_format_works_on_a_cluster() {
     write_npy(&place.join("rows.npy"), D, &cells);
     // Long enough for four partitions, each of which is a task.
     write_npy(&place.join("long.npy"), D, &cells.repeat(120));
+    // A model of 720 kB, which must not be copied for each of 9,000 rows.
+    let wide: Vec<f64> =
+        (0..9000 * 300_usize).map(|cell| (cell * 7919 % 1009 + cell * cell % 31) as f64 / 100.0).collect();
+    write_npy(&place.join("wide.npy"), 300, &wide);
     let lists = "SELECT site, a, b, c, d, [a, b, c, d] AS x, row_number() OVER () AS day FROM 'data/*.csv'";
     // One partition numbers the rows in the order of the files.
     printed_here(place, &["--partitions", "1", "--output", "rows.parquet", lists]);
@@ -77,6 +81,9 @@ fn every_function_and_every_format_works_on_a_cluster() {
         "SELECT day, round(abs(pca_project((SELECT pca_merge(m) FROM 'models.parquet'), x)[1]), 9) AS score FROM 'rows.parquet' ORDER BY day LIMIT 5",
         "SELECT day, round(pca_t2((SELECT pca_merge(m) FROM 'models.parquet'), a, b, c, d), 9) AS t2, round(pca_q((SELECT pca_merge(m) FROM 'models.parquet'), x), 9) AS q FROM 'rows.parquet' ORDER BY day LIMIT 5",
         "SELECT array_length(pca_reconstruct(m, [1.0, 2.0])) AS d FROM 'models.parquet'",
+        "SELECT round(avg(pca_q((SELECT pca(features, 5) FROM 'wide.npy'), features)), 6) AS q, count(*) AS n FROM 'wide.npy'",
+        "SELECT site, pca_t2((SELECT m FROM 'models.parquet' WHERE site = 'none'), a, b, c, d) AS t2 FROM 'rows.parquet' ORDER BY day LIMIT 2",
+        "SELECT count(*) AS n FROM 'rows.parquet' WHERE a > (SELECT max(pca_mean(m)[1]) FROM 'models.parquet')",
         "SELECT day, round(pca_mean(pca(x, 2) OVER (ORDER BY day ROWS 19 PRECEDING))[1], 9) AS mean FROM 'rows.parquet' ORDER BY day DESC LIMIT 4",
         "SELECT day, round(pca_mean(pca(x, 2) OVER (ORDER BY day))[1], 9) AS mean FROM 'rows.parquet' ORDER BY day DESC LIMIT 4",
         "SELECT pca_count(pca(x, 2) FILTER (WHERE site <> 'west')) AS n FROM 'rows.parquet'",
