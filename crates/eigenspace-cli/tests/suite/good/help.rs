@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::support::Directory;
 
 /// Every command, and the options that its help must explain.
-const OPTIONS: [(&str, &str); 19] = [
+const OPTIONS: [(&str, &str); 20] = [
     ("fit", "--components --output --standardize --uncentered --weight-kind --checkpoint --every --json"),
     ("update", "--components --output --json"),
     ("merge", "--components --output --max-rank --truncation --json"),
@@ -15,6 +15,10 @@ const OPTIONS: [(&str, &str); 19] = [
     ("inspect", "--json --all --components --loadings"),
     ("compare", "--components --within --json"),
     ("plot", "--components --output --axes --row --steps --tiles --shape --confidence --title --missing"),
+    (
+        "explore",
+        "--components --standardize --watch --port --no-open --write --state --bind --allow-host --json --missing",
+    ),
     ("faces train", "--output --resize --pixels --max-rank --json"),
     ("faces recognize", "--resize --matches --output --json"),
     ("faces enroll", "--person --resize --output --json"),
@@ -53,6 +57,7 @@ fn the_help_shows_every_command() {
       inspect      Print a summary of a model: rows, rank, variances and certificate
       compare      Compare two models: angles between their subspaces, variances and means
       plot         Plot a model, or rows projected on it, as SVG or PNG
+      explore      Explore models and rows on a page in the browser
       faces        Recognize faces: train a recognizer, enroll and forget people, and measure accuracy
       data         Fetch example data
       demo         Run a demo on 400 faces: stream, merge, split, recognize and plot
@@ -76,9 +81,10 @@ fn the_help_of_every_command_explains_its_options() {
     let directory = Directory::new();
     for (command, own) in OPTIONS {
         let help = directory.done(&format!("{command} --help"));
-        let input = if ["fit", "update", "project", "reconstruct", "plot"].contains(&command) { INPUT } else { "" };
+        let input =
+            if ["fit", "update", "project", "reconstruct", "plot", "explore"].contains(&command) { INPUT } else { "" };
         // Weights do not change scores, reconstructed rows or plots.
-        let weights = if ["fit", "update"].contains(&command) { "--weights" } else { "" };
+        let weights = if ["fit", "update", "explore"].contains(&command) { "--weights" } else { "" };
         let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
         let recognizer = if ["faces train", "faces recognize"].contains(&command) { RECOGNIZER } else { "" };
         let mut expected: Vec<&str> = [own, input, weights, model, recognizer, "--help --quiet --threads"]
