@@ -26,6 +26,8 @@ pub(crate) enum Error {
     NoExamples {
         directory: PathBuf,
     },
+    /// The tests of the page were to be left out where nobody would notice.
+    NoBrowserTests,
     /// The build of the wheel produced no wheel.
     NoWheel {
         directory: PathBuf,
@@ -58,6 +60,7 @@ impl Error {
                 })
             }
             Self::NoTarget { available, .. } => Some(format!("choose one of: {}", available.join(", "))),
+            Self::NoBrowserTests => Some("unset EIGENSPACE_BROWSER, or name a Chromium or Chrome".into()),
             Self::MissingTool { install, .. } => Some(format!("install it with `{install}`")),
             _ => None,
         }
@@ -72,6 +75,9 @@ impl fmt::Display for Error {
             Self::MissingTool { tool, .. } => write!(f, "cannot find {tool}: it is not installed"),
             Self::NoTarget { word, .. } => write!(f, "invalid target `{word}`"),
             Self::NoExamples { directory } => write!(f, "cannot find examples in `{}`", directory.display()),
+            Self::NoBrowserTests => {
+                write!(f, "EIGENSPACE_BROWSER is `none`, but where CI is set the page must be tested")
+            }
             Self::NoWheel { directory } => write!(f, "cannot find a wheel in `{}`", directory.display()),
             Self::Missing { directory, beginning } => {
                 write!(f, "cannot find `{beginning}…` in `{}`", directory.display())

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod browser;
 mod deny;
 mod engines;
 mod error;
@@ -33,11 +34,12 @@ const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 17] = [
-    ("test", "run every check that a change must pass: lint, deny, rust and python", test),
+const COMMANDS: [Command; 18] = [
+    ("test", "run every check that a change must pass: lint, deny, rust, python and browser", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
     ("python", "build, install and test the Python package, in separate virtual environments", python::check),
+    ("browser", "test the page of `eigenspace explore` in a real browser", browser::check),
     ("engines", "test the Python package on a local Spark cluster; needs Java, downloads 456 MB", engines::check),
     ("orl", "find or fetch the ORL faces and print their directory", orl),
     (
@@ -99,7 +101,8 @@ fn test(runner: &mut Runner) -> Result<(), Error> {
     rust::tests(runner, &faces)?;
     rust::documentation(runner)?;
     rust::examples(runner)?;
-    python::check(runner)
+    python::check(runner)?;
+    browser::check(runner)
 }
 
 fn lint(runner: &mut Runner) -> Result<(), Error> {

@@ -17,6 +17,8 @@ pub(crate) struct Runner {
     pub(crate) arguments: Vec<OsString>,
     /// The names of the steps that passed, and their seconds.
     passed: Vec<(&'static str, u64)>,
+    /// What the last line says besides.
+    remarks: Vec<&'static str>,
     started: Instant,
 }
 
@@ -26,7 +28,13 @@ const LONGEST: usize = 5;
 impl Runner {
     pub(crate) fn new(arguments: Vec<OsString>) -> Self {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: own.parent().unwrap_or(own).to_path_buf(), arguments, passed: Vec::new(), started: Instant::now() }
+        Self {
+            root: own.parent().unwrap_or(own).to_path_buf(),
+            arguments,
+            passed: Vec::new(),
+            remarks: Vec::new(),
+            started: Instant::now(),
+        }
     }
 
     pub(crate) fn target(&self) -> PathBuf {
@@ -50,6 +58,11 @@ impl Runner {
         Ok(())
     }
 
+    /// Adds something that nobody should miss to the last line.
+    pub(crate) fn remark(&mut self, remark: &'static str) {
+        self.remarks.push(remark);
+    }
+
     /// The number of steps, their time, and the steps that took longest.
     pub(crate) fn summary(&self) -> String {
         let (steps, seconds) = (self.passed.len(), self.started.elapsed().as_secs());
@@ -60,7 +73,8 @@ impl Runner {
         let longest: Vec<_> =
             longest.iter().take(LONGEST).map(|(name, seconds)| format!("{name} {seconds} s")).collect();
         let longest = if longest.is_empty() { String::new() } else { format!(" (longest: {})", longest.join(", ")) };
-        format!("passed, {steps} {word} in {seconds} s{longest}")
+        let remarks: String = self.remarks.iter().map(|remark| format!("; {remark}")).collect();
+        format!("passed, {steps} {word} in {seconds} s{longest}{remarks}")
     }
 }
 

@@ -9,6 +9,7 @@ use eigenspace::io::source::{RowBlock, RowSource, Values};
 use eigenspace::{EigenspaceModel, FitOptions, Metadata, Missing};
 use serde_json::json;
 
+use crate::advice;
 use crate::explore::events::Happened;
 use crate::explore::reply;
 use crate::explore::session::{Data, Session, Stage};
@@ -78,7 +79,10 @@ fn read(session: &Session, data: &Data, source: Box<dyn RowSource>, fit: Option<
     }
     let Some(stream) = stream else { return Ok(()) };
     if stream.count() == 0 {
-        return Err(Failure::NoRows.into());
+        let input = format!("`{}` has", data.name);
+        let skipped = Failure::AllLeftOut { reason: format!("{input} no complete rows"), skips: true };
+        let empty = Failure::NoRows { input, hint: advice::EMPTY_FILE };
+        return Err(if left_out > 0 { skipped } else { empty }.into());
     }
     data.set(Stage::Fitting);
     let progress = json!({ "what": "fitting", "done": data.store.rows(), "total": data.store.rows() });

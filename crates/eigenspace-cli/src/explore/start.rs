@@ -9,6 +9,7 @@ use eigenspace::internal::AtomicFile;
 use eigenspace::{Components, FitOptions, Missing};
 use serde_json::json;
 
+use crate::advice;
 use crate::args::Input;
 use crate::explore::faces::{self, FaceDesk};
 use crate::explore::load::{self, Fit, stem};
@@ -136,7 +137,7 @@ fn open_rows(plan: &Plan, shelf: &Shelf) -> anyhow::Result<Option<Loading>> {
     let store = Arc::new(RowStore::new(columns)?);
     let data = Data { name, store, total: source.rows(), stage: Stage::Reading.into() };
     if source.columns().count == 0 {
-        return Err(Failure::NoRows.into());
+        return Err(Failure::NoRows { input: format!("`{}` has", data.name), hint: advice::EMPTY_FILE }.into());
     }
     Ok(Some(Loading { data: Arc::new(data), source, fit }))
 }
