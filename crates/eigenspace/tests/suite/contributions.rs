@@ -18,15 +18,15 @@ fn rows(random: &mut Random, n: usize, features: usize) -> Array2<f64> {
 
 /// e, V and λ (ddof = 1) of raw or standardized rows, by loops and plane rotations that share no code with the library.
 fn by_hand(fitted: &Array2<f64>, row: &[f64], standardize: bool) -> (Vec<f64>, Array2<f64>, Vec<f64>) {
-    let (n, features) = fitted.dim();
+    let n = fitted.nrows();
     let mut scaled = fitted.clone();
     let mut centered = Vec::new();
-    for j in 0..features {
+    for (j, x) in row.iter().enumerate() {
         let mean = fitted.column(j).iter().sum::<f64>() / n as f64;
         let variance = fitted.column(j).iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
         let scale = if standardize { 1.0 / variance.sqrt() } else { 1.0 };
         scaled.column_mut(j).mapv_inplace(|x| (x - mean) * scale);
-        centered.push((row[j] - mean) * scale);
+        centered.push((x - mean) * scale);
     }
     let truth = oracle(scaled.view());
     let variances = truth.eigenvalues.iter().map(|value| value / (n as f64 - 1.0)).collect();
