@@ -160,7 +160,7 @@ fn bad_sparse_rows_are_named() {
     );
     assert_eq!(
         words(SparseRows::new(3, &[0, 1], &[3], &[1.0])),
-        "row 0: column 3 is out of range, the rows have 3 columns"
+        "row 0: column 3 is out of range; the rows have 3 columns"
     );
     assert!(SparseRows::new(3, &[], &[], &[]).is_err());
     let (offsets, indices, values) = ([0, 1, 2], [0, 2], [1.0, f64::NAN]);

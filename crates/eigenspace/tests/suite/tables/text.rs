@@ -175,7 +175,8 @@ fn what_is_not_read_may_hold_anything() {
 fn a_row_of_another_width_is_told_with_its_line() {
     let directory = directory();
     let path = written(directory.path(), "ragged.csv", "x,y\n1,2\n3,4,5\n");
-    let expected = "line 3 has 3 columns, expected 2\nall rows must have 2 columns, like the first";
+    let expected = "line 3 has 3 columns, expected 2\n\
+                    all rows must have 2 columns, like the first; put cells that contain the delimiter in quotation marks";
     assert_eq!(refusal(&path, &plain()), expected);
     let skipped = read_after(&[&path], &plain(), 2, 5).expect_err("skipped rows are looked at too");
     assert_eq!(told(&skipped), expected);
