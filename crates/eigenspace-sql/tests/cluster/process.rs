@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::reference::{D, site};
 
 /// Nothing takes longer than this, even on a busy machine.
-pub(crate) const LONGEST: Duration = Duration::from_secs(180);
+pub(crate) const LONGEST: Duration = Duration::from_secs(300);
 
 /// One cluster at a time: there may be only two cores.
 static TURN: Mutex<()> = Mutex::new(());
