@@ -276,7 +276,7 @@ impl Turn {
 
     /// Directions and singular values of F = U A.
     pub(crate) fn decomposed(self, mut f: Array2<f64>, q: ArrayView1<'_, f64>) -> Decomposed {
-        let Self { u, scales, largest, beyond, mut rounding } = self;
+        let Self { u, scales, largest, beyond, rounding } = self;
         let (keep, rows) = u.dim();
         // Rows of F that are only rounding have no direction. This is decided by their cells, not by λ: below √ε s₁, the
         // eigenvectors of A Aᵀ mix weak directions with empty ones, and each row may contain a part of a weak direction.
@@ -288,12 +288,7 @@ impl Turn {
             let doubtful: Vec<usize> = (0..keep).filter(|&i| lengths[i] <= weak).collect();
             let mut some = f.select(Axis(0), &doubtful);
             some.rows_mut().into_iter().zip(&doubtful).for_each(|(mut row, &i)| row *= scales[i]);
-            let mut real: Vec<usize> =
-                significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
-            if let Some(removed) = only_parts_of_others(&f, &squares, &scales, &real, rounding.columns / 8.0, q, rows) {
-                rounding.columns += 2.0 * removed;
-                real.clear();
-            }
+            let real: Vec<usize> = significant_rows(some.view(), q, rows).into_iter().map(|i| doubtful[i]).collect();
             (0..keep).filter(|i| lengths[*i] > weak || real.contains(i)).collect()
         };
         keep_rows(&mut f, &significant_rows);
@@ -341,34 +336,6 @@ impl Turn {
     }
 }
 
-/// Whether some rows of F consist of small parts of the others and of rounding: F_i = Σ_j θ_ij F_j + rounding, which is how an
-/// eigenvector of A Aᵀ for the eigenvalue zero turns A, if the smallest other eigenvalue is small. Without these rows,
-/// FᵀF lacks at most Σ θ² of itself, which is returned if it is at most `most`.
-fn only_parts_of_others(
-    f: &Array2<f64>,
-    squares: &Array2<f64>,
-    scales: &Array1<f64>,
-    which: &[usize],
-    most: f64,
-    q: ArrayView1<'_, f64>,
-    rows: usize,
-) -> Option<f64> {
-    if which.is_empty() {
-        return None;
-    }
-    // Rows of f are those of F divided by `scales`.
-    let share = |i: usize, j: usize| if which.contains(&j) { 0.0 } else { squares[[i, j]] / squares[[j, j]] };
-    let shares = Array2::from_shape_fn((which.len(), f.nrows()), |(i, j)| share(which[i], j));
-    let theta = |((i, j), share): ((usize, usize), &f64)| share * scales[which[i]] / scales[j];
-    let removed: f64 = shares.indexed_iter().map(theta).map(|theta| theta * theta).sum();
-    if !removed.is_finite() || removed > most {
-        return None;
-    }
-    let mut rest = f.select(Axis(0), which) - linalg::rotate(shares.view(), f.view());
-    rest.rows_mut().into_iter().zip(which).for_each(|(mut row, &i)| row *= scales[i]);
-    significant_rows(rest.view(), q, rows).is_empty().then_some(removed)
-}
-
 /// Keeps only these rows, in order, without copying the others.
 fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
     for (to, &from) in rows.iter().enumerate().filter(|(to, from)| to != *from) {
@@ -387,53 +354,4 @@ fn amplification(f: ArrayView2<'_, f64>, norms: &Array1<f64>, largest: f64, q: A
         row.iter().zip(&reciprocals).fold(0.0_f64, |worst, (x, spread)| worst.max(x.abs() * spread)) / norm
     };
     each.map(worst).reduce(|| 0.0, f64::max)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Three directions, and a row with this much of the last of them and `rest` in a feature of its own.
-    fn parts(of_last: f64, rest: f64) -> Option<f64> {
-        let f = Array2::from_shape_vec(
-            (4, 5),
-            vec![
-                1.0,
-                0.0,
-                0.0,
-                0.0,
-                0.0, //
-                0.0,
-                1.0,
-                0.0,
-                0.0,
-                0.0, //
-                0.0,
-                0.0,
-                0.6,
-                0.8,
-                0.0, //
-                0.0,
-                0.0,
-                0.6 * of_last,
-                0.8 * of_last,
-                rest,
-            ],
-        );
-        let f = f.expect("20 cells");
-        let scales = Array1::from(vec![1e3, 1.0, 1e-3, 1e-3]);
-        let q = Array1::from(vec![1e6, 1.0, 0.36e-6, 0.64e-6, 1e-12]);
-        only_parts_of_others(&f, &linalg::gram(f.view()), &scales, &[3], 1e-14, q.view(), 4)
-    }
-
-    #[test]
-    fn a_row_of_parts_of_others_is_told_from_a_weak_direction() {
-        let removed = parts(1e-8, 0.0).expect("nothing but a part of the third row");
-        assert!((removed - 1e-16).abs() < 1e-28, "{removed:e}");
-        // 1e-9 of a feature whose scatter is 1e-12 is a direction; 1e-25 of it is rounding.
-        assert_eq!(parts(1e-8, 1e-6), None);
-        assert!(parts(1e-8, 1e-22).is_some());
-        // So much of another row cannot be left out.
-        assert_eq!(parts(1e-6, 0.0), None);
-    }
 }
