@@ -50,7 +50,7 @@ enum Request {
 }
 
 impl FaceDesk {
-    /// A desk for a recognizer, and the thread that answers; it starts with [`FaceDesk::open`].
+    /// A desk for a recognizer, and the worker that answers its requests; call [`Clerk::work`] on a thread of its own.
     pub(super) fn new(model: u64, recognizer: Recognizer) -> (Self, Clerk) {
         let file = Arc::new(recognizer);
         let (sender, requests) = channel();
