@@ -181,7 +181,7 @@ fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Option<(Array1<f64>, Arr
     evd::tridiagonal_self_adjoint_evd(
         DiagRef::from_slice(t.diagonal),
         DiagRef::from_slice(&off_diagonal),
-        DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
+        DiagMut::from_slice_mut(values.as_slice_mut().expect("a new array is contiguous")),
         Some(vectors.view_mut().reversed_axes().into_faer()),
         par,
         MemStack::new(&mut MemBuffer::new(scratch)),

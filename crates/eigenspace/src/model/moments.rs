@@ -130,6 +130,7 @@ impl Absorbed {
     pub(crate) fn side_by_side(parts: Vec<Self>) -> Self {
         let all = |values: fn(&Self) -> &Array1<f64>| {
             let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
+            // It fails only if there are no parts, which have no features.
             concatenate(Axis(0), &views).unwrap_or_default()
         };
         let (mean, mean_low) = (all(|part| &part.moments.mean), all(|part| &part.moments.mean_low));

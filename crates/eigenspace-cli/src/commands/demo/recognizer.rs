@@ -106,7 +106,7 @@ pub(super) fn show(faces: &Faces, directory: &Path) -> anyhow::Result<Shown> {
         shares.join(", ")
     );
 
-    let person = learned.people.last().cloned().unwrap_or_default();
+    let person = learned.people.last().expect("the demo has faces").clone();
     let others = learned.without(&person);
     let theirs: Vec<usize> = (0..learned.people.len()).filter(|i| !others.contains(i)).collect();
     let forgetting = if others.is_empty() {

@@ -139,7 +139,7 @@ impl Evaluate {
                 described.push(self.run_one(&read, protocol, &splits, &settings)?);
             }
         }
-        let (directory, split) = (self.output.as_deref(), first.unwrap_or_default());
+        let (directory, split) = (self.output.as_deref(), first.expect("there is at least one protocol"));
         let compression = match self.compression {
             true => quality::compression(&read, &split, directory, self.json)?,
             false => Value::Null,

@@ -172,7 +172,7 @@ impl Text {
             rows.values.push(self.number(column)?);
         }
         if let (Some(column), Some(labels)) = (self.choice.label, &mut rows.labels) {
-            let cell = self.lines.record.get(column).unwrap_or_default();
+            let cell = self.cell(column);
             labels.push(self.lines.utf8(cell.trim_ascii())?.to_owned());
         }
         if let (Some(column), Some(weights)) = (self.choice.weight, &mut rows.weights) {
@@ -182,9 +182,14 @@ impl Text {
         Ok(())
     }
 
+    /// The cell in a column of the record.
+    fn cell(&self, column: usize) -> &[u8] {
+        self.lines.record.get(column).expect("the width of the record was checked")
+    }
+
     /// The number in a column of the record.
     fn number(&self, column: usize) -> Result<f64, Error> {
-        self.notation.number(self.lines.record.get(column).unwrap_or_default()).map_err(|problem| match problem {
+        self.notation.number(self.cell(column)).map_err(|problem| match problem {
             NoNumber::Encoding => self.lines.encoding(),
             NoNumber::Text(text) => {
                 let (line, column, requested) = (self.lines.line(), self.name(column), self.requested);
