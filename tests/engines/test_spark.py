@@ -118,13 +118,13 @@ def test_scores_are_those_of_one_machine(spark):
     assert scored.columns == [*frame.columns, "scores"]
     found = scored.toPandas()
     scores = np.stack(found["scores"])
-    assert np.allclose(scores, model.transform(found[NAMES])[:, :2], rtol=0, atol=1e-12)
+    assert np.allclose(scores, model.project(found[NAMES])[:, :2], rtol=0, atol=1e-12)
     check_scores(scores, X - X.mean(axis=0), np.ones(3000))
     assert list(found["site"]) == list(SITES)
     arrays = eigenspace.spark.transform(
         model, frame_of(spark, lists(X), 3), features="x", output="z"
     )
-    assert np.allclose(np.stack(arrays.toPandas()["z"]), model.transform(X), rtol=0, atol=1e-12)
+    assert np.allclose(np.stack(arrays.toPandas()["z"]), model.project(X), rtol=0, atol=1e-12)
     empty = eigenspace.spark.transform(model, frame.where(F.col("c0") > 1e9))
     assert empty.collect() == []
 

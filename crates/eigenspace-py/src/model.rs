@@ -310,7 +310,7 @@ impl Model {
     }
 
     /// All singular values that are kept.
-    fn singular_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn all_singular_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.inner.all_singular_values().to_pyarray(py)
     }
 

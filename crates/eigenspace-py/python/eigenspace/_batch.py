@@ -175,7 +175,7 @@ class PCA(Estimator):
         if self.standardize:
             model = NativeView(model, standardize=True).model()
         variances = np.zeros(features)
-        variances[: model.rank] = model.singular_values() ** 2 / (model.weight - 1)
+        variances[: model.rank] = model.all_singular_values() ** 2 / (model.weight - 1)
         return dimension(variances, model.weight)
 
     def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:

@@ -220,7 +220,12 @@ class EigenspaceModel:
     @property
     def singular_values(self) -> Floats:
         """The singular values of the centered rows along the components."""
-        return self._core.singular_values()[: self.n_components]
+        return self._core.all_singular_values()[: self.n_components]
+
+    @property
+    def all_singular_values(self) -> Floats:
+        """The singular values along all directions kept."""
+        return self._core.all_singular_values()
 
     @property
     def feature_scatter(self) -> Floats:
@@ -302,7 +307,7 @@ class EigenspaceModel:
         """Return the largest entry of ``abs(V @ V.T - I)``, where V holds the directions."""
         return interruptibly(self._core.orthogonality_loss, self.rank**2 * self.n_features)
 
-    def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
+    def project(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Return the scores of rows, in the precision of the rows."""
         X, whiten = self._rows(X), truth_of(whiten, "whiten")
         view = View(self._core, standardize=False)
@@ -312,12 +317,12 @@ class EigenspaceModel:
             scores[start:end] = interruptibly(partial(view.project, rows, whiten, first=start), cost)
         return scores
 
-    def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
+    def reconstruct(self, scores: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Reconstruct rows from their scores along all components, or along the leading ones."""
-        Z, whiten = array_of(coordinates, "the array of scores"), truth_of(whiten, "whiten")
+        Z, whiten = array_of(scores, "the array of scores"), truth_of(whiten, "whiten")
         if whiten and Z.shape[1] > self.n_components:
             have = f"the scores have {Z.shape[1]} columns, but the model has {self.n_components} components"
-            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
+            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by project")
         view = View(self._core, standardize=False)
         return reconstructed(partial(view.reconstruct, whiten=whiten), Z, self.n_features)
 
