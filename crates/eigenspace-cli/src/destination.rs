@@ -1,7 +1,7 @@
 //! The file that a command writes, which may also be one of its inputs.
 //!
 //! A file that is read and written back is locked from before it is read until it is written. Two commands that change the
-//! same file at the same time therefore take turns, and the file has both changes afterwards.
+//! same file at the same time therefore take turns, and the file has both changes afterward.
 
 use std::path::{Path, PathBuf};
 

@@ -107,7 +107,7 @@ impl Model {
         Ok(compute(py, cells, || options.fit(block)?.with_metadata(metadata))?.into())
     }
 
-    /// Whether batch PCA computes so many directions iteratively.
+    /// Whether batch PCA computes this many directions iteratively.
     #[staticmethod]
     fn iterates(rows: usize, features: usize, rank: usize, sparse: bool) -> bool {
         eigenspace::internal::is_iterative(rows, features, rank, sparse)

@@ -109,7 +109,7 @@ pub(crate) fn open<'a, T>(
     Ok((file, header))
 }
 
-/// The moments of rows of so many features.
+/// The moments of rows of this many features.
 pub(crate) fn moments_of(
     file: &SafeTensors<'_>,
     features: usize,
@@ -129,7 +129,7 @@ pub(crate) fn moments_of(
     })
 }
 
-/// The bound of a model of so many features.
+/// The bound of a model of this many features.
 pub(crate) fn bound_of(file: &SafeTensors<'_>, features: usize) -> Result<Bound, FormatError> {
     let limits = |name: &'static str| floats_of(file, name, &[features], true).map(Array1::from);
     Ok(Bound {

@@ -1,4 +1,4 @@
-//! Estimates of the missing cells of a row, from what a model knows.
+//! Estimates the missing cells of a row from a model.
 //!
 //! | symbol | in the code | |
 //! |---|---|---|

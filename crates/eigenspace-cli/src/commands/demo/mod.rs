@@ -25,7 +25,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     faces: Option<PathBuf>,
 
-    /// Use generated faces, which needs no network.
+    /// Use generated faces, without a network connection.
     #[arg(long, conflicts_with = "faces")]
     synthetic: bool,
 }

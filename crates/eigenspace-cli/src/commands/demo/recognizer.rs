@@ -126,7 +126,7 @@ pub(super) fn show(faces: &Faces, directory: &Path) -> anyhow::Result<Shown> {
         let k = without.model().n_components();
         let same = |a: bool| if a { "makes the same decisions" } else { "makes other decisions" };
         format!(
-            "{person} is forgotten in {}, without the images of anybody. The remaining recognizer {} as one that was trained \
+            "{person} is forgotten in {}, without any images. The remaining recognizer {} as one that was trained \
              without {person}, and its components are {:.0e} away from those of that one. After {person} is enrolled again in {}, \
              the recognizer {} as before.",
             milliseconds(forgot),

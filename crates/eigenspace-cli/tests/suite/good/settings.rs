@@ -142,8 +142,7 @@ fn every_rule_of_truncation_keeps_what_it_promises() {
         assert!(ranks.contains(&kept), "{rule} keeps {kept}");
         // No rule may lose track of the whole, and none may be off by more than it says.
         near(&[found["total_variance"].as_f64().unwrap()], &[total], 1e-12);
-        for (bounds, value) in found["certificate"]["eigenvalue_bounds"].as_array().unwrap().iter().zip(&values)
-        {
+        for (bounds, value) in found["certificate"]["eigenvalue_bounds"].as_array().unwrap().iter().zip(&values) {
             let bounds = numbers(bounds);
             assert!(
                 bounds[0] <= 1099.0 * value + 1e-9 && 1099.0 * value <= bounds[1] + 1e-9,

@@ -95,7 +95,7 @@ impl Origin {
         Self { path: Arc::new(path.into()), first, lines: None, names: None }
     }
 
-    /// An error about a row of the block, told with the place in the source where that row is.
+    /// An error about a row of the block, with the place of that row in the source.
     pub fn locate(&self, error: crate::Error, columns: &Columns) -> Error {
         let problem = match error {
             crate::Error::NonFinite { row, column, value } if value.is_nan() => {
@@ -135,7 +135,7 @@ pub struct Columns {
     pub numbers: Vec<usize>,
     /// The shape of the image that a row holds, where it holds one.
     pub image: Option<ImageShape>,
-    /// What the reader left out, for whoever should be told.
+    /// What the reader left out, for the user.
     pub notices: Vec<Notice>,
 }
 
