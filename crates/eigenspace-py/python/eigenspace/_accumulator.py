@@ -108,7 +108,7 @@ class Accumulator:
 
     @property
     def metadata(self) -> Metadata:
-        """What is known of the rows beside their numbers."""
+        """What is known about the rows besides their values."""
         return self._core.metadata
 
     def absorb(self, X: Any, weights: Any = None) -> Accumulator:

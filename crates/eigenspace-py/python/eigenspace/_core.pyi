@@ -89,7 +89,7 @@ class Certificate:
 
 @final
 class Metadata:
-    """What is known of the rows of a model beside their numbers."""
+    """What is known about the rows of a model besides their values."""
 
     def __new__(
         cls,

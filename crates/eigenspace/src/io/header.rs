@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) components: Components,
     pub(crate) weights: WeightKind,
     pub(crate) metadata: Metadata,
-    /// What a recognizer keeps beside its tensors.
+    /// What a recognizer stores in addition to its tensors.
     pub(crate) faces: Option<Value>,
 }
 

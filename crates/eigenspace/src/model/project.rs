@@ -164,7 +164,7 @@ impl<'a> Rows<'a> for Block<'a> {
 }
 
 impl EigenspaceModel {
-    /// The k coordinates of each row.
+    /// The k scores of each row.
     pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         rows.scores(&Projection {
             moments: &self.moments,
@@ -180,7 +180,7 @@ impl EigenspaceModel {
         self.mean().dot(&self.mean()) * self.weight() <= MAX_NEAR_MEAN_RATIO * self.moments.total()
     }
 
-    /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
+    /// The scores divided by their standard deviation (ddof = 1), so that each has variance 1
     /// over the rows of the model.
     pub fn whiten<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         let deviations = self.deviations()?;

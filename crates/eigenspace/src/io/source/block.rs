@@ -121,7 +121,7 @@ impl Origin {
     }
 }
 
-/// What is known of the columns of a source.
+/// What is known about the columns of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Columns {

@@ -39,7 +39,7 @@ pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<
 #[derive(Default)]
 struct Found {
     files: Vec<PathBuf>,
-    /// Names of `.txt` files beside tables or arrays.
+    /// Names of `.txt` files next to tables or arrays.
     notes: Vec<String>,
     /// Directories with tables or arrays, in which images are left out.
     tables: Vec<PathBuf>,
