@@ -12,7 +12,7 @@ use crate::certificate::Certificate;
 use crate::compute::compute;
 use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
-use crate::options::{self, Settings, Shown};
+use crate::options::{self, ComponentsArgument, Settings};
 use crate::rows::{Rows, checked, matrix, weights};
 
 /// Vectors that an iterative fit holds at a time, about.
@@ -230,7 +230,7 @@ impl Model {
 
     /// Change the number of components.
     #[pyo3(signature = (components))]
-    fn with_components(&self, py: Python<'_>, components: Option<Shown>) -> PyResult<Self> {
+    fn with_components(&self, py: Python<'_>, components: Option<ComponentsArgument>) -> PyResult<Self> {
         let components = options::components(components);
         Ok(compute(py, memory::model(&self.inner), || self.inner.with_components(components))?.into())
     }

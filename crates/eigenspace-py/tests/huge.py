@@ -3,14 +3,13 @@
 Run by test_odd_huge.py, which detects processes that are killed by a signal or that hang.
 """
 
-import os
 import resource
 import signal
-import sys
 import traceback
 
 import numpy as np
 import scipy.sparse as sp
+from children import run_each
 from odd import before, fitted, model, portrait
 
 from eigenspace import PCA, EigenspaceModel, IncrementalPCA, principal_angles, reconstruction_error
@@ -133,10 +132,4 @@ def run(name):
 
 
 if __name__ == "__main__":
-    for case in sys.argv[1:] or CASES:
-        print(f"{case}\t", end="", flush=True)
-        child = os.fork()
-        if child == 0:
-            os._exit(run(case))
-        _, status = os.waitpid(child, 0)
-        print(f"\t{os.waitstatus_to_exitcode(status)}\n", flush=True)
+    run_each(CASES, run)

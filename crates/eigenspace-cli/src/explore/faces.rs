@@ -50,7 +50,7 @@ enum Request {
 }
 
 impl FaceDesk {
-    /// A desk for a recognizer, and the thread that answers; it starts with [`FaceDesk::open`].
+    /// A desk for a recognizer, and the thread that answers; it starts with [`Clerk::work`].
     pub(super) fn new(model: u64, recognizer: Recognizer) -> (Self, Clerk) {
         let file = Arc::new(recognizer);
         let (sender, requests) = channel();

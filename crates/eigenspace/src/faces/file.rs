@@ -24,8 +24,9 @@ use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 
 use crate::faces::error::Error;
-use crate::faces::options::{FaceOptions, Pixels};
+use crate::faces::options::FaceOptions;
 use crate::faces::recognizer::{Enrolled, Recognizer};
+use crate::faces::settings::Pixels;
 use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
