@@ -10,7 +10,8 @@ use crate::io::source::{Notice, Place, SourceError};
 use crate::model::metadata::{ImageShape, Metadata};
 use crate::rows::block::Block;
 
-/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64.
+/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64. There will be no other
+/// variants, so a `match` can be complete.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Rows of 32-bit floats.
