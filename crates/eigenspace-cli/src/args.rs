@@ -140,7 +140,7 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Number of directions kept from block to block, or `all`. By default 2 k + 32 if -k is a number and there is no
+    /// Number of directions kept from block to block, or `all`. By default 2k+32 if -k is a number and there is no
     /// --truncation, otherwise `all`. Has no effect on the scatter engine.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,

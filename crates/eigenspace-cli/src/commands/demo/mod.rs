@@ -17,7 +17,7 @@ use crate::output;
 /// Run a demo on 400 faces: stream, merge, split, recognize and plot.
 #[derive(Args)]
 pub(crate) struct Demo {
-    /// Directory to write plots, models and a web page to.
+    /// Directory for plots, models and a web page.
     #[arg(short, long, value_name = "DIR", default_value = "demo", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 

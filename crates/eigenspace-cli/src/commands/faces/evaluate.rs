@@ -82,7 +82,7 @@ pub(crate) struct Evaluate {
     #[arg(long)]
     compression: bool,
 
-    /// Also measure denoising of noise with this deviation in gray values; 25 if no value is given.
+    /// Also measure how well noise is removed; its deviation in gray values is 25 if no value is given.
     #[arg(long, value_name = "DEVIATION", num_args = 0..=1, default_missing_value = "25", value_parser = numbers::number)]
     denoising: Option<f64>,
 
