@@ -25,7 +25,7 @@ def _setting(quick: bool):
 
 def uncentered(quick: bool) -> Case:
     from eigenspace._core import Stream
-    from eigenspace._model import settings
+    from eigenspace._settings import settings
     from gensim.matutils import Sparse2Corpus
     from gensim.models import LsiModel
     from sklearn.decomposition import TruncatedSVD

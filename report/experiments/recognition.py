@@ -36,17 +36,14 @@ def outcome(rows, people, known):
     merged = (halves[0] + halves[1]).with_components(max(KS))
     batch = decomposition.PCA(max(KS), svd_solver="full").fit(rows[known])
     accuracy = {}
-    for name, transform in (
-        ("stream", stream.transform),
-        ("merged", merged.transform),
-        ("batch", batch.transform),
-    ):
-        old, new = transform(rows[known]), transform(rows[~known])
+    projections = {"stream": stream.transform, "merged": merged.project, "batch": batch.transform}
+    for name, project in projections.items():
+        old, new = project(rows[known]), project(rows[~known])
         accuracy[name] = {str(k): recognized(old[:, :k], new[:, :k], people, known) for k in KS}
     accuracy["pixels"] = recognized(rows[known], rows[~known], people, known)
     named = [
-        names(of.transform(rows[known])[:, :SHOWN], of.transform(rows[~known])[:, :SHOWN], people[known])
-        for of in (stream, merged, batch)
+        names(project(rows[known])[:, :SHOWN], project(rows[~known])[:, :SHOWN], people[known])
+        for project in projections.values()
     ]
     accuracy["agree"] = bool((named[0] == named[1]).all() and (named[0] == named[2]).all())
     return accuracy

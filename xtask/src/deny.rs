@@ -26,5 +26,5 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
 }
 
 fn step() -> Step {
-    cargo("deny", &["deny", "check"]).advice("check the rules in deny.toml; `advisories` needs a network")
+    cargo("deny", &["deny", "check"]).advice("check the rules in deny.toml; `advisories` needs a network connection")
 }

@@ -26,7 +26,7 @@ pub(crate) enum Error {
     NoExamples {
         directory: PathBuf,
     },
-    /// The tests of the page were to be left out where nobody would notice.
+    /// The tests of the page would be left out in CI, without anyone noticing.
     NoBrowserTests,
     /// The build of the wheel produced no wheel.
     NoWheel {

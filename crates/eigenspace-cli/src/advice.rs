@@ -32,7 +32,7 @@ fn on_faces(error: &faces::Error) -> Option<String> {
         faces::Error::Model(error) => on_a_model(error),
         faces::Error::File(error) => on_a_file(error),
         faces::Error::Dropped { .. } => Some(
-            "train again on the remaining images; without --max-rank nothing is dropped, and anybody can be forgotten"
+            "train again on the remaining images; without --max-rank nothing is dropped, and any person can be forgotten"
                 .into(),
         ),
         faces::Error::TooFewImages { .. } => error.hint().map(|hint| hint.replace("the protocol ", "--protocol ")),

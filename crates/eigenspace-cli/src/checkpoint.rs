@@ -65,11 +65,13 @@ impl Checkpoint {
             other => anyhow::Error::from(other)
                 .context(format!("cannot resume from the checkpoint `{}`", self.path.display())),
         })?;
-        let note: Value = serde_json::from_str(&note).unwrap_or_default();
+        // A program that uses the library can write other notes.
+        let foreign = || Failure::NotACheckpoint { path: self.path.clone() };
+        let note: Value = serde_json::from_str(&note).map_err(|_| foreign())?;
         if let Some(what) = difference(&note["input"], &self.input) {
             return Err(Failure::OtherInput { path: self.path.clone(), what }.into());
         }
-        let rows = note["rows"].as_u64().unwrap_or_default();
+        let rows = note["rows"].as_u64().ok_or_else(foreign)?;
         self.written = rows;
         Ok(Some((stream, rows)))
     }

@@ -1,14 +1,15 @@
 //! The file that a command writes, which may also be one of its inputs.
 //!
 //! A file that is read and written back is locked from before it is read until it is written. Two commands that change the
-//! same file at the same time therefore take turns, and the file has both changes afterwards.
+//! same file at the same time therefore take turns, and the file has both changes afterward.
 
 use std::path::{Path, PathBuf};
 
 use eigenspace::internal::{AtomicFile, FileEdit};
 use eigenspace::io::Error;
 
-use crate::output;
+use crate::args::Input;
+use crate::{applicable, output, rows};
 
 /// A file to write, locked if it is also read.
 pub(crate) struct Destination {
@@ -35,6 +36,16 @@ impl Destination {
             None => AtomicFile::write(&self.path, bytes),
         }
     }
+}
+
+/// Checks the file to which rows are written, before the work starts: it must be able to hold labels if there are any, and it
+/// must not be one of the files that the command reads. Removes what a killed command has left of it.
+pub(crate) fn check_rows(output: &Path, data: &[PathBuf], model: &Path, input: &Input) -> anyhow::Result<()> {
+    applicable::check_output(output, input)?;
+    rows::spare(data, output)?;
+    rows::spare(&[model.to_owned()], output)?;
+    AtomicFile::sweep(output);
+    Ok(())
 }
 
 fn lock(path: &Path) -> Result<FileEdit, Error> {

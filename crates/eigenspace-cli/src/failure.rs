@@ -85,7 +85,7 @@ pub(crate) enum Failure {
     NoNames,
     #[error("cannot draw this plot: it needs rows as well as a model")]
     NoData,
-    #[error("cannot standardize here: a model says itself whether it is standardized")]
+    #[error("cannot use --standardize with a model: the model already stores this setting")]
     StandardizeModel,
     #[error("cannot read standard input twice: it is named as rows and with --watch")]
     InputTwice,

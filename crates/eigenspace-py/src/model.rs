@@ -12,7 +12,7 @@ use crate::certificate::Certificate;
 use crate::compute::compute;
 use crate::memory::{self, affordable, decomposition};
 use crate::metadata::Metadata;
-use crate::options::{self, Settings, Shown};
+use crate::options::{self, ComponentsArgument, Settings};
 use crate::rows::{Rows, checked, matrix, weights};
 
 /// Vectors that an iterative fit holds at a time, about.
@@ -107,7 +107,7 @@ impl Model {
         Ok(compute(py, cells, || options.fit(block)?.with_metadata(metadata))?.into())
     }
 
-    /// Whether batch PCA computes so many directions iteratively.
+    /// Whether batch PCA computes this many directions iteratively.
     #[staticmethod]
     fn iterates(rows: usize, features: usize, rank: usize, sparse: bool) -> bool {
         eigenspace::internal::is_iterative(rows, features, rank, sparse)
@@ -230,7 +230,7 @@ impl Model {
 
     /// Change the number of components.
     #[pyo3(signature = (components))]
-    fn with_components(&self, py: Python<'_>, components: Option<Shown>) -> PyResult<Self> {
+    fn with_components(&self, py: Python<'_>, components: Option<ComponentsArgument>) -> PyResult<Self> {
         let components = options::components(components);
         Ok(compute(py, memory::model(&self.inner), || self.inner.with_components(components))?.into())
     }
@@ -310,7 +310,7 @@ impl Model {
     }
 
     /// All singular values that are kept.
-    fn singular_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn all_singular_values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.inner.all_singular_values().to_pyarray(py)
     }
 

@@ -34,18 +34,18 @@ pub(crate) fn whole_or(number: &Bound<'_, PyAny>, name: &str, hint: &str) -> PyR
 
 /// A number of components, or an explained variance ratio to reach.
 #[derive(Clone, Copy, FromPyObject)]
-pub(crate) enum Shown {
+pub(crate) enum ComponentsArgument {
     #[pyo3(annotation = "int")]
     Number(usize),
     #[pyo3(annotation = "float")]
     Share(f64),
 }
 
-pub(crate) fn components(shown: Option<Shown>) -> Components {
-    match shown {
+pub(crate) fn components(argument: Option<ComponentsArgument>) -> Components {
+    match argument {
         None => Components::All,
-        Some(Shown::Number(number)) => Components::Number(number),
-        Some(Shown::Share(share)) => Components::Share(share),
+        Some(ComponentsArgument::Number(number)) => Components::Number(number),
+        Some(ComponentsArgument::Share(share)) => Components::Share(share),
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn truncation(py: Python<'_>, rule: &str) -> PyResult<Truncation> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
-    components: Option<Shown>,
+    components: Option<ComponentsArgument>,
     max_rank: Option<usize>,
     truncation: String,
     engine: String,

@@ -3,14 +3,13 @@
 Run by test_odd_huge.py, which detects processes that are killed by a signal or that hang.
 """
 
-import os
 import resource
 import signal
-import sys
 import traceback
 
 import numpy as np
 import scipy.sparse as sp
+from children import run_each
 from odd import before, fitted, model, portrait
 
 from eigenspace import PCA, EigenspaceModel, IncrementalPCA, principal_angles, reconstruction_error
@@ -45,9 +44,9 @@ CASES = {
     "model updated by 3 GiB": lambda: model(4).update(tall(10**8)),
     "rows removed": lambda: model(4).remove(tall(10**12)),
     "rows removed, 3 GiB": lambda: model(4).remove(tall(10**8)),
-    "model transform": lambda: model(4).transform(tall(10**12)),
-    "model inverse_transform": lambda: model(4).inverse_transform(tall(10**12)),
-    "model inverse_transform whitened": lambda: model(4).inverse_transform(tall(10**12), whiten=True),
+    "model project": lambda: model(4).project(tall(10**12)),
+    "model reconstruct": lambda: model(4).reconstruct(tall(10**12)),
+    "model reconstruct whitened": lambda: model(4).reconstruct(tall(10**12), whiten=True),
     "hotelling": lambda: model(4).hotelling(tall(10**12)),
     "squared_distance": lambda: model(4).squared_distance(tall(10**12)),
     "fill_missing": lambda: model(4).fill_missing(tall(10**12)),
@@ -133,10 +132,4 @@ def run(name):
 
 
 if __name__ == "__main__":
-    for case in sys.argv[1:] or CASES:
-        print(f"{case}\t", end="", flush=True)
-        child = os.fork()
-        if child == 0:
-            os._exit(run(case))
-        _, status = os.waitpid(child, 0)
-        print(f"\t{os.waitstatus_to_exitcode(status)}\n", flush=True)
+    run_each(CASES, run)

@@ -7,12 +7,12 @@ thread is alive, and the exception must come from the code that waits for it.
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 import traceback
 
 import numpy as np
+from children import run_each
 
 from eigenspace import PCA, EigenspaceModel, IncrementalPCA, principal_angles
 
@@ -99,10 +99,4 @@ def run(name):
 
 
 if __name__ == "__main__":
-    for case in sys.argv[1:] or CASES:
-        print(f"{case}\t", end="", flush=True)
-        child = os.fork()
-        if child == 0:
-            os._exit(run(case))
-        _, status = os.waitpid(child, 0)
-        print(f"\t{os.waitstatus_to_exitcode(status)}\n", flush=True)
+    run_each(CASES, run)

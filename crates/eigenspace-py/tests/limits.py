@@ -62,8 +62,8 @@ CASES = {
     "finish": lambda: WIDE.finish(),
     "an accumulator to bytes": lambda: NARROW.to_bytes(),
     "an accumulator from bytes": lambda: Accumulator.from_bytes(STATE),
-    "transform": lambda: WHOLE.transform(X),
-    "inverse_transform": lambda: WHOLE.inverse_transform(np.ones((400, 299))),
+    "project": lambda: WHOLE.project(X),
+    "reconstruct": lambda: WHOLE.reconstruct(np.ones((400, 299))),
     "squared_distance": lambda: WHOLE.squared_distance(X),
     "fill_missing": lambda: PART.fill_missing(X[:100]),
 }

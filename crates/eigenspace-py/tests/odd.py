@@ -68,11 +68,9 @@ CALLS = {
     "EigenspaceModel.fit": lambda X, plain: of_model(EigenspaceModel.fit(X)),
     "EigenspaceModel.update": lambda X, plain: of_model(model(plain.shape[1]).update(X)),
     "EigenspaceModel.remove": lambda X, plain: of_model(model(plain.shape[1]).update(plain).remove(X)),
-    "EigenspaceModel.transform": lambda X, plain: model(plain.shape[1]).transform(X),
-    "EigenspaceModel.inverse_transform": lambda X, plain: model(plain.shape[1]).inverse_transform(X),
-    "EigenspaceModel.inverse_transform whitened": lambda X, plain: model(plain.shape[1]).inverse_transform(
-        X, whiten=True
-    ),
+    "EigenspaceModel.project": lambda X, plain: model(plain.shape[1]).project(X),
+    "EigenspaceModel.reconstruct": lambda X, plain: model(plain.shape[1]).reconstruct(X),
+    "EigenspaceModel.reconstruct whitened": lambda X, plain: model(plain.shape[1]).reconstruct(X, whiten=True),
     "EigenspaceModel.hotelling": lambda X, plain: model(plain.shape[1]).hotelling(X),
     "EigenspaceModel.squared_distance": lambda X, plain: model(plain.shape[1]).with_components(1).squared_distance(X),
     "EigenspaceModel.fill_missing": lambda X, plain: model(plain.shape[1]).fill_missing(X),

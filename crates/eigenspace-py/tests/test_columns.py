@@ -44,9 +44,9 @@ def test_two_columns_of_one_name_are_never_exchanged_for_others():
     frame = pd.DataFrame(ROWS, columns=["a", "b", "a"])
     with pytest.warns(UserWarning, match="several columns have the same name: `a`"):
         model = EigenspaceModel.fit(frame)
-    np.testing.assert_array_equal(model.transform(frame), model.transform(ROWS))
+    np.testing.assert_array_equal(model.project(frame), model.project(ROWS))
     with pytest.raises(EigenspaceError, match="column 0 is `a` in one and `b` in the other"):
-        model.transform(frame.iloc[:, [1, 0, 2]])
+        model.project(frame.iloc[:, [1, 0, 2]])
 
 
 def test_usual_columns_raise_no_warning(tmp_path):

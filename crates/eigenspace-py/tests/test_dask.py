@@ -147,14 +147,14 @@ def test_scores_are_those_of_one_machine(cluster):
     blocks = da.from_array(X, chunks=(250, 5))
     assert np.array_equal(
         eigenspace.dask.transform(model, blocks).compute(),
-        np.vstack([model.transform(rows) for rows in np.split(X, 12)]),
+        np.vstack([model.project(rows) for rows in np.split(X, 12)]),
     )
     frame = dd.from_pandas(FULL[["site", *reversed(NAMES)]], npartitions=3)
     scores = eigenspace.dask.transform(model, frame, 2)
     assert list(scores.columns) == ["PC1", "PC2"]
     found = scores.compute()
     assert found.index.equals(FULL.index)
-    assert np.allclose(found, model.transform(TABLE)[:, :2], rtol=0, atol=1e-12)
+    assert np.allclose(found, model.project(TABLE)[:, :2], rtol=0, atol=1e-12)
 
 
 def test_scores_of_a_standardized_model_are_standardized(here):

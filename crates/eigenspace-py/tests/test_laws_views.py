@@ -128,9 +128,9 @@ def test_a_model_projects_and_reconstructs(rows, data):
     size = float(np.linalg.norm(np.abs(rows).max(axis=0))) + norm(rows - model.mean)
     rounding = 8 * EPS * (16 + rows.shape[1]) * size
     Z = (rows.astype(np.longdouble) - model.mean).astype(np.float64) @ model.components.T
-    assert (np.abs(model.transform(rows) - Z) <= rounding).all()
+    assert (np.abs(model.project(rows) - Z) <= rounding).all()
     again = (Z @ model.components).astype(np.longdouble) + model.mean
-    assert (np.abs(model.inverse_transform(Z) - again) <= rounding).all()
+    assert (np.abs(model.reconstruct(Z) - again) <= rounding).all()
     outside = np.linalg.norm((rows - again).astype(np.float64))
     assert abs(reconstruction_error(rows, model) - outside) <= np.sqrt(rows.size) * 2 * rounding
     assert abs(reconstruction_error(rows, model, kind="rmse") - outside / np.sqrt(rows.size)) <= 2 * rounding
@@ -272,7 +272,7 @@ def test_components_and_model_agree(features):
     assert pca.certificate_.is_exact
     assert model == fresh.model_
     assert np.abs(model.basis[:10] - pca.components_).max() < 1e-10
-    assert np.abs(model.transform(rows)[:, :10] - pca.transform(rows)).max() < 1e-9 * values[0]
+    assert np.abs(model.project(rows)[:, :10] - pca.transform(rows)).max() < 1e-9 * values[0]
     assert pca.limits() == fresh.limits()
 
 

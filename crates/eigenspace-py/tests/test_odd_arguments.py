@@ -88,7 +88,7 @@ def test_the_error_for_rows_of_another_width_names_both_widths(rows):
     assert re.search(f"{width}.*4", str(refused(lambda: pca.partial_fit(rows, check_input=False))))
     assert portrait(pca) == is_before
     known = model(4)
-    for verb in [known.update, known.remove, known.transform, known.hotelling, known.squared_distance]:
+    for verb in [known.update, known.remove, known.project, known.hotelling, known.squared_distance]:
         assert re.search(f"{width}.*4", str(refused(lambda verb=verb: verb(rows))))
     other = EigenspaceModel(width)
     for verb in [known.merge, known.split]:

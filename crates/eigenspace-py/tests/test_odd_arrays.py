@@ -235,9 +235,9 @@ MISSING = ["None in a cell", "a missing integer", "a polars null", "sparse with 
 ALLOWED = {
     # fill_missing accepts missing cells.
     **{("EigenspaceModel.fill_missing", kind): "filled" for kind in MISSING},
-    # inverse_transform accepts fewer scores than components, even none.
-    ("EigenspaceModel.inverse_transform", "no columns"): "the mean",
-    ("EigenspaceModel.inverse_transform whitened", "no columns"): "the mean",
+    # reconstruct accepts fewer scores than components, even none.
+    ("EigenspaceModel.reconstruct", "no columns"): "the mean",
+    ("EigenspaceModel.reconstruct whitened", "no columns"): "the mean",
     # The distance of two tables does not overflow.
     ("reconstruction_error of", "too large"): "a number",
 }

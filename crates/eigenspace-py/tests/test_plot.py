@@ -310,7 +310,7 @@ def test_reconstructions_use_the_first_components(pixels, standardize, whiten):
 def test_reconstructions_of_a_model(pixels):
     model = EigenspaceModel.fit(pixels)
     axes = plot.reconstructions(model, pixels[:1], (HEIGHT, WIDTH), k=4)
-    again = model.inverse_transform(model.transform(pixels[:1])[:, :4])
+    again = model.reconstruct(model.project(pixels[:1])[:, :4])
     np.testing.assert_allclose(np.ravel(axes[0, 0, 1].images[0].get_array()), again[0])
 
 

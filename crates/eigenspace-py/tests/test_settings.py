@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from eigenspace import PCA, EigenspaceModel, IncrementalPCA
 from eigenspace._core import Stream
-from eigenspace._model import settings
+from eigenspace._settings import settings
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 12)) * np.arange(1, 13)

@@ -3,6 +3,8 @@
 //! Every variant contains numbers and names instead of prose, so that callers can use them; [`Error::hint`] returns advice.
 //! Rows and columns are counted from 0, within the block that was passed.
 
+mod hint;
+
 use crate::printable::printable;
 
 /// Why a computation is impossible.
@@ -360,79 +362,7 @@ impl Error {
             (error, Some(name)) => Self::Partition { name: name.to_owned(), source: Box::new(error) },
         }
     }
-
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let text = match self {
-            Self::FeatureMismatch { .. } => "merge, split and compare only models, accumulators or subspaces of the same columns".into(),
-            Self::WidthMismatch { expected, .. } => format!("pass rows with exactly {expected} columns, in the order used for fitting"),
-            Self::TooManyScores { available, .. } => format!("pass at most {available} scores per row"),
-            Self::SplitTooLarge { whole, part, whole_weight, .. } if part <= whole && *whole_weight < *whole as f64 => {
-                format!("{SPLIT}; with forgetting, old rows have less weight and cannot be split off")
-            }
-            Self::SplitTooLarge { .. } => "check the order: the whole comes first, the part second".into(),
-            Self::NotAPart { truncated: true, .. } => format!("{SPLIT}; if they were, keep more directions"),
-            Self::NotAPart { .. } => SPLIT.into(),
-            Self::Divisor { count, weight, .. } if *weight < *count as f64 => {
-                "choose reliability as the kind of the weights (weight_kind) if they sum to one or say how reliable each row \
-                 is; otherwise use ddof = 0; a frequency weight is the number of times that a row counts"
-                    .into()
-            }
-            Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
-                "use more rows, forget more slowly, or report fewer components".into()
-            }
-            Self::NeverObserved { .. } => "leave out the column, or add rows that have a value in it before you read the model".into(),
-            Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
-            Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
-            Self::InvalidConfidence { .. } => "use for example 0.99, for a limit that one in a hundred normal rows exceeds".into(),
-            Self::SparseSlices { .. } => "pass one index for each value, and offsets that start with 0, never decrease, and end with the number of values".into(),
-            Self::SparseColumn { features, .. } => format!("use column indices from 0 to {}", features.saturating_sub(1)),
-            Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
-            Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
-            Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::InvalidForgetting { .. } => "use for example 0.99, which remembers about 100 rows if applied with each row; 1 forgets nothing".into(),
-            Self::InvalidHalfLife { .. } => "use for example 100, which halves the weight of a row after 100 later rows".into(),
-            Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
-            Self::NameCount { features, .. } => format!("pass {features} names, or none"),
-            Self::LabelCount { .. } => "pass at most one label for each component".into(),
-            Self::ImageShape { features, .. } => {
-                format!("choose a shape with width x height x channels = {features}, and 8 or 16 bits per value")
-            }
-            Self::MetadataTooLarge { .. } => "use shorter names, or leave the names out".into(),
-            Self::CenteringDiffers => "fit both with the same `centered` option".into(),
-            Self::OptionsDiffer => "make all accumulators with the same options".into(),
-            Self::OrderMatters { .. } => "leave the option out, or use a stream, which absorbs the rows in one order".into(),
-            Self::NothingAbsorbed => "absorb at least one row, or merge an accumulator that has rows".into(),
-            Self::Partition { source, .. } => match **source {
-                Self::NonFinite { row, column, value } if value.is_nan() => {
-                    format!("drop row {row}, leave out or fill column {column}, or skip rows with missing cells")
-                }
-                ref source => return source.hint(),
-            },
-            Self::NoModels => "pass at least one model".into(),
-            Self::NoFeatures => "pass rows with at least one column".into(),
-            Self::InvalidShare { value, rule: true } => {
-                let rank = if value.fract() == 0.0 && *value >= 1.0 && *value < 1e9 { *value } else { 100.0 };
-                format!("use a share between 0 and 1, for example 0.99; to keep a number of directions, use the rule rank:{rank}")
-            }
-            Self::InvalidShare { .. } => "use a share between 0 and 1, for example 0.95; for a number of components, use a whole number".into(),
-            Self::InvalidTolerance { .. } => "use for example 1e-6, which drops directions whose spread is below a millionth of the largest".into(),
-            Self::Singular { rank, .. } => format!("report fewer than {rank} components, so that some noise variance remains, or use more rows"),
-            Self::NonFinite { row, column, value } if value.is_nan() => format!("drop row {row}, or leave out or fill column {column}; a fit can also skip rows with missing cells, or impute them"),
-            Self::NonFinite { row, column, .. } => format!("drop row {row}, or leave out or fill column {column}"),
-            Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest absolute value"),
-            Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
-            Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
-            Self::UnknownWord { .. } => "check the spelling".into(),
-            Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
-            Self::ZeroDirection | Self::CountOverflow => return None,
-        };
-        Some(text)
-    }
 }
-
-/// Which rows can be split off.
-const SPLIT: &str = "split off only rows that were added before, with the same preprocessing and weights";
 
 /// Why limits cannot be computed; weights that are whole numbers count rows.
 fn too_little(needed: f64, weight: f64) -> String {

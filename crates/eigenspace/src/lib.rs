@@ -81,7 +81,6 @@ pub use stream::preview::Preview;
 pub mod internal {
     pub use crate::faces::file::load_model;
     pub use crate::faces::quality::add_noise;
-    pub use crate::faces::random::Random;
     pub use crate::io::atomic::AtomicFile;
     pub use crate::io::edit::FileEdit;
     pub use crate::io::error::system_hint;
@@ -98,6 +97,7 @@ pub mod internal {
     pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
+    pub use crate::linalg::random::Random;
     pub use crate::model::batch::is_iterative;
     pub use crate::model::nearest::{add_squared_differences, nearest};
     pub use crate::printable::{is_printable, printable};

@@ -79,7 +79,7 @@ impl Compare {
             output::data(&serde_json::to_string_pretty(&json!({
                 "a": self.a.to_string_lossy(),
                 "b": self.b.to_string_lossy(),
-                "components": k,
+                "n_components": k,
                 "subspace_distance": largest.sin(),
                 "principal_angles": angles.to_vec(),
                 "mean_distance": mean,

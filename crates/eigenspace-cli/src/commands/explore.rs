@@ -22,10 +22,11 @@ use crate::{output, rows, shell};
   eigenspace explore people.safetensors faces/
   eigenspace explore good.safetensors --watch sensors.csv
 
-The page is served on this machine only, under an address that nobody can guess. To see it from another
-machine, forward the port: ssh -L 8000:127.0.0.1:8000 HOST eigenspace explore DATA --port 8000 --no-open")]
+The page is served on this machine only, under an address that nobody can guess. To see it from
+another machine, forward the port:
+  ssh -L 8000:127.0.0.1:8000 HOST eigenspace explore DATA --port 8000 --no-open")]
 pub(crate) struct Explore {
-    /// Models, recognizers, and rows. Rows without a model are fitted behind the open page.
+    /// Models, recognizers, and rows. Without a model, one is fitted to the rows while the page is open.
     #[arg(required = true, value_name = "MODEL|DATA", value_hint = ValueHint::AnyPath)]
     files: Vec<PathBuf>,
 

@@ -48,9 +48,6 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "KIND", default_value = "frequency")]
     weight_kind: WeightKind,
 
-    #[command(flatten)]
-    settings: Settings,
-
     /// Save progress to this file and resume from it after an interruption.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     checkpoint: Option<PathBuf>,
@@ -62,6 +59,9 @@ pub(crate) struct Fit {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    settings: Settings,
 
     #[command(flatten)]
     input: Input,

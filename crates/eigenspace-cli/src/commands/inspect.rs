@@ -189,7 +189,7 @@ fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {
 fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
     let model = opened.model();
     let (shown, certificate) = (model.n_components(), model.certificate());
-    let bounds: Vec<_> = (0..shown).map(|i| certificate.eigenvalue_bound(i)).map(|(a, b)| json!([a, b])).collect();
+    let bounds = certificate.eigenvalue_bounds();
     let angle = Some(certificate.angle_bound(shown)).filter(|angle| shown > 0 && angle.is_finite());
     let metadata = opened.metadata();
     let image = metadata
@@ -203,7 +203,7 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "rank": model.rank(),
         "n_components": shown,
         "centered": model.is_centered(),
-        "standardized": opened.metadata().standardize(),
+        "standardize": opened.metadata().standardize(),
         "imputed": model.imputed(),
         "feature_names": metadata.feature_names(),
         "image": image,
@@ -216,13 +216,14 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "noise_variance": model.noise_variance().ok(),
         "certificate": {
             "exact": certificate.is_exact(),
+            "proven": certificate.is_proven(),
             "error_bound": certificate.error_bound(),
             "relative_error_bound": certificate.relative_error_bound(),
             "lost": certificate.lost(),
             "surplus": certificate.surplus(),
             "confidence": certificate.confidence(),
-            "scatter_eigenvalue_bounds": bounds,
-            "sine_of_angle_bound": angle,
+            "eigenvalue_bounds": bounds,
+            "angle_bound": angle,
         },
     }))
 }

@@ -104,7 +104,7 @@ impl Kind {
 
     /// The name on the command line.
     fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+        self.to_possible_value().expect("no kind is hidden").get_name().to_owned()
     }
 
     fn shows_rows(self) -> bool {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use eigenspace::internal::{AtomicFile, CsvSink};
+use eigenspace::internal::CsvSink;
 use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::Values;
 use ndarray::{Axis, concatenate};
@@ -11,7 +11,7 @@ use ndarray::{Axis, concatenate};
 use crate::args::{self, Input, MissingCells};
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{applicable, output, rows, table};
+use crate::{destination, output, rows, table};
 
 /// Compute the scores of rows: their coordinates along the components of a model.
 #[derive(Args)]
@@ -59,10 +59,7 @@ impl Project {
         let letters = if self.whiten { "W" } else { "PC" };
         self.input.refuse_weights("the scores of a row")?;
         if let Some(output) = &self.output {
-            applicable::check_output(output, &self.input)?;
-            rows::spare(&self.data, output)?;
-            rows::spare(std::slice::from_ref(&self.model), output)?;
-            AtomicFile::sweep(output);
+            destination::check_rows(output, &self.data, &self.model, &self.input)?;
         }
         let source = rows::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
         let images = source.columns().image.is_some();

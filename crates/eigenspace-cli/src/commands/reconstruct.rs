@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use eigenspace::Missing;
-use eigenspace::internal::{AtomicFile, CsvSink};
+use eigenspace::internal::CsvSink;
 use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::Columns;
 
 use crate::args::{self, Input};
 use crate::failure::Failure;
 use crate::opened::Opened;
-use crate::{applicable, output, rows, table};
+use crate::{destination, output, rows, table};
 
 /// Prefixes of the names of scores: plain and whitened.
 const SCORES: [&str; 2] = ["PC", "W"];
@@ -54,10 +54,7 @@ impl Reconstruct {
         let names = opened.metadata().names_or_numbers(opened.raw().features());
         self.input.refuse_weights("the reconstructed rows")?;
         if let Some(output) = &self.output {
-            applicable::check_output(output, &self.input)?;
-            rows::spare(&self.scores, output)?;
-            rows::spare(std::slice::from_ref(&self.model), output)?;
-            AtomicFile::sweep(output);
+            destination::check_rows(output, &self.scores, &self.model, &self.input)?;
         }
         // Of the columns that `project` writes, only the scores, in order.
         let source = rows::open_numbered(&self.scores, &self.input, &SCORES)?;

@@ -30,12 +30,12 @@ pub(crate) struct Update {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    #[command(flatten)]
-    settings: Settings,
-
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    settings: Settings,
 
     #[command(flatten)]
     input: Input,

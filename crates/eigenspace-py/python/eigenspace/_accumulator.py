@@ -12,8 +12,9 @@ from ._frames import check_columns
 from ._interrupt import LONG, READ_AT_MOST, decomposition, interruptibly, writing
 from ._lock import lock_of
 from ._metadata import names_of
-from ._model import EigenspaceModel, components_of, settings
+from ._model import EigenspaceModel
 from ._rows import array_of, piece_rows, pieces_of, truth_of, weights_of, word_of
+from ._settings import components_of, settings
 
 FAN_IN = 8
 """Number of neighbors that one task of a cluster merges into one state."""
@@ -108,7 +109,7 @@ class Accumulator:
 
     @property
     def metadata(self) -> Metadata:
-        """What is known of the rows beside their numbers."""
+        """What is known about the rows besides their values."""
         return self._core.metadata
 
     def absorb(self, X: Any, weights: Any = None) -> Accumulator:

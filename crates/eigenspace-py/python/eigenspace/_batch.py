@@ -15,8 +15,9 @@ from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import decomposition, interruptibly
 from ._metadata import described
 from ._minka import dimension
-from ._model import EigenspaceModel, settings
+from ._model import EigenspaceModel
 from ._rows import is_dask, is_sparse, pieces_of, weights_of, word_of
+from ._settings import settings
 from ._stream_state import StreamState
 from ._view import View
 
@@ -175,7 +176,7 @@ class PCA(Estimator):
         if self.standardize:
             model = NativeView(model, standardize=True).model()
         variances = np.zeros(features)
-        variances[: model.rank] = model.singular_values() ** 2 / (model.weight - 1)
+        variances[: model.rank] = model.all_singular_values() ** 2 / (model.weight - 1)
         return dimension(variances, model.weight)
 
     def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:

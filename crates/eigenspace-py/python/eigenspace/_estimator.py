@@ -15,8 +15,9 @@ from ._frames import check_columns
 from ._interrupt import explained
 from ._lock import lock_of
 from ._metadata import described
-from ._model import EigenspaceModel, components_of, warn_about_share
+from ._model import EigenspaceModel, warn_about_share
 from ._rows import array_of, is_dask, truth_of, unmasked
+from ._settings import components_of
 from ._sklearn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,

@@ -32,4 +32,4 @@ def check_columns(X: Any, *, unique: bool = False) -> None:
         words = f"several columns have the same name: {listed}"
         if unique:
             raise refusal(words, "give each column a name of its own, or pass an array without names")
-        warn(f"{words}. Each is a feature of its own; only their order tells them apart.")
+        warn(f"{words}. Each is a separate feature, distinguished only by its position.")

@@ -13,8 +13,9 @@ from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
-from ._model import EigenspaceModel, model_of, rank_of, settings
+from ._model import EigenspaceModel, model_of
 from ._rows import array_of, is_dask, is_sparse, piece_rows, pieces_of, rows_of, truth_of, weights_of, whole_of
+from ._settings import rank_of, settings
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,12 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
     if kind not in ("frobenius", "rmse"):
         words = f"invalid kind of error `{kind}`: expected 'frobenius' or 'rmse'"
         raise refusal(words, "omit kind for the root of the sum of squares")
-    if hasattr(X, "inverse_transform"):
+    if _reconstruction(X) is not None:
         error = TypeError("invalid X: expected rows first, and the model that reconstructs them second")
         raise with_hint(error, "swap the two arguments")
     X = array_of(X)
-    if not hasattr(other, "inverse_transform"):
+    reconstruct = _reconstruction(other)
+    if reconstruct is None:
         other = array_of(other, "the reconstruction")
         if other.shape != X.shape:
             hint = "pass the reconstruction of these rows, or the model that computes it"
@@ -58,8 +60,8 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
     total, largest = 0.0, 0.0
     for start, end, _ in pieces_of(X):
         rows = X[start:end].toarray() if is_sparse(X) else np.asarray(X[start:end])
-        if hasattr(other, "inverse_transform"):
-            again = other.inverse_transform(other.transform(rows))
+        if reconstruct is not None:
+            again = reconstruct(rows)
         else:
             again = other[start:end].toarray() if is_sparse(other) else np.asarray(other[start:end])
         with np.errstate(over="ignore"):
@@ -80,6 +82,15 @@ def reconstruction_error(X: Any, other: Any, *, kind: str = "frobenius") -> floa
             total += float(np.square(lost / largest).sum())
     cells = X.shape[0] * X.shape[1]
     return float(largest * np.sqrt(total / cells if kind == "rmse" and cells else total))
+
+
+def _reconstruction(of: Any) -> Callable[[Any], Any] | None:
+    """Return the function by which a model or an estimator reconstructs rows; None if it is neither."""
+    if isinstance(of, EigenspaceModel):
+        return lambda rows: of.reconstruct(of.project(rows))
+    if hasattr(of, "inverse_transform"):
+        return lambda rows: of.inverse_transform(of.transform(rows))
+    return None
 
 
 def _directions(of: Any, name: str) -> NDArray[np.float64]:

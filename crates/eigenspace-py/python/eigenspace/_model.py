@@ -28,6 +28,7 @@ from ._rows import (
     whole_of,
     word_of,
 )
+from ._settings import components_of, settings
 from ._warn import warn
 
 Floats = NDArray[np.float64]
@@ -220,7 +221,12 @@ class EigenspaceModel:
     @property
     def singular_values(self) -> Floats:
         """The singular values of the centered rows along the components."""
-        return self._core.singular_values()[: self.n_components]
+        return self._core.all_singular_values()[: self.n_components]
+
+    @property
+    def all_singular_values(self) -> Floats:
+        """The singular values along all directions kept."""
+        return self._core.all_singular_values()
 
     @property
     def feature_scatter(self) -> Floats:
@@ -302,7 +308,7 @@ class EigenspaceModel:
         """Return the largest entry of ``abs(V @ V.T - I)``, where V holds the directions."""
         return interruptibly(self._core.orthogonality_loss, self.rank**2 * self.n_features)
 
-    def transform(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
+    def project(self, X: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Return the scores of rows, in the precision of the rows."""
         X, whiten = self._rows(X), truth_of(whiten, "whiten")
         view = View(self._core, standardize=False)
@@ -312,12 +318,12 @@ class EigenspaceModel:
             scores[start:end] = interruptibly(partial(view.project, rows, whiten, first=start), cost)
         return scores
 
-    def inverse_transform(self, coordinates: Any, *, whiten: bool = False) -> NDArray[Any]:
+    def reconstruct(self, scores: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Reconstruct rows from their scores along all components, or along the leading ones."""
-        Z, whiten = array_of(coordinates, "the array of scores"), truth_of(whiten, "whiten")
+        Z, whiten = array_of(scores, "the array of scores"), truth_of(whiten, "whiten")
         if whiten and Z.shape[1] > self.n_components:
             have = f"the scores have {Z.shape[1]} columns, but the model has {self.n_components} components"
-            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
+            raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by project")
         view = View(self._core, standardize=False)
         return reconstructed(partial(view.reconstruct, whiten=whiten), Z, self.n_features)
 
@@ -447,57 +453,3 @@ def _cost(rows: int, core: Model) -> int:
 
 def _rule(max_rank: int | None) -> str:
     return "none" if max_rank is None else f"rank:{whole_of(max_rank, 'max_rank')}"
-
-
-def components_of(n_components: Any) -> int | float | None:
-    """Convert the setting for the native code; 1 is a number of components, 1.0 a ratio."""
-    if n_components is None:
-        return None
-    if isinstance(n_components, (float, np.floating)):
-        return float(n_components)
-    try:
-        return whole_of(n_components, "n_components")
-    except TypeError:
-        what = "an integer, an explained variance ratio such as 0.95, or None"
-        error = TypeError(f"invalid n_components={n_components!r}: expected {what}")
-        mle = isinstance(n_components, str) and n_components == "mle"
-        hint = "use eigenspace.PCA, which supports 'mle'" if mle else "pass None for all components"
-        raise with_hint(error, hint) from None
-
-
-def settings(
-    components: int | float | None = None,
-    max_rank: int | str | None = None,
-    truncation: str | None = None,
-    engine: str = "auto",
-    forgetting: float | str | None = None,
-    missing: str = "refuse",
-    standardize: bool = False,
-    weight_kind: str = "frequency",
-) -> dict[str, Any]:
-    """Return the settings of a stream in the form that the native code expects."""
-    return {
-        "components": components,
-        "max_rank": rank_of(max_rank),
-        "truncation": "none" if truncation is None else word_of(truncation, "truncation"),
-        "engine": word_of(engine, "engine"),
-        "block_rows": None,
-        "forgetting": "never" if forgetting is None else str(forgetting),
-        "missing": word_of(missing, "missing"),
-        "centered": True,
-        "standardize": standardize,
-        "weight_kind": word_of(weight_kind, "weight_kind"),
-    }
-
-
-def rank_of(max_rank: Any) -> int | None:
-    """Convert max_rank for the native code, where the largest integer means all."""
-    if max_rank is None:
-        return None
-    most = (1 << 64) - 1
-    if isinstance(max_rank, str):
-        if max_rank == "all":
-            return most
-        words = f"invalid max_rank={max_rank!r}: expected an integer, 'all' or None"
-        raise refusal(words, "pass 'all' to drop nothing")
-    return min(whole_of(max_rank, "max_rank"), most)

@@ -147,7 +147,7 @@ impl Error {
             }
             Self::NobodyLeft => "remove the file instead: a recognizer has at least one person".into(),
             Self::Dropped { .. } => {
-                "train again on the remaining images; without max_rank nothing is dropped, and anybody can be forgotten"
+                "train again on the remaining images; without max_rank nothing is dropped, and any person can be forgotten"
                     .into()
             }
             Self::ControlName { .. } => "rename the directory or the file: a name must be one line of text".into(),

@@ -12,9 +12,10 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use crate::faces::error::Error;
-use crate::faces::options::{FaceOptions, Pixels, Threshold};
+use crate::faces::options::FaceOptions;
 use crate::faces::protocol::Split;
 use crate::faces::recognizer::{Faces, Recognizer};
+use crate::faces::settings::{Pixels, Threshold};
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// The result for one image.

@@ -24,8 +24,9 @@ use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 
 use crate::faces::error::Error;
-use crate::faces::options::{FaceOptions, Pixels};
+use crate::faces::options::FaceOptions;
 use crate::faces::recognizer::{Enrolled, Recognizer};
+use crate::faces::settings::Pixels;
 use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
@@ -92,8 +93,9 @@ pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pix
     let broken = |source| crate::io::Error::File { path: path.into(), source };
     let bytes = file::read(path)?;
     let (model, faces, _) = format::parse(&bytes).map_err(broken)?;
-    let pixels = |faces: Value| faces["pixels"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
-    Ok((model, faces.map(pixels)))
+    let pixels = |faces: Value| faces["pixels"].as_str().and_then(|text| text.parse().ok());
+    let pixels = faces.map(|faces| pixels(faces).ok_or(FormatError::Metadata { key: "pixels" }));
+    Ok((model, pixels.transpose().map_err(broken)?))
 }
 
 fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {

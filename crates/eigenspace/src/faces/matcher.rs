@@ -23,7 +23,7 @@ use crate::rows::block::Block;
 /// Number of matches in a [`Recognition`].
 const MAX_MATCHES: usize = 10;
 
-/// The decision about an image.
+/// The decision about an image. There will be no other variants, so a `match` can be complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// An image of this person.

@@ -13,7 +13,7 @@
 use ndarray::{Array2, ArrayView1, Axis, Slice};
 
 use crate::faces::error::Error;
-use crate::faces::options::Metric;
+use crate::faces::settings::Metric;
 use crate::model::eigenspace_model::EigenspaceModel;
 
 /// An image counts as equal to the mean if its features are shorter than this share of their average length.

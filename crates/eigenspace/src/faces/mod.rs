@@ -39,9 +39,9 @@ mod open;
 mod options;
 mod protocol;
 pub(crate) mod quality;
-pub(crate) mod random;
 mod rate;
 mod recognizer;
+mod settings;
 mod span;
 mod summary;
 mod threshold;
@@ -52,10 +52,11 @@ pub use matcher::{Candidate, Match, Matcher, Recognition, Verdict};
 pub use open::{
     OpenEvaluation, OpenOutcome, OpenRates, OpenSplit, OpenTrial, Rejection, evaluate_open, with_strangers,
 };
-pub use options::{Classifier, FaceOptions, Metric, Pixels, Threshold};
+pub use options::FaceOptions;
 pub use protocol::{Protocol, Split};
 pub use quality::{psnr, ssim};
 pub use rate::Rate;
 pub use recognizer::{Faces, Recognizer};
+pub use settings::{Classifier, Metric, Pixels, Threshold};
 pub use summary::Summary;
 pub use threshold::Thresholds;

@@ -15,12 +15,13 @@ use ndarray::{Array2, Axis};
 use crate::faces::error::Error;
 use crate::faces::evaluate::{by_setting, chosen, trained};
 use crate::faces::matcher::Verdict;
-use crate::faces::options::{FaceOptions, Pixels, Threshold};
+use crate::faces::options::FaceOptions;
 use crate::faces::protocol::Split;
-use crate::faces::random::Random;
 use crate::faces::rate::Rate;
 use crate::faces::recognizer::{Faces, Recognizer};
+use crate::faces::settings::{Pixels, Threshold};
 use crate::faces::threshold::{self, Thresholds};
+use crate::linalg::random::Random;
 
 /// Number of groups of people that are strangers in turn.
 const GROUPS: usize = 4;

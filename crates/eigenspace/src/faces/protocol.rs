@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::faces::error::Error;
-use crate::faces::random::Random;
+use crate::linalg::random::Random;
 
 /// How images are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

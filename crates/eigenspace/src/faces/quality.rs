@@ -11,7 +11,7 @@
 
 use ndarray::{Array2, ArrayView1};
 
-use crate::faces::random::Random;
+use crate::linalg::random::Random;
 
 /// Width and height of the window.
 const WINDOW: usize = 7;

@@ -56,7 +56,8 @@ impl Evaluation {
         let within = |j: usize| self.outcomes().filter(|outcome| place(outcome).is_some_and(|p| p < j)).count();
         let mut confusions: Vec<(String, String, usize)> = Vec::new();
         for outcome in self.outcomes().filter(|outcome| !right(outcome)) {
-            let (truth, found) = (&people[outcome.image], outcome.ranking.first().cloned().unwrap_or_default());
+            let truth = &people[outcome.image];
+            let found = outcome.ranking.first().expect("a recognizer ranks at least one person").clone();
             match confusions.iter_mut().find(|(a, b, _)| a == truth && *b == found) {
                 Some((_, _, count)) => *count += 1,
                 None => confusions.push((truth.clone(), found, 1)),

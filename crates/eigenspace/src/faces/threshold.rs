@@ -30,8 +30,8 @@ use rayon::prelude::*;
 
 use crate::faces::error::Error;
 use crate::faces::metric::deviations;
-use crate::faces::options::Threshold;
 use crate::faces::recognizer::Recognizer;
+use crate::faces::settings::Threshold;
 use crate::faces::span::Spans;
 use crate::model::eigenspace_model::EigenspaceModel;
 

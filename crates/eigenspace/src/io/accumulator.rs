@@ -207,7 +207,7 @@ fn scatter_of(file: &SafeTensors<'_>, moments: Moments, bound: Bound) -> Result<
     let mut cells = high.into_iter().zip(low);
     for i in 0..features {
         for j in 0..=i {
-            let (x, x_low) = cells.next().unwrap_or_default();
+            let (x, x_low) = cells.next().expect("the lengths were checked");
             let most = spread[i] * spread[j];
             let allowed = PRODUCT_TOLERANCE * most + TINY;
             let fits = if i == j { (x - most).abs() <= allowed } else { x.abs() <= most + allowed };

@@ -1,4 +1,4 @@
-//! Errors of reading and writing. They wrap the errors of the library, never the other way round.
+//! Errors of reading and writing. They wrap the errors of the library, never the other way around.
 
 use std::path::{Path, PathBuf};
 

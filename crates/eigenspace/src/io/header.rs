@@ -19,7 +19,7 @@ use crate::model::truncation::Components;
 const VERSION: u64 = 3;
 /// The key in the metadata of the safetensors file.
 pub(crate) const KEY: &str = "eigenspace";
-/// What stands in the place of the checksum while it is computed.
+/// The placeholder for the checksum while it is computed.
 const NO_SUM: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Everything in a model file that is not a tensor.
@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) components: Components,
     pub(crate) weights: WeightKind,
     pub(crate) metadata: Metadata,
-    /// What a recognizer keeps beside its tensors.
+    /// What a recognizer stores in addition to its tensors.
     pub(crate) faces: Option<Value>,
 }
 

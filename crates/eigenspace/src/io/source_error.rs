@@ -260,7 +260,7 @@ pub enum SourceError {
         /// Width and height of this one.
         found: (usize, usize),
     },
-    /// Images read in color although the first was read as gray, or the other way round.
+    /// Images read in color although the first was read as gray, or the other way around.
     #[error("the image was read {}, expected {}", if *found == 3 { "in color" } else { "as gray" }, if *expected == 3 { "color" } else { "gray" })]
     ImageColor {
         /// Values of a pixel of the first: 1 for gray, 3 for color.

@@ -77,13 +77,12 @@ pub(crate) fn write(mut tensors: Vec<Tensor<'_>>, key: &str, header: impl FnOnce
     tensors.sort_by_key(|tensor| tensor.0);
     let parts: Vec<Summed<'_>> = tensors.iter().map(|(name, _, shape, data)| (*name, &shape[..], &data[..])).collect();
     let header = header(&parts);
-    let views = tensors
-        .iter()
-        .filter_map(|(name, dtype, shape, data)| Some((*name, TensorView::new(*dtype, shape.clone(), data).ok()?)));
+    let views = tensors.iter().map(|(name, dtype, shape, data)| {
+        (*name, TensorView::new(*dtype, shape.clone(), data).expect("the shape of a tensor fits its bytes"))
+    });
     // There is only one key, because the order of several would differ from run to run.
     let metadata = [(key.to_owned(), header)].into_iter().collect();
-    // Shapes and lengths agree by construction, so this cannot fail.
-    safetensors::serialize(views, Some(metadata)).unwrap_or_default()
+    safetensors::serialize(views, Some(metadata)).expect("checked tensors in memory can always be serialized")
 }
 
 /// The tensors in these bytes, and what `read` makes of the header under this key.
@@ -110,7 +109,7 @@ pub(crate) fn open<'a, T>(
     Ok((file, header))
 }
 
-/// The moments of rows of so many features.
+/// The moments of rows of this many features.
 pub(crate) fn moments_of(
     file: &SafeTensors<'_>,
     features: usize,
@@ -130,7 +129,7 @@ pub(crate) fn moments_of(
     })
 }
 
-/// The bound of a model of so many features.
+/// The bound of a model of this many features.
 pub(crate) fn bound_of(file: &SafeTensors<'_>, features: usize) -> Result<Bound, FormatError> {
     let limits = |name: &'static str| floats_of(file, name, &[features], true).map(Array1::from);
     Ok(Bound {
@@ -235,7 +234,7 @@ pub(crate) fn integers_of(file: &SafeTensors<'_>, name: &'static str, length: us
 
 pub(crate) fn integer_of(file: &SafeTensors<'_>, name: &'static str) -> Result<u64, FormatError> {
     let bytes = bytes_of(file, name, Dtype::U64, &[])?;
-    Ok(u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+    Ok(u64::from_le_bytes(bytes.try_into().expect("one checked number of 8 bytes")))
 }
 
 fn positive_of(file: &SafeTensors<'_>, name: &'static str) -> Result<f64, FormatError> {

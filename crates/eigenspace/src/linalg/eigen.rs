@@ -39,7 +39,7 @@ pub(crate) fn eigh(g: ArrayView2<'_, f64>) -> (Array1<f64>, Array2<f64>) {
 /// The eigenvalues of a symmetric matrix G = Q T Qᵀ, where T = W diag(λ) Wᵀ is tridiagonal. The eigenvectors Q W are
 /// computed on request.
 ///
-/// faer 0.24.4 deflates by an absolute threshold from 129 rows on, so the matrix is scaled first. A large problem is
+/// faer 0.24.4 deflates by an absolute threshold if there are 129 or more rows, so the matrix is scaled first. A large problem is
 /// divided into a fixed number of parts, so its bytes do not depend on the number of threads.
 pub(crate) struct Eigen {
     /// Non-increasing.
@@ -181,7 +181,7 @@ fn divide_and_conquer(t: &Tridiagonal<'_>, par: Par) -> Option<(Array1<f64>, Arr
     evd::tridiagonal_self_adjoint_evd(
         DiagRef::from_slice(t.diagonal),
         DiagRef::from_slice(&off_diagonal),
-        DiagMut::from_slice_mut(values.as_slice_mut().unwrap_or_default()),
+        DiagMut::from_slice_mut(values.as_slice_mut().expect("a new array is contiguous")),
         Some(vectors.view_mut().reversed_axes().into_faer()),
         par,
         MemStack::new(&mut MemBuffer::new(scratch)),

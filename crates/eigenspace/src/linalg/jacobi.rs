@@ -106,7 +106,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 
 /// Sorts rows by length, the longest first; returns the lengths.
 fn sort(rows: &mut Array2<f64>) -> Array1<f64> {
-    let lengths: Vec<f64> = rows.rows().into_iter().map(|row| length(row.to_slice().unwrap_or_default())).collect();
+    let lengths: Vec<f64> =
+        rows.rows().into_iter().map(|row| length(row.to_slice().expect("rows are contiguous"))).collect();
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by(|&i, &j| lengths[j].total_cmp(&lengths[i]));
     if !order.is_sorted() {

@@ -19,7 +19,7 @@ use super::eigen::{Eigen, eigh};
 use super::implicit::Operator;
 use super::lanes::{Lanes, add, by_columns, by_rows, gram_of_lanes, there_and_back, turn_lanes};
 use super::products::rotate;
-use super::random::Normal;
+use super::random::Random;
 use super::slices::rows_of;
 
 /// Largest accepted residual, as a share of the largest eigenvalue.
@@ -75,7 +75,7 @@ pub(crate) struct Krylov<'a, O, const W: usize> {
     next: Lanes<W>,
     /// The Gram matrix of what was left of the last products, in the order of the last rows.
     left: Array2<f64>,
-    random: Normal,
+    random: Random,
     products: usize,
     /// Estimate of the largest eigenvalue.
     largest: f64,
@@ -95,7 +95,7 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
             size: 0,
             next: vec![[0.0; W]; size],
             left: Array2::zeros((0, 0)),
-            random: Normal::new(SEED),
+            random: Random::new(SEED),
             products: 0,
             largest: 0.0,
         };
@@ -225,7 +225,7 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
         if free < 2 * W {
             return;
         }
-        let rows = self.random.matrix(W - active, length);
+        let rows = self.random.normal_matrix(W - active, length);
         for (k, row) in rows.rows().into_iter().enumerate() {
             self.next.iter_mut().zip(row).for_each(|(lanes, x)| lanes[active + k] = *x);
         }
@@ -348,7 +348,7 @@ fn one_by_one<const W: usize>(lanes: &mut Lanes<W>, floor: f64) {
 
 /// Random lanes orthogonal to orthonormal rows, for a start that does not depend on them.
 pub(crate) fn random_beside<const W: usize>(rows: ArrayView2<'_, f64>, seed: u64) -> Lanes<W> {
-    let mut lanes = by_columns(Normal::new(seed).matrix(W, rows.ncols()).view());
+    let mut lanes = by_columns(Random::new(seed).normal_matrix(W, rows.ncols()).view());
     for _ in 0..2 {
         let inside = there_and_back(rows, &lanes, PARTS).1;
         add(&mut lanes, -1.0, &inside);

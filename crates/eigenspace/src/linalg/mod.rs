@@ -12,7 +12,7 @@ pub(crate) mod krylov;
 mod lanes;
 mod pairs;
 mod products;
-mod random;
+pub(crate) mod random;
 mod real;
 mod reduction;
 pub(crate) mod remainder;

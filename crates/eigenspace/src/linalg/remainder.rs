@@ -88,7 +88,8 @@ pub(crate) fn remainder<O: Operator<W>, const W: usize>(operator: &O, v: ArrayVi
         // If no vector has anything outside these rows, the quadrature is exact for every polynomial.
         let degree = step + 1 + usize::from(exhausted);
         found.found = values[0].max(0.0);
-        found.bound = largest_possible(values.as_slice().unwrap_or_default(), &masses, degree, quantile(W));
+        found.bound =
+            largest_possible(values.as_slice().expect("eigenvalues are contiguous"), &masses, degree, quantile(W));
         let last = step + 1 == steps || found.bound <= GOOD_ENOUGH * found.found;
         if last || exhausted {
             found.directions = rotate(rows_of(vectors.view(), 0..W), rows_of(basis.view(), kept..kept + known));

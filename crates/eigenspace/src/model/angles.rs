@@ -61,7 +61,7 @@ pub fn subspace_distance(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resu
 }
 
 impl EigenspaceModel {
-    /// The principal angles between the shown components of two models.
+    /// The principal angles between the reported components of two models.
     pub fn angles(&self, other: &Self) -> Result<Array1<f64>, Error> {
         principal_angles(self.components(), other.components())
     }

@@ -345,11 +345,11 @@ fn keep_rows(f: &mut Array2<f64>, rows: &[usize]) {
     f.slice_axis_inplace(Axis(0), Slice::from(..rows.len()));
 }
 
-/// The largest entry of a direction, times s₁, beside the spread of its feature: what ε of another direction can do to
-/// the longest.
+/// The largest entry of a direction, times s₁, relative to the spread of its feature: how much an error of ε can change
+/// the feature.
 fn amplification(f: ArrayView2<'_, f64>, norms: &Array1<f64>, largest: f64, q: ArrayView1<'_, f64>) -> f64 {
     let reciprocals: Vec<f64> = q.iter().map(|q| if *q > 0.0 { largest / q.sqrt() } else { 0.0 }).collect();
-    let each = f.axis_iter(Axis(0)).into_par_iter().zip(norms.as_slice().unwrap_or_default());
+    let each = f.axis_iter(Axis(0)).into_par_iter().zip(norms.as_slice().expect("a new array is contiguous"));
     let worst = |(row, norm): (ArrayView1<'_, f64>, &f64)| {
         row.iter().zip(&reciprocals).fold(0.0_f64, |worst, (x, spread)| worst.max(x.abs() * spread)) / norm
     };

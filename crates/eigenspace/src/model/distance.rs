@@ -22,7 +22,7 @@ const TASK_ROWS: usize = 64;
 /// A mean row in two words.
 pub(crate) type Center<'a> = (ArrayView1<'a, f64>, ArrayView1<'a, f64>);
 
-/// The error of projecting rows and coming back.
+/// The error of projecting rows and reconstructing them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ReconstructionError {

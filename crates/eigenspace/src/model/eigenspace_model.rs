@@ -141,7 +141,7 @@ impl EigenspaceModel {
         self.moments.imputed
     }
 
-    /// The setting for the number of components shown.
+    /// The setting for the number of reported components.
     pub fn n_components_setting(&self) -> Components {
         self.components
     }
@@ -167,7 +167,7 @@ impl EigenspaceModel {
         Ok(Self { components: components.into().check()?, ..self.clone() })
     }
 
-    /// What is known of the rows beside their numbers: names, standardization, image shape, labels, values.
+    /// What is known about the rows besides their values: names, standardization, image shape, labels, values.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -178,7 +178,7 @@ impl EigenspaceModel {
         Ok(Self { metadata, ..self })
     }
 
-    /// The same model with fewer directions; the certificate says what that can have cost.
+    /// The same model with fewer directions; the certificate bounds the error that this causes.
     pub fn truncate(&self, truncation: Truncation) -> Result<Self, Error> {
         let squared = self.spectrum.squared();
         let cut = truncation.check()?.cut(&squared, self.moments.total(), self.rank());

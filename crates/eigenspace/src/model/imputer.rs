@@ -1,4 +1,4 @@
-//! Estimates of the missing cells of a row, from what a model knows.
+//! Estimates the missing cells of a row from a model.
 //!
 //! | symbol | in the code | |
 //! |---|---|---|
@@ -30,7 +30,7 @@ const LARGEST_DEVIATION: f64 = 5.0;
 /// Share of the variance that the components must explain to be used, when no number of them is set.
 const MIN_EXPLAINED_SHARE: f64 = 0.9;
 
-/// What is known of rows, as far as filling their cells needs it.
+/// What is needed from a model to fill missing cells.
 pub(crate) struct Imputer {
     mean: Array1<f64>,
     /// What `mean` rounds off.
@@ -38,7 +38,7 @@ pub(crate) struct Imputer {
     basis: Array2<f64>,
     /// σ² / λ_i.
     ridge: Vec<f64>,
-    /// The largest score that is believed, for each component.
+    /// The largest plausible score along each component.
     largest: Vec<f64>,
 }
 

@@ -33,7 +33,7 @@ impl EigenspaceModel {
     /// The model of the rows of both.
     ///
     /// Commutative; associative as long as nothing is dropped; [`EigenspaceModel::empty`] is
-    /// neutral. The result shows as many components as `self`, or as `other` when `self` is empty. It keeps the
+    /// neutral. The result reports as many components as `self`, or as `other` if `self` is empty. It keeps the
     /// [metadata](Self::metadata) that both share.
     pub fn merge(&self, other: &Self, truncation: Truncation) -> Result<Self, Error> {
         self.same_kind(other)?;

@@ -1,4 +1,4 @@
-//! Metadata: what is known of the rows of a model beside their numbers.
+//! Metadata: what is known about the rows of a model besides their values.
 //!
 //! | part | meaning |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | values | further texts by key, for programs and people |
 //!
 //! Metadata is part of a model and of its file. Operations on one model keep it. Merging keeps what both
-//! models share, and refuses feature names that contradict each other.
+//! models share, and rejects feature names that contradict each other.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ impl ImageShape {
     }
 }
 
-/// What is known of the rows of a model beside their numbers.
+/// What is known about the rows of a model besides their values.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, Metadata};

@@ -24,6 +24,7 @@ pub(crate) mod sparse_columns;
 pub(crate) mod spectrum;
 pub(crate) mod split;
 pub(crate) mod truncation;
+pub(crate) mod two_words;
 pub(crate) mod update;
 pub(crate) mod variance;
 pub(crate) mod view;

@@ -36,7 +36,8 @@ use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis, Slice, concatenate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::{contiguous, two_sum, vectorized};
+use crate::linalg::contiguous;
+use crate::model::two_words::TwoWords;
 use crate::model::weight::Weight;
 
 /// Number of columns centered by one task: few enough for a block to stay in the cache of a core between two passes.
@@ -130,6 +131,7 @@ impl Absorbed {
     pub(crate) fn side_by_side(parts: Vec<Self>) -> Self {
         let all = |values: fn(&Self) -> &Array1<f64>| {
             let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
+            // It fails only if there are no parts, which have no features.
             concatenate(Axis(0), &views).unwrap_or_default()
         };
         let (mean, mean_low) = (all(|part| &part.moments.mean), all(|part| &part.moments.mean_low));
@@ -362,57 +364,6 @@ fn heaviest(rows: usize, weights: Option<&[f64]>) -> Option<(usize, f64)> {
     let weight_of = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let heavier = |best: (usize, f64), row| if weight_of(row) > best.1 { (row, weight_of(row)) } else { best };
     (rows > 0).then(|| weights.map_or((0, 1.0), |_| (1..rows).fold((0, weight_of(0)), heavier)))
-}
-
-/// Numbers in doubled precision: their values, and the rounding errors of these values.
-pub(crate) struct TwoWords {
-    pub(crate) high: Vec<f64>,
-    pub(crate) low: Vec<f64>,
-}
-
-impl TwoWords {
-    /// `sum += weight (row − self)`.
-    fn add_difference(&self, sum: &mut [f64], row: &[f64], weight: f64) {
-        vectorized(
-            #[inline(always)]
-            || {
-                for (((sum, x), high), low) in sum.iter_mut().zip(row).zip(&self.high).zip(&self.low) {
-                    *sum += weight * ((x - high) - low);
-                }
-            },
-        );
-    }
-
-    /// `row = root (row − self)`, adding the squares.
-    fn subtract(&self, row: &mut [f64], root: f64, squares: &mut [f64]) {
-        vectorized(
-            #[inline(always)]
-            || {
-                for (((x, high), low), square) in row.iter_mut().zip(&self.high).zip(&self.low).zip(squares) {
-                    let difference = root * ((*x - high) - low);
-                    *square += difference * difference;
-                    *x = difference;
-                }
-            },
-        );
-    }
-
-    /// These numbers minus others.
-    fn less(&self, other: &Self) -> Array1<f64> {
-        let high = self.high.iter().zip(&other.high).map(|(a, b)| a - b);
-        let low = self.low.iter().zip(&other.low).map(|(a, b)| a - b);
-        high.zip(low).map(|(high, low)| high + low).collect()
-    }
-
-    /// These numbers plus a share of a step.
-    pub(crate) fn moved(&self, step: ArrayView1<'_, f64>, share: f64) -> Self {
-        let each = self.high.iter().zip(&self.low).zip(step).map(|((high, low), step)| {
-            let (sum, error) = two_sum(*high, share * step);
-            two_sum(sum, error + low)
-        });
-        let (high, low) = each.unzip();
-        Self { high, low }
-    }
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ impl<'a> Rows<'a> for Block<'a> {
 }
 
 impl EigenspaceModel {
-    /// The k coordinates of each row.
+    /// The k scores of each row.
     pub fn project<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         rows.scores(&Projection {
             moments: &self.moments,
@@ -180,7 +180,7 @@ impl EigenspaceModel {
         self.mean().dot(&self.mean()) * self.weight() <= MAX_NEAR_MEAN_RATIO * self.moments.total()
     }
 
-    /// The coordinates divided by their standard deviation (ddof = 1), so that each has variance 1
+    /// The scores divided by their standard deviation (ddof = 1), so that each has variance 1
     /// over the rows of the model.
     pub fn whiten<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
         let deviations = self.deviations()?;
@@ -307,7 +307,12 @@ pub(crate) fn products<E: Element>(
                 let mut panel = panel.slice_axis_mut(Axis(1), (..range.len()).into());
                 let (mean, mean_low) = (&mean[range.clone()], &mean_low[range]);
                 let good = panel.rows_mut().into_iter().zip(source.rows()).fold(true, |good, (mut to, from)| {
-                    center(to.as_slice_mut().unwrap_or_default(), &linalg::contiguous(from), mean, mean_low) && good
+                    center(
+                        to.as_slice_mut().expect("rows of a panel are contiguous"),
+                        &linalg::contiguous(from),
+                        mean,
+                        mean_low,
+                    ) && good
                 });
                 linalg::multiply_add(out.view_mut(), panel.view(), basis);
                 good
@@ -315,7 +320,9 @@ pub(crate) fn products<E: Element>(
             bad.fetch_or(!good, Ordering::Relaxed);
         }
         if near_origin {
-            out.rows_mut().into_iter().for_each(|mut row| subtract(row.as_slice_mut().unwrap_or_default(), &origin));
+            out.rows_mut()
+                .into_iter()
+                .for_each(|mut row| subtract(row.as_slice_mut().expect("new rows are contiguous"), &origin));
         }
     });
     if bad.into_inner() {

@@ -6,7 +6,7 @@
 //!
 //! The scales are computed from the exact feature scatter, which is known at any time. So nothing has to be fixed in
 //! advance, and the model itself keeps the units of the rows: it can be merged and split as before, and standardized
-//! afterwards. A constant feature keeps scale 1.
+//! afterward. A constant feature keeps scale 1.
 //!
 //! In the new units, E_σ = diag(σ) E diag(σ), so a bound on E for each feature (`bound.rs`) gives a bound on E_σ. As long
 //! as the surplus is zero, the dropped part is positive semi-definite with a known diagonal, (q_j − Σ_i s_i² V_ij²) σ_j²

@@ -1,4 +1,4 @@
-//! All sparse rows at hand, by columns, with their moments.
+//! Sparse rows that are all in memory, stored by columns, with their moments.
 //!
 //! ```text
 //! A = diag(√w) (X − 1μᵀ) = B − √w μᵀ

@@ -185,7 +185,7 @@ impl Accumulator {
         &self.options
     }
 
-    /// What is known of the rows beside their numbers.
+    /// What is known about the rows besides their values.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }

@@ -110,7 +110,7 @@ impl EigenspaceStream {
         &self.options
     }
 
-    /// What is known of the rows beside their numbers. Every model read from the stream has it.
+    /// What is known about the rows besides their values. Every model read from the stream has it.
     pub fn metadata(&self) -> &Metadata {
         &self.state.metadata
     }

@@ -51,7 +51,7 @@ impl FitOptions {
         Ok(EigenspaceModel::clone(&*stream.model()?))
     }
 
-    /// Whether [`fit`](Self::fit) computes the model of so many rows iteratively.
+    /// Whether [`fit`](Self::fit) computes the model of this many rows iteratively.
     #[doc(hidden)]
     pub fn iterates(&self, rows: usize, features: usize, sparse: bool) -> Result<bool, Error> {
         Ok(self.wanted(rows, features, sparse)?.is_some())

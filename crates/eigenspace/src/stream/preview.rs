@@ -73,7 +73,7 @@ impl Preview {
         self.model.n_components()
     }
 
-    /// What is known of the rows beside their numbers.
+    /// What is known about the rows besides their values.
     pub fn metadata(&self) -> &Metadata {
         self.model.metadata()
     }

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::vectorized;
-use crate::model::moments::{Absorbed, Moments, TwoWords};
+use crate::model::moments::{Absorbed, Moments};
+use crate::model::two_words::TwoWords;
 use crate::model::weight::Weight;
 
 /// Pending sparse rows, with sorted columns and each column at most once.

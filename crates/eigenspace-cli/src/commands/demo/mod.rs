@@ -17,7 +17,7 @@ use crate::output;
 /// Run a demo on 400 faces: stream, merge, split, recognize and plot.
 #[derive(Args)]
 pub(crate) struct Demo {
-    /// Directory to write plots, models and a web page to.
+    /// Directory for plots, models and a web page.
     #[arg(short, long, value_name = "DIR", default_value = "demo", value_hint = ValueHint::DirPath)]
     output: PathBuf,
 
@@ -25,7 +25,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     faces: Option<PathBuf>,
 
-    /// Use generated faces, which needs no network.
+    /// Use generated faces, without a network connection.
     #[arg(long, conflicts_with = "faces")]
     synthetic: bool,
 }

@@ -106,7 +106,7 @@ pub(super) fn show(faces: &Faces, directory: &Path) -> anyhow::Result<Shown> {
         shares.join(", ")
     );
 
-    let person = learned.people.last().cloned().unwrap_or_default();
+    let person = learned.people.last().expect("the demo has faces").clone();
     let others = learned.without(&person);
     let theirs: Vec<usize> = (0..learned.people.len()).filter(|i| !others.contains(i)).collect();
     let forgetting = if others.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn show(faces: &Faces, directory: &Path) -> anyhow::Result<Shown> {
         let k = without.model().n_components();
         let same = |a: bool| if a { "makes the same decisions" } else { "makes other decisions" };
         format!(
-            "{person} is forgotten in {}, without the images of anybody. The remaining recognizer {} as one that was trained \
+            "{person} is forgotten in {}, without any images. The remaining recognizer {} as one that was trained \
              without {person}, and its components are {:.0e} away from those of that one. After {person} is enrolled again in {}, \
              the recognizer {} as before.",
             milliseconds(forgot),

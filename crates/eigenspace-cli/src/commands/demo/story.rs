@@ -109,8 +109,8 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
         ),
     )?;
 
-    let person = faces.people.last().cloned().unwrap_or_default();
-    let first = faces.people.iter().position(|name| *name == person).unwrap_or(0);
+    let person = faces.people.last().expect("the demo has faces").clone();
+    let first = faces.people.iter().position(|name| *name == person).expect("the name is from this list");
     let (others, theirs) = faces.rows.view().split_at(Axis(0), first);
     let part = FitOptions::new().fit(theirs)?;
     let start = Instant::now();

@@ -36,12 +36,12 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N")]
     max_rank: Option<String>,
 
-    #[command(flatten)]
-    settings: Settings,
-
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    settings: Settings,
 }
 
 impl Train {

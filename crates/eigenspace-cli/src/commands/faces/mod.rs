@@ -7,6 +7,7 @@ mod quality;
 pub(crate) mod read;
 mod recognize;
 mod report;
+mod results;
 mod settings;
 mod strangers;
 

@@ -126,7 +126,7 @@ fn name_of(found: &Found, all: &[Found]) -> String {
         name += &format!(" {}", found.options.get_metric());
     }
     if all.iter().any(|other| other.options.get_components() != found.options.get_components()) {
-        name += &format!(" {}", super::evaluate::components(&found.options));
+        name += &format!(" {}", super::results::components(&found.options));
     }
     name
 }

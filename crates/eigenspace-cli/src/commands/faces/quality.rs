@@ -80,7 +80,7 @@ impl ImageSets {
 
 /// The first row.
 fn first(rows: &Array2<f64>) -> Vec<f64> {
-    rows.rows().into_iter().next().map(|row| row.to_vec()).unwrap_or_default()
+    rows.row(0).to_vec()
 }
 
 /// Measures bytes per face and the quality of the reconstruction.

@@ -75,7 +75,7 @@ pub(crate) fn images(data: &[PathBuf], resize: Option<&str>, known: Option<&Face
     let (mut blocks, mut people, mut names, mut paths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     rows::for_each("read", source, 0, |block| {
         blocks.push(block.values.to_f64());
-        let files = block.origin.names.clone().unwrap_or_default();
+        let files = block.origin.names.clone().expect("rows read from images have file names");
         for file in &files {
             let root = block.origin.path.as_path();
             let path = if root.is_dir() { root.join(file) } else { root.to_owned() };

@@ -40,12 +40,12 @@ pub(crate) struct Recognize {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    #[command(flatten)]
-    settings: Settings,
-
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    settings: Settings,
 }
 
 impl Recognize {

@@ -3,8 +3,9 @@
 use eigenspace::faces::{OpenEvaluation, OpenRates, OpenSplit, Rate};
 use serde_json::{Value, json};
 
-use crate::commands::faces::evaluate::{Found, components};
+use crate::commands::faces::evaluate::Found;
 use crate::commands::faces::read::People;
+use crate::commands::faces::results::components;
 use crate::table::{counted, table};
 
 /// The table of rates for every setting.

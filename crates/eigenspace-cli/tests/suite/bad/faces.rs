@@ -288,7 +288,7 @@ fn forgetting_what_was_dropped() {
     error: cannot remove `ada` from `r.safetensors`
       cause: cannot forget the image `1.pgm` of `ada`: directions that it contributed to were dropped
 
-    hint: train again on the remaining images; without --max-rank nothing is dropped, and anybody can be forgotten
+    hint: train again on the remaining images; without --max-rank nothing is dropped, and any person can be forgotten
     ");
 }
 

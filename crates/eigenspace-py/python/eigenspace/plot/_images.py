@@ -127,10 +127,10 @@ def reconstructions(
 
 
 def _first(source: PlotSource, coordinates: NDArray[Any], k: int) -> Floats:
-    """Reconstruct rows from their first k scores, with the scaling and whitening of the estimator."""
+    """Reconstruct rows from their first k scores."""
     kept = coordinates.copy()
     kept[:, k:] = 0.0
-    return np.asarray(source.of.inverse_transform(kept), dtype=np.float64)
+    return source.reconstruct(kept)
 
 
 def _steps(k: Sequence[int] | int, shown: int) -> list[int]:

@@ -72,8 +72,15 @@ class PlotSource:
 
     def coordinates(self, X: Any) -> NDArray[Any]:
         """Return the scores of rows, as computed by the estimator or the model."""
-        coordinates: NDArray[Any] = self.of.transform(self.rows(X))
-        return coordinates
+        X = self.rows(X)
+        scores: NDArray[Any] = self.of.project(X) if isinstance(self.of, EigenspaceModel) else self.of.transform(X)
+        return scores
+
+    def reconstruct(self, scores: NDArray[Any]) -> Floats:
+        """Return the rows with these scores, with the scaling and whitening of the estimator."""
+        of = self.of
+        rows = of.reconstruct(scores) if isinstance(of, EigenspaceModel) else of.inverse_transform(scores)
+        return np.asarray(rows, dtype=np.float64)
 
     def readings(self, X: Any) -> tuple[Floats, Floats]:
         """Return T² and Q of each row, standardized if the estimator is.

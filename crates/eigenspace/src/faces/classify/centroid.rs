@@ -8,7 +8,7 @@
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::faces::classify::Gallery;
-use crate::faces::options::Metric;
+use crate::faces::settings::Metric;
 
 pub(crate) struct Centroid {
     means: Array2<f64>,

@@ -23,7 +23,8 @@ mod svm;
 
 use ndarray::{Array2, ArrayView1};
 
-use crate::faces::options::{Classifier, FaceOptions, Metric};
+use crate::faces::options::FaceOptions;
+use crate::faces::settings::{Classifier, Metric};
 
 pub(crate) use smo::{Kernel, Machine, machine};
 

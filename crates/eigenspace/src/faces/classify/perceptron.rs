@@ -14,7 +14,7 @@
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::faces::classify::Gallery;
-use crate::faces::random::Random;
+use crate::linalg::random::Random;
 
 /// m, in units of the mean ‖x‖². Chosen from 0, 0.3, 1, 3, 10 and 30 on the ORL faces (first-5, random-5 and random-9,
 /// seed 0); the results hardly differ between 1 and 10.

@@ -113,7 +113,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::{Kernel, machine};
-    use crate::faces::random::Random;
+    use crate::linalg::random::Random;
 
     /// Two overlapping clouds of points, and their kernel matrix.
     fn problem(seed: u64, l: usize, kernel: Kernel) -> (Array2<f64>, Vec<f64>) {

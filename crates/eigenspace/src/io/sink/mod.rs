@@ -29,7 +29,7 @@ pub trait RowSink {
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
 
-/// A file for rows with these column names, in the format that its own name tells. Labels become a first
+/// A file for rows with these column names, in the format that the file name suggests. Labels become a first
 /// column called `label`; an `.npy` file has numbers only and leaves them out.
 #[cfg_attr(
     not(any(feature = "csv", feature = "parquet")),

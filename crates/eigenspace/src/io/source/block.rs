@@ -10,7 +10,8 @@ use crate::io::source::{Notice, Place, SourceError};
 use crate::model::metadata::{ImageShape, Metadata};
 use crate::rows::block::Block;
 
-/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64.
+/// Rows in the precision of their source: 32-bit and 16-bit floats stay f32, everything else is f64. There will be no other
+/// variants, so a `match` can be complete.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Rows of 32-bit floats.
@@ -95,7 +96,7 @@ impl Origin {
         Self { path: Arc::new(path.into()), first, lines: None, names: None }
     }
 
-    /// An error about a row of the block, told with the place in the source where that row is.
+    /// An error about a row of the block, with the place of that row in the source.
     pub fn locate(&self, error: crate::Error, columns: &Columns) -> Error {
         let problem = match error {
             crate::Error::NonFinite { row, column, value } if value.is_nan() => {
@@ -121,7 +122,7 @@ impl Origin {
     }
 }
 
-/// What is known of the columns of a source.
+/// What is known about the columns of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Columns {
@@ -135,7 +136,7 @@ pub struct Columns {
     pub numbers: Vec<usize>,
     /// The shape of the image that a row holds, where it holds one.
     pub image: Option<ImageShape>,
-    /// What the reader left out, for whoever should be told.
+    /// What the reader left out, for the user.
     pub notices: Vec<Notice>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Chooses among so many columns, with or without names.
+    /// Chooses among this many columns, with or without names.
     pub(super) fn new(count: usize, names: Option<&[String]>, options: &ReadOptions) -> Result<Self, SourceError> {
         let table = Table::new(count, names);
         let label = options.label.as_deref().map(|asked| table.one(asked)).transpose()?;
@@ -89,7 +89,7 @@ impl Choice {
         Ok(Self { features, label, weight, index, shared_names })
     }
 
-    /// What the reader of the rows should be told.
+    /// Notices for the user.
     pub(super) fn notices(&self) -> Vec<Notice> {
         let index = self.index.iter().map(|column| Notice::IndexColumn { column: column.clone() });
         let shared = (!self.shared_names.is_empty()).then(|| Notice::SharedNames { names: self.shared_names.clone() });

@@ -99,7 +99,7 @@ impl RowSource for ImageSource {
         let rows = values.axis_iter_mut(Axis(0)).into_par_iter().zip(files);
         // All are read before the first error, in order, is returned, so that it is always the same one.
         let read: Vec<Result<(), Error>> =
-            rows.map(|(row, file)| self.shape.read(file, row.into_slice().unwrap_or_default())).collect();
+            rows.map(|(row, file)| self.shape.read(file, row.into_slice().expect("new rows are contiguous"))).collect();
         read.into_iter().collect::<Result<(), Error>>()?;
         self.next = range.end;
         Ok(Some(RowBlock {

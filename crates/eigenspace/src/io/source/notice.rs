@@ -14,7 +14,7 @@ pub enum Notice {
         /// Its name.
         column: String,
     },
-    /// Names that several of the columns have. The columns are read, each as a feature of its own.
+    /// Names that several of the columns have. The columns are read, each as a separate feature.
     SharedNames {
         /// The names.
         names: Vec<String>,
@@ -56,7 +56,7 @@ impl fmt::Display for Notice {
             }
             Self::SharedNames { names } => write!(
                 f,
-                "several columns have the same name: {}; each is a feature of its own, and can be chosen only by its number",
+                "several columns have the same name: {}; each is a separate feature, and can be chosen only by its number",
                 first_names(names)
             ),
             Self::NumbersInHeader { numbers, cells } => write!(

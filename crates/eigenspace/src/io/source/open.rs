@@ -39,7 +39,7 @@ pub fn files<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Vec<
 #[derive(Default)]
 struct Found {
     files: Vec<PathBuf>,
-    /// Names of `.txt` files beside tables or arrays.
+    /// Names of `.txt` files next to tables or arrays.
     notes: Vec<String>,
     /// Directories with tables or arrays, in which images are left out.
     tables: Vec<PathBuf>,
@@ -126,7 +126,7 @@ fn directory(path: &Path) -> Result<Found, Error> {
     Ok(Found { files: text, ..Found::default() })
 }
 
-/// The format of an image that is not read, as its name tells.
+/// The format of an image that is not read, according to its name.
 pub(super) fn other_image(path: &Path) -> Option<&'static str> {
     Some(match path.extension()?.to_string_lossy().to_lowercase().as_str() {
         "gif" => "GIF",

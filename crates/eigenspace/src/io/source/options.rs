@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a name tells; a directory is one of images.
+    /// The format that a name suggests; a directory is assumed to contain images.
     pub fn of(path: &Path) -> Option<Self> {
         if path.is_dir() {
             return Some(Self::Images);

@@ -39,11 +39,10 @@ pub fn floats_from_raw(bytes: &[u8]) -> Vec<f32> {
 }
 
 /// Whole rows; cells of a row that is not complete are left out.
-fn shaped<T: Clone + Default>(mut cells: Vec<T>, features: usize) -> Array2<T> {
+fn shaped<T>(mut cells: Vec<T>, features: usize) -> Array2<T> {
     let rows = cells.len() / features.max(1);
     cells.truncate(rows * features);
-    // The shape and the length agree.
-    Array2::from_shape_vec((rows, features), cells).unwrap_or_default()
+    Array2::from_shape_vec((rows, features), cells).expect("rows times features cells")
 }
 
 #[cfg(test)]

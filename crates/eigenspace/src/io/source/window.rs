@@ -20,7 +20,7 @@ pub(super) fn window(file: &File, offset: u64, length: usize) -> io::Result<Mmap
     // SAFETY: the mapping is read-only and private to one call of `next_block`, which copies the bytes out as numbers (any
     // bytes are valid numbers) and drops it, so no reference outlives the call. What remains is that another process
     // changes the file in those milliseconds. Changed bytes are other numbers. If the file is truncated after its length
-    // was checked, the process is ended by a signal. There is no safe way to map a file, and reading it instead would copy
+    // was checked, a signal kills the process. There is no safe way to map a file, and reading it instead would copy
     // every byte once more.
     unsafe { MmapOptions::new().offset(offset).len(length).map(file) }
 }
@@ -33,13 +33,13 @@ pub(super) fn window(file: &File, offset: u64, length: usize) -> io::Result<Vec<
     Ok(bytes)
 }
 
-/// Fills a buffer from a place in a file. The position of the file afterwards is not specified.
+/// Fills a buffer from a place in a file. The position of the file afterward is not specified.
 #[cfg(unix)]
 pub(super) fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
 }
 
-/// Fills a buffer from a place in a file. The position of the file afterwards is not specified.
+/// Fills a buffer from a place in a file. The position of the file afterward is not specified.
 #[cfg(not(unix))]
 pub(super) fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     use std::io::{Read, Seek, SeekFrom};

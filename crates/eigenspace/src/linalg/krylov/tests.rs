@@ -4,7 +4,7 @@ use ndarray::Array1;
 
 use super::{Krylov, Request, SEED};
 use crate::linalg::lanes::Lanes;
-use crate::linalg::random::Normal;
+use crate::linalg::random::Random;
 use crate::linalg::remainder::remainder;
 use crate::linalg::{Operator, orthogonality_loss, thin_svd};
 
@@ -90,7 +90,7 @@ impl Operator<8> for Hidden {
 #[test]
 fn a_direction_that_the_start_misses_is_found_by_the_random_vectors_of_the_bound() {
     let size = 400;
-    let start = Normal::new(SEED).matrix(8, size);
+    let start = Random::new(SEED).normal_matrix(8, size);
     // Orthogonal to the first rows, and to nothing else.
     let mut u = Array1::from_shape_fn(size, |i| (i as f64 * 0.7).sin());
     let (_, basis) = thin_svd(start.view());
