@@ -47,7 +47,7 @@ fn directory() -> TempDir {
     directory
 }
 
-fn write_npy(path: &Path, rows: &[[f64; D]]) {
+pub(crate) fn write_npy(path: &Path, rows: &[[f64; D]]) {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {D}), }}", rows.len());
     let header = format!("{header:<117}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
