@@ -99,7 +99,8 @@ impl Accumulator for RowFrame {
             return Ok(());
         }
         if self.rows.is_empty() {
-            let plan = self.job.options.plan(batch.rows.ncols()).map_err(|error| Error::of(self.job.function, &error))?;
+            let plan =
+                self.job.options.plan(batch.rows.ncols()).map_err(|error| Error::of(self.job.function, &error))?;
             self.block = (plan.engine == Engine::Scatter).then_some(plan.block_rows);
             self.restack()?;
         }

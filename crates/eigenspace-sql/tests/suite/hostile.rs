@@ -35,7 +35,10 @@ async fn numbers_that_cannot_be_squared() {
     for value in ["'Infinity'::double", "'-Infinity'::double", "1e200", "-1e141"] {
         let query = format!("SELECT pca(a, CASE WHEN day = 8 THEN {value} ELSE b END, 1) FROM t");
         let found = refusal(&context, &query).await;
-        assert!(found.contains("pca: row 8, column 1: the value is ") && found.contains("\nhint: "), "{value}: {found}");
+        assert!(
+            found.contains("pca: row 8, column 1: the value is ") && found.contains("\nhint: "),
+            "{value}: {found}"
+        );
     }
 }
 
@@ -195,7 +198,9 @@ async fn groups_of_every_kind() {
 #[tokio::test]
 async fn a_file_that_vanishes() {
     let directory = tempfile::tempdir().unwrap();
-    for (name, query) in [("rows.csv", "pca(a, b, 1)"), ("rows.parquet", "pca(a, b, 1)"), ("rows.npy", "pca(features, 1)")] {
+    for (name, query) in
+        [("rows.csv", "pca(a, b, 1)"), ("rows.parquet", "pca(a, b, 1)"), ("rows.npy", "pca(features, 1)")]
+    {
         let path = directory.path().join(name);
         match name {
             "rows.npy" => crate::command::write_npy(&path, &rows(40)),
@@ -263,13 +268,20 @@ fn files_with_nothing_or_something_else_in_them() {
 fn groups_named_like_paths() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path();
-    fs::write(place.join("rows.csv"), "name,a,b\n../../up,1,2\n/etc/x,3,4\n-rf,5,6\n.hidden,7,8\n\u{1b}[31m,9,1\n").unwrap();
+    fs::write(place.join("rows.csv"), "name,a,b\n../../up,1,2\n/etc/x,3,4\n-rf,5,6\n.hidden,7,8\n\u{1b}[31m,9,1\n")
+        .unwrap();
     let query = "SELECT name, pca(a, b, 1) FROM 'rows.csv' GROUP BY name";
     let output = command(place, &["--models", "out", query]);
     let heard = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && !heard.contains('\u{1b}'), "{heard}");
     let mut names: Vec<_> = fs::read_dir(place.join("out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort_unstable();
-    let expected = ["_-rf.safetensors", "_.._.._up.safetensors", "_.hidden.safetensors", "__31m.safetensors", "_etc_x.safetensors"];
+    let expected = [
+        "_-rf.safetensors",
+        "_.._.._up.safetensors",
+        "_.hidden.safetensors",
+        "__31m.safetensors",
+        "_etc_x.safetensors",
+    ];
     assert_eq!(names, expected);
 }
