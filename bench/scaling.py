@@ -7,7 +7,7 @@
 With w workers and c blocks for each of them there are N = c w blocks. A task merges f = 8 states, so
 level l of the tree has N_l = ⌈N_{l-1} / f⌉ tasks. With one level after the other,
 
-    T(w) = c t + Σ_l ⌈N_l / w⌉ (f - 1) (m + x) + z + (N + Σ_l N_l) o
+    T(w) = c t + Σ_l ⌈N_l / w⌉ (f_l - 1) (m + x) + z + (N + Σ_l N_l) o,    f_l = min(f, N_{l-1})
 
 | symbol | in the code | |
 |---|---|---|
@@ -48,25 +48,29 @@ NETWORK = 1.25e9
 SIZES = {784: (200_000, 10_000), 100_000: (4096, 512)}
 """Number of rows, and of rows in a block, for each number of features."""
 WORKERS = (10, 100, 1000)
-BLOCKS = (1, 4, 40)
+LAYOUTS = {
+    784: ((10_000, 1), (100_000, 1), (1_000_000, 1), (1_000_000, 10), (1_000_000, 100)),
+    100_000: ((512, 1), (5120, 1), (5120, 10), (51_200, 10), (51_200, 100)),
+}
+"""Rows and blocks of each worker in the table of expected times."""
 
 
-def levels(blocks: int) -> list[int]:
-    """Return the number of merging tasks of each level of the tree."""
+def levels(blocks: int) -> list[tuple[int, int]]:
+    """Return the numbers of states and of tasks of each level of the tree."""
     found = []
     while blocks > 1:
-        blocks = math.ceil(blocks / FAN_IN)
-        found.append(blocks)
+        found.append((blocks, math.ceil(blocks / FAN_IN)))
+        blocks = found[-1][1]
     return found
 
 
 def predicted(part: dict[str, float], workers: int, blocks: int, transfer: float) -> float:
     """Return T(w) in seconds for this number of blocks in all."""
     tree = levels(blocks)
-    merging = sum(math.ceil(tasks / workers) for tasks in tree) * (FAN_IN - 1)
+    turns = [math.ceil(tasks / workers) * (min(FAN_IN, states) - 1) for states, tasks in tree]
     absorbing = math.ceil(blocks / workers) * part["absorb"]
-    scheduling = (blocks + sum(tree)) * part["overhead"]
-    return absorbing + merging * (part["merge"] + transfer) + part["finish"] + scheduling
+    scheduling = (blocks + sum(tasks for _, tasks in tree)) * part["overhead"]
+    return absorbing + sum(turns) * (part["merge"] + transfer) + part["finish"] + scheduling
 
 
 def measure() -> None:
@@ -255,14 +259,18 @@ def _expected(stored: dict[str, Any]) -> Iterator[str]:
     heads += [f"{workers:,} workers" for workers in WORKERS]
     rows = []
     for features, size in stored["sizes"].items():
-        part = _part(size, 2)
-        transfer = part["convert"] + part["bytes"] / NETWORK
-        for blocks in BLOCKS:
-            times = [predicted(part, w, blocks * w, transfer) for w in WORKERS]
-            shares = [blocks * part["absorb"] / seconds for seconds in times]
-            cells = [f"{int(features):,}", f"{blocks * size['block']:,}", str(blocks)]
-            pairs = zip(times, shares, strict=True)
-            rows.append([*cells, *(f"{_seconds(t)}, {100 * share:.0f} %" for t, share in pairs)])
+        measured = _part(size, 2)
+        transfer = measured["convert"] + measured["bytes"] / NETWORK
+        for per_worker, blocks in LAYOUTS[int(features)]:
+            # Absorbing takes as long for every row.
+            share = per_worker / blocks / size["block"]
+            part = measured | {"absorb": share * measured["absorb"]}
+            cells = [f"{int(features):,}", f"{per_worker:,}", str(blocks)]
+            for workers in WORKERS:
+                seconds = predicted(part, workers, blocks * workers, transfer)
+                efficiency = 100 * blocks * part["absorb"] / seconds
+                cells.append(f"{_seconds(seconds)}, {efficiency:.0f} %")
+            rows.append(cells)
     return _table(heads, rows)
 
 
@@ -271,14 +279,12 @@ def _levels(stored: dict[str, Any]) -> Iterator[str]:
     rows = []
     for features, size in stored["sizes"].items():
         part = _part(size, 2)
-        each = (FAN_IN - 1) * (part["merge"] + part["convert"] + part["bytes"] / NETWORK)
-        before = WORKERS[-1]
-        for level, tasks in enumerate(levels(before), 1):
-            states = before - tasks
-            cells = [f"{int(features):,}", str(level), f"{tasks:,}", f"{states:,}"]
-            seconds = math.ceil(tasks / WORKERS[-1]) * each
-            rows.append([*cells, _bytes(states * part["bytes"]), _seconds(seconds)])
-            before = tasks
+        each = part["merge"] + part["convert"] + part["bytes"] / NETWORK
+        for level, (states, tasks) in enumerate(levels(WORKERS[-1]), 1):
+            received = states - tasks
+            cells = [f"{int(features):,}", str(level), f"{tasks:,}", f"{received:,}"]
+            seconds = (min(FAN_IN, states) - 1) * each
+            rows.append([*cells, _bytes(received * part["bytes"]), _seconds(seconds)])
     return _table(heads, rows)
 
 
