@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{Int64Type, UInt64Type};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::SessionContext;
 
-use crate::command::command;
+use crate::command::{command, write_npy};
 use crate::reference::{D, Reference, rows};
 use crate::support::{ask, model, one_model, refusal, session, session_of};
 
@@ -203,7 +203,7 @@ async fn a_file_that_vanishes() {
     {
         let path = directory.path().join(name);
         match name {
-            "rows.npy" => crate::command::write_npy(&path, &rows(40)),
+            "rows.npy" => write_npy(&path, &rows(40)),
             "rows.csv" => fs::write(&path, "a,b\n1,2\n3,5\n").unwrap(),
             _ => {
                 let copy = "SELECT 1.5 AS a, 2.5 AS b UNION ALL SELECT 3, 4";
@@ -217,6 +217,31 @@ async fn a_file_that_vanishes() {
         let error = frame.collect().await.unwrap_err();
         let text = eigenspace_sql::Error::inside(&error).map_or_else(|| error.to_string(), ToString::to_string);
         assert!(text.contains(name) && text.contains("o such file"), "{name}: {text}");
+    }
+}
+
+/// An NPY file that is replaced by one with other columns, or fewer rows, is not read as if it were the first one.
+#[tokio::test]
+async fn an_array_that_changes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rows.npy");
+    let query = format!("SELECT pca(features, 1), count(*) FROM '{}'", path.display());
+    let whole = rows(40);
+    let wide: Vec<[f64; 2 * D]> = whole.chunks(2).map(|two| std::array::from_fn(|j| two[j / D][j % D])).collect();
+    for changed in ["wider", "shorter"] {
+        write_npy(&path, &whole);
+        let context = eigenspace_sql::context(Some(1));
+        let frame = context.sql(&query).await.unwrap();
+        match changed {
+            "wider" => write_npy(&path, &wide),
+            _ => write_npy(&path, &whole[..39]),
+        }
+        let error = frame.collect().await.unwrap_err();
+        let text = eigenspace_sql::Error::inside(&error).unwrap().to_string();
+        assert!(
+            text.ends_with("rows.npy` has changed since the query was planned\nhint: run the query again"),
+            "{text}"
+        );
     }
 }
 
