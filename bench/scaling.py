@@ -4,8 +4,8 @@
     python bench/scaling.py --write    write its tables again from them
     cargo xtask bench -- scaling       measure, and write
 
-With w workers and c blocks for each of them there are N = c w blocks. A task merges f = 8 states, so
-level l of the tree has N_l = ⌈N_{l-1} / f⌉ tasks. With one level after the other,
+With w workers and c blocks for each of them there are N = c w blocks. A task merges f = 8 states,
+so level l of the tree has N_l = ⌈N_{l-1} / f⌉ tasks. With one level after the other,
 
     T(w) = c t + Σ_l ⌈N_l / w⌉ (f_l - 1) (m + x) + z + (N + Σ_l N_l) o,    f_l = min(f, N_{l-1})
 
@@ -21,8 +21,8 @@ level l of the tree has N_l = ⌈N_{l-1} / f⌉ tasks. With one level after the 
 | o | `overhead` | time of the scheduler for one task |
 
 The formula is compared with fits on clusters of one and two worker processes on the machine that
-measured its parts. There, x is measured too, and a block takes longer if both cores are busy, so t is
-measured on each cluster. The tables for more workers use t of two workers, and a network instead.
+measured its parts. There, x is measured too, and a block takes longer if both cores are busy, so t
+is measured on each cluster. The tables for more workers use t of two workers, and a network instead.
 """
 
 import argparse
@@ -42,11 +42,10 @@ PAGE = BENCH.parent / "docs" / "SCALE.md"
 BEGIN, END = "<!-- scaling:begin -->\n", "<!-- scaling:end -->"
 FAN_IN = 8
 K = 20
-ROUNDS = 5
 NETWORK = 1.25e9
 """10 Gbit/s."""
-SIZES = {784: (200_000, 10_000), 100_000: (4096, 512)}
-"""Number of rows, and of rows in a block, for each number of features."""
+SIZES = {784: (200_000, 10_000, 5), 100_000: (4096, 512, 3)}
+"""Number of rows, of rows in a block, and of rounds, for each number of features."""
 WORKERS = (10, 100, 1000)
 LAYOUTS = {
     784: ((10_000, 1), (100_000, 1), (1_000_000, 1), (1_000_000, 10), (1_000_000, 100)),
@@ -77,18 +76,17 @@ def measure() -> None:
     """Measure the parts and the fits, and store them."""
     import machine
 
-    stored = {"machine": machine.described(), "rounds": ROUNDS, "sizes": {}}
-    for features, (rows, block) in SIZES.items():
-        stored["sizes"][str(features)] = _measured(features, rows, block)
+    stored = {"machine": machine.described(), "sizes": {}}
+    for features, size in SIZES.items():
+        stored["sizes"][str(features)] = _measured(features, *size)
     STORED.write_text(json.dumps(stored, indent=1) + "\n")
 
 
-def _measured(features: int, rows: int, block: int) -> dict[str, Any]:
+def _measured(features: int, rows: int, block: int, rounds: int) -> dict[str, Any]:
     import data
+    import eigenspace.dask
     import w11_dask
     from dask.distributed import Client, LocalCluster
-
-    import eigenspace.dask
 
     path = data.factors(rows, features)
     starts = range(0, rows, block)
@@ -97,16 +95,17 @@ def _measured(features: int, rows: int, block: int) -> dict[str, Any]:
     for workers in (1, 2):
         cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
         clients[workers] = Client(cluster, set_as_default=False)
-    found: dict[str, Any] = {"rows": rows, "block": block, "blocks": len(starts), "clusters": {}}
+    found: dict[str, Any] = {"rows": rows, "block": block, "blocks": len(starts)}
+    found |= {"rounds": rounds, "clusters": {}}
     fits: dict[int, list[float]] = {1: [], 2: []}
     parts: dict[int, list[dict[str, float]]] = {1: [], 2: []}
-    for turn in range(ROUNDS + 1):
+    for turn in range(rounds + 1):
         for workers, client in clients.items():
-            with client.as_current():
-                start = time.perf_counter()
-                assert eigenspace.dask.fit(lazy, K).count == rows
-                seconds = time.perf_counter() - start
-            part = {"absorb": _absorbing(client, path, starts, block)}
+            start = time.perf_counter()
+            model = client.compute(eigenspace.dask.fit(lazy, K, compute=False)).result()
+            seconds = time.perf_counter() - start
+            assert model.count == rows
+            part = {"absorb": _absorbing(client, path, starts[: 4 * workers], block)}
             part["overhead"] = _overhead(client)
             if workers == 2:
                 part["transfer"] = _transfer(client, path, block) - part["overhead"]
@@ -138,9 +137,8 @@ def _absorb(path: Path, start: int, block: int) -> float:
 
 
 def _state(path: Path, start: int, block: int) -> Any:
-    import numpy as np
-
     import eigenspace
+    import numpy as np
 
     eigenspace.set_threads(1)
     rows = np.array(np.load(path, mmap_mode="r")[start : start + block])
@@ -179,7 +177,7 @@ def _transfer(client: Any, path: Path, block: int) -> float:
     one, two = client.scheduler_info()["workers"]
     state = client.submit(_state, path, 0, block, workers=[one], pure=False)
     # The state is there, and the other worker has loaded the package.
-    client.submit(_state, path, 0, block, workers=[two], pure=False).result().count
+    client.submit(_absorb, path, 0, block, workers=[two], pure=False).result()
     client.submit(type, state, workers=[one], pure=False).result()
     start = time.perf_counter()
     client.submit(type, state, workers=[two], pure=False).result()
@@ -188,13 +186,15 @@ def _transfer(client: Any, path: Path, block: int) -> float:
 
 def section(stored: dict[str, Any]) -> str:
     """Return the tables between the two markers."""
-    at = stored["machine"]
+    at, dask = stored["machine"], stored["machine"]["versions"]["dask"]
+    place = f"{at['cpu']}, {at['cores']} cores, {at['date'][:10]}"
+    rounds = " and ".join(str(size["rounds"]) for size in stored["sizes"].values())
     text = [
         BEGIN.rstrip(),
         "<!-- Written by `python bench/scaling.py --write`; do not edit. -->",
         "",
-        f"Measured on {at['cpu']}, {at['cores']} cores, {at['date'][:10]}: a worker process with one "
-        f"thread, Dask {at['versions']['dask']}, k = {K}, medians of {stored['rounds']} rounds.",
+        f"Measured on {place}: worker processes with one thread each, Dask {dask}, k = {K}, "
+        f"medians of {rounds} rounds.",
         "",
         *_parts(stored),
         "",
@@ -228,8 +228,8 @@ def _part(size: dict[str, Any], workers: int) -> dict[str, float]:
 
 
 def _parts(stored: dict[str, Any]) -> Iterator[str]:
-    heads = ["features", "rows in a block", "absorb a block", "bytes of a state", "to bytes and back"]
-    heads += ["merge two", "finish", "scheduler, per task"]
+    heads = ["features", "rows in a block", "absorb a block", "bytes of a state"]
+    heads += ["to bytes and back", "merge two", "finish", "scheduler, per task"]
     rows = []
     for features, size in stored["sizes"].items():
         part = _part(size, 2)

@@ -2,9 +2,9 @@
 
 The rows are in an .npy file, of which the workers read one block after the other. Every tool gets
 the same lazy array. TruncatedSVD does not center rows, so it gets the same array minus its mean,
-which is lazy too. The memory is the highest that a worker process reached during the run, above what
-it held before. The CPU time is that of the workers. A run that does not finish within three minutes
-is stopped.
+which is lazy too. The memory is the highest that a worker process reached during the run, above
+what it held before. The CPU time is that of the workers. A run that does not finish within three
+minutes is stopped.
 """
 
 import atexit
