@@ -22,7 +22,7 @@ so level l of the tree has N_l = ⌈N_{l-1} / f⌉ tasks. With one level after t
 
 The formula is compared with fits on clusters of one and two worker processes on the machine that
 measured its parts. There, x is measured too, and a block takes longer if both cores are busy, so t
-is measured on each cluster. The tables for more workers use t of two workers, and a network instead.
+is measured on each cluster. The tables for more workers use t of two workers, and a network.
 """
 
 import argparse
