@@ -3,7 +3,7 @@
 The rows are in an .npy file, of which the workers read one block after the other. Every tool gets
 the same lazy array. TruncatedSVD does not center rows, so it gets the same array minus its mean,
 which is lazy too. The memory is the highest that a worker process reached during the run, above
-what it held before. The CPU time is that of the workers. A run that does not finish within three
+what it held before. The CPU time is that of the workers. A run that does not finish within two
 minutes is stopped.
 """
 
@@ -23,7 +23,7 @@ from measure import Case, Timed, Tool
 TITLE = "a Dask cluster, one worker process per thread: k = 20"
 LEFT_OUT: list[str] = []
 K = 20
-LIMIT = 180.0
+LIMIT = 120.0
 """Seconds after which a run is stopped."""
 MEMORY = "7GiB"
 """What a worker may use; Dask ends a worker that uses more."""
@@ -134,7 +134,7 @@ def case(name: str, quick: bool) -> Case:
     tools = [_on_the_cluster("eigenspace.dask", lambda: _ours(rows, k), truth, "default")]
     for solver, label in labels.items():
         tools.append(_on_the_cluster(label, lambda solver=solver: _theirs(rows, k, solver), truth))
-    return Case(name, tools[1].name, tools, "fit", seconds=360, runs=5, limit=LIMIT)
+    return Case(name, tools[1].name, tools, "fit", seconds=200, runs=5, limit=LIMIT)
 
 
 def cases(quick: bool) -> dict[str, Callable[[], Case]]:
