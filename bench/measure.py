@@ -4,10 +4,12 @@ A round runs every tool of a case once. The order is reversed from one round to 
 other load on the machine and warm caches affect all tools. The ratio to the peer is computed within
 each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
 unless it took so long that warming up does not matter. A tool runs up to 20 times, or fewer if that
-would take too long; each row of the results says how many times.
+would take too long; each row of the results says how many times. A tool that does not finish within
+the limit of its case is not measured, and the results say so.
 """
 
 import gc
+import signal
 import statistics
 import threading
 import time
@@ -73,22 +75,53 @@ class Case:
     memory: bool = False
     seconds: float = 20.0
     """Approximate time to spend on it with one thread count."""
+    runs: int = RUNS
+    """Largest number of runs of a tool."""
+    limit: float | None = None
+    """Seconds after which a run is stopped."""
     mapped: bool = False
     """Rows come from a memory-mapped file, whose pages do not count as memory of the tool."""
     facts: dict[str, Any] = field(default_factory=dict)
     """Numbers for the tables and plots: sizes, operations."""
 
 
+class _Limit:
+    """Raises an error in the main thread after this many seconds; `None` means never."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+
+    def _stop(self, *_: object) -> None:
+        raise TimeoutError(f"it did not finish in {self.seconds:g} seconds")
+
+    def __enter__(self) -> None:
+        if self.seconds:
+            signal.signal(signal.SIGALRM, self._stop)
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def __exit__(self, *error: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return a row of results for each tool, and messages about failures."""
+    """Return a row of results for each tool, and messages about failures.
+
+    If the peer fails, the first tool that does not takes its place.
+    """
+    runs = min(runs, case.runs)
     times: dict[int, list[float]] = {}
     answers, wanted, failed = {}, {}, []
     cpu: dict[int, list[float]] = {i: [] for i in range(len(case.tools))}
     for i, tool in enumerate(case.tools):
         try:
-            seconds, answers[i] = _once(tool)
+            with _Limit(case.limit):
+                seconds, answers[i] = _once(tool)
+        except TimeoutError as error:
+            failed.append(f"{tool.name}, {case.name}, {threads} threads: {error}")
+            continue
         except Exception as error:
-            failed.append(f"{tool.name}, {case.name}: failed with {type(error).__name__}: {error}")
+            reason = str(error).split(". ")[0]
+            failed.append(f"{tool.name}, {case.name}: failed with {type(error).__name__}: {reason}")
             continue
         if tool.prepare is nothing and not isinstance(answers[i], Timed):
             tool.repeats = max(1, round(SHORT / seconds))
@@ -98,9 +131,13 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
         times[i] = [seconds] if seconds > LONG else []
         if seconds > LONG:
             wanted[i] -= 1
+            if isinstance(answers[i], Timed) and answers[i].cpu_seconds is not None:
+                cpu[i].append(answers[i].cpu_seconds)
     peer = next(i for i, tool in enumerate(case.tools) if tool.name == case.peer)
+    if not answers:
+        return [], failed
     if peer not in answers:
-        return [], [*failed, f"{case.name}: no comparison, because the peer failed"]
+        peer = min(answers)
     for turn in range(max(wanted.values())):
         order = [i for i in wanted if turn < wanted[i]]
         for i in order if turn % 2 else reversed(order):
@@ -126,7 +163,7 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
             "median": statistics.median(each),
             "min": min(each),
             "ratio": statistics.median(b / t for b, t in zip(base, each, strict=False)),
-            "peer": case.peer,
+            "peer": case.tools[peer].name,
             "times": [float(f"{t:.6g}") for t in each],
             "facts": case.facts,
         }

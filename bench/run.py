@@ -2,6 +2,8 @@
 
     python bench/run.py                     run all workloads, then generate tables and plots
     python bench/run.py W1 W5               run these workloads
+    python bench/run.py W11 --cases "200,000 x 784"   run these cases, and keep the others
+    python bench/run.py scaling             measure how a fit scales, for docs/SCALE.md
     python bench/run.py --quick             smoke test with tiny sizes, into target/bench-quick
     python bench/run.py render              generate tables and plots from the existing results
 
@@ -43,33 +45,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W12")
+    words = [[], "render", "scaling", *MODULES]
+    parser.add_argument("what", nargs="*", choices=words, metavar="W1 … W12")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--cases", nargs="+", help="run only these cases of a workload")
     # Used internally: run one thread count, or measure the memory of one tool, and write a file.
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     directory = QUICK if chosen.quick else BENCH
     if chosen.child:
-        return child(chosen.what[0], chosen.threads[0], chosen.quick, chosen.child, chosen.memory)
+        return child(chosen)
+    if chosen.what == ["scaling"]:
+        import scaling
+
+        scaling.measure()
+        return scaling.write()
     if chosen.what != ["render"]:
         # Spark needs packages of other versions, so it has an environment of its own.
         for name in chosen.what or [name for name in MODULES if name != "W12"]:
-            workload(name, chosen.threads, chosen.quick, directory)
+            workload(name, chosen, directory)
     import render
 
     render.everything(directory)
 
 
-def workload(name: str, threads: list[int], quick: bool, directory: Path) -> None:
+def workload(name: str, chosen: argparse.Namespace, directory: Path) -> None:
     import machine
 
     start = time.perf_counter()
+    threads, quick, path = chosen.threads, chosen.quick, directory / "results" / f"{name}.json"
     result = {"workload": name, "quick": quick, "machine": machine.described()}
     result["rows"], result["left_out"] = [], []
     for number in threads:
-        found = _in_child(name, number, quick)
+        found = _in_child(name, number, quick, "--cases", *chosen.cases or [])
         result["title"] = found["title"]
         result["rows"] += found["rows"]
         result["left_out"] = sorted({*result["left_out"], *found["left_out"]})
@@ -78,28 +88,43 @@ def workload(name: str, threads: list[int], quick: bool, directory: Path) -> Non
     if quick:
         wanting = [row for row in wanting if row["case"] == wanting[0]["case"]]
     for row in wanting:
-        found = _in_child(name, row["threads"], quick, row["key"], str(row["place"]))
+        found = _in_child(name, row["threads"], quick, "--memory", row["key"], str(row["place"]))
         row["memory_mib"] = found["memory_mib"]
     result["seconds"] = round(time.perf_counter() - start, 1)
-    path = directory / "results" / f"{name}.json"
+    if chosen.cases and path.exists():
+        result = joined(json.loads(path.read_text()), result, chosen.cases)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
     _say(f"{name}: {result['seconds']:.0f} s, {path.relative_to(BENCH.parent)}")
 
 
-def _in_child(name: str, threads: int, quick: bool, *memory: str) -> dict:
+def joined(before: dict, result: dict, cases: list[str]) -> dict:
+    """Return the results of these cases with those that were measured before, in their order."""
+    mine = {(row["key"], row["threads"]) for row in result["rows"]}
+    kept = [row for row in before["rows"] if (row["key"], row["threads"]) not in mine]
+    about = [line for line in before["left_out"] if not any(f", {case}" in line for case in cases)]
+    order = list(dict.fromkeys(row["key"] for row in [*before["rows"], *result["rows"]]))
+    rows = sorted([*kept, *result["rows"]], key=lambda row: order.index(row["key"]))
+    left_out = sorted({*about, *result["left_out"]})
+    seconds = round(before["seconds"] + result["seconds"], 1)
+    return result | {"rows": rows, "left_out": left_out, "seconds": seconds}
+
+
+def _in_child(name: str, threads: int, quick: bool, *options: str) -> dict:
     """Run a process in which all libraries use this number of threads."""
     environment = os.environ | {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
     with tempfile.TemporaryDirectory() as directory:
         out = Path(directory) / "out.json"
         command = [sys.executable, __file__, name, "--threads", str(threads), "--child", str(out)]
         command += ["--quick"] * quick
-        command += ["--memory", *memory] if memory else []
+        command += options if len(options) > 1 else []
         subprocess.run(command, check=True, env=environment)
         return json.loads(out.read_text())
 
 
-def child(name: str, threads: int, quick: bool, out: Path, memory: list[str] | None) -> None:
+def child(chosen: argparse.Namespace) -> None:
+    name, threads, quick, out = chosen.what[0], chosen.threads[0], chosen.quick, chosen.child
+    memory = chosen.memory
     fix_threads(threads)
     import measure
     import peers
@@ -111,8 +136,11 @@ def child(name: str, threads: int, quick: bool, out: Path, memory: list[str] | N
         tool = case.tools[int(memory[1])]
         out.write_text(json.dumps({"memory_mib": measure.peak_memory(case, tool)}))
         return
-    rows, left_out = [], [*module.LEFT_OUT, *peers.left_out()]
+    clustered = name in ("W11", "W12")  # whose peers are in Python
+    rows, left_out = [], [*module.LEFT_OUT, *([] if clustered else peers.left_out())]
     for key, build in builders.items():
+        if chosen.cases and key not in chosen.cases:
+            continue
         case = build()
         _say(f"{name}, {threads} thread{'s' * (threads > 1)}: {case.name}")
         found, failed = measure.measured(case, threads, 3 if quick else measure.RUNS)

@@ -1,6 +1,6 @@
 """The summary of the measurements: the first table of RESULTS.md and the chart in README.md.
 
-    python bench/summary.py            check that both match the raw results
+    python bench/summary.py            check that both, and docs/SCALE.md, match the raw results
     python bench/summary.py --write    write them; `cargo xtask bench` does so too
 
 Each workload of `targets.py` is a line, in the default mode if there is one, otherwise in the lean
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import overview
+import scaling
 import targets
 
 BENCH = Path(__file__).resolve().parent
@@ -75,7 +76,7 @@ def read(directory: Path) -> dict[str, Any]:
 def lines(results: dict[str, Any]) -> list[Line]:
     """Return a line for each measured pair of workload and peer, in the order of the targets."""
     chosen: dict[tuple[str, str], targets.Target] = {}
-    for target in [*targets.TARGETS, *targets.READS]:
+    for target in [*targets.TARGETS, *targets.READS, *targets.CLUSTERS]:
         if target.column == "memory_mib":
             continue
         key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
@@ -181,6 +182,7 @@ def write(results: dict[str, Any]) -> None:
     figure = BENCH / FIGURE
     figure.parent.mkdir(exist_ok=True)
     figure.write_text(overview.svg(lines(results)))
+    scaling.write()
 
 
 def faults(results: dict[str, Any]) -> Iterator[str]:
@@ -191,6 +193,7 @@ def faults(results: dict[str, Any]) -> Iterator[str]:
     for name, result in results.items():
         if result["quick"]:
             yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
+    yield from scaling.faults()
     if PAGE.read_text() != with_section(PAGE.read_text(), results):
         yield "the summary in bench/RESULTS.md does not match bench/results"
     figure = BENCH / FIGURE

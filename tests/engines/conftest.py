@@ -1,5 +1,6 @@
 """A local cluster of Spark with two executor processes, started once for all tests."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -30,7 +31,9 @@ def spark(tmp_path_factory):
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    # Java resolves paths in the directory in which it was started.
+    with contextlib.chdir(directory):
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

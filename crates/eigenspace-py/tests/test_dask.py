@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from functools import partial
 
 import dask
 import dask.array as da
@@ -265,3 +266,27 @@ def test_a_worker_that_is_killed_changes_no_bit(cluster):
     os.kill(next(iter(processes.values())), signal.SIGKILL)
     assert future.result(timeout=120).to_bytes() == expected
     assert next(iter(processes.values())) not in cluster.run(os.getpid).values()
+
+
+def slowly_merged(states, mark):
+    mark.write_text(str(os.getpid()))
+    time.sleep(0.5)
+    return eigenspace.dask._merged(states)
+
+
+def test_a_worker_that_is_killed_while_it_merges_changes_no_bit(cluster, tmp_path):
+    blocks = da.from_array(X, chunks=(100, 12))
+    expected = eigenspace.dask.fit(blocks, 4).to_bytes()
+    mark = tmp_path / "merging"
+    states = eigenspace.dask._of_array(blocks, None, 4, {})
+    merged = eigenspace.dask._tree(states, partial(slowly_merged, mark=mark))
+    future = cluster.compute(dask.delayed(eigenspace.dask._finished)(merged))
+    start = time.monotonic()
+    while not (mark.exists() and mark.read_text()):
+        assert time.monotonic() < start + 60
+        time.sleep(0.01)
+    merging = int(mark.read_text())
+    assert merging in cluster.run(os.getpid).values()
+    assert not future.done()
+    os.kill(merging, signal.SIGKILL)
+    assert future.result(timeout=120).to_bytes() == expected

@@ -13,6 +13,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::error::Error;
 use crate::npy::NpyTable;
+use crate::present::FilesArePresent;
 
 /// A session with the functions of this crate, in which the name of a file is a table. It computes in this many partitions;
 /// `None` means one for each core.
@@ -31,7 +32,8 @@ pub(crate) fn state(config: SessionConfig) -> (SessionState, Arc<Files>) {
     let state = SessionStateBuilder::new().with_default_features().with_config(config).build();
     let files = Arc::new(Files { listing: DynamicListTableFactory::default(), partitions });
     let catalogs = DynamicFileCatalog::new(Arc::clone(state.catalog_list()), Arc::clone(&files) as _);
-    let state = SessionStateBuilder::new_from_existing(state).with_catalog_list(Arc::new(catalogs)).build();
+    let mut state = SessionStateBuilder::new_from_existing(state).with_catalog_list(Arc::new(catalogs)).build();
+    state.add_analyzer_rule(Arc::new(FilesArePresent { place: "" }));
     (state, files)
 }
 

@@ -31,6 +31,7 @@ mod error;
 mod files;
 mod models;
 mod npy;
+mod present;
 mod rows;
 mod scalar;
 mod shown;

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatil
 use datafusion::scalar::ScalarValue;
 use eigenspace::{EigenspaceModel, Truncation};
 
-use super::frame::ModelFrame;
+use super::model_frame::ModelFrame;
 use super::{constant, refuse_distinct, refusing_distinct, state_fields, whole};
 use crate::error::Error;
 use crate::models::{BYTES, bytes, check_type, read};

@@ -1,13 +1,14 @@
 //! The aggregates, and what they share.
 
-mod frame;
 mod merge;
+mod model_frame;
 mod pca;
+mod row_frame;
 
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{Field, FieldRef};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::AggregateUDF;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::AggregateFunction;
@@ -30,6 +31,11 @@ pub(crate) fn all() -> Vec<AggregateUDF> {
 /// The state of every aggregate is one binary value.
 fn state_fields(arguments: &StateFieldsArgs<'_>) -> Vec<FieldRef> {
     vec![Arc::new(Field::new(format_state_name(arguments.name, "state"), BYTES, true))]
+}
+
+/// A window frame never becomes the input of another aggregation.
+fn no_state<T>() -> Result<T> {
+    Err(DataFusionError::Internal("a window frame has no partial state".into()))
 }
 
 fn refuse_distinct(function: &str, distinct: bool) -> Result<(), Error> {

@@ -18,7 +18,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::scalar::ScalarValue;
 use eigenspace::{Components, FitOptions, Metadata};
 
-use super::frame::RowFrame;
+use super::row_frame::RowFrame;
 use super::{constant, refuse_distinct, refusing_distinct, state_fields, whole};
 use crate::error::Error;
 use crate::models::{BYTES, bytes};
@@ -122,7 +122,7 @@ impl AggregateUDFImpl for Pca {
     }
 
     fn create_sliding_accumulator(&self, arguments: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(RowFrame::new(self.job(&arguments)?)))
+        Ok(Box::new(RowFrame::new(self.job(&arguments)?)?))
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
@@ -147,6 +147,13 @@ pub(crate) struct Job {
 pub(crate) struct Batch {
     pub(crate) rows: ndarray::Array2<f64>,
     pub(crate) weights: Option<Vec<f64>>,
+}
+
+impl Batch {
+    fn block(&self) -> eigenspace::Block<'_> {
+        let block = eigenspace::Block::from(self.rows.view());
+        self.weights.as_ref().map_or(block, |weights| block.weighted(weights))
+    }
 }
 
 impl Job {
@@ -179,18 +186,16 @@ impl Job {
 
     /// Absorbs a batch; the library counts the rows that the accumulator has absorbed.
     pub(crate) fn absorb(&self, accumulator: &mut eigenspace::Accumulator, batch: &Batch) -> Result<()> {
-        let block = eigenspace::Block::from(batch.rows.view());
-        let block = batch.weights.as_ref().map_or(block, |weights| block.weighted(weights));
-        accumulator.absorb(block).map_err(|error| self.refused(&self.message(&error), error.hint()).into())
+        accumulator.absorb(batch.block()).map_err(|error| self.refused(&self.message(&error), error.hint()).into())
     }
 
-    /// Rejects a batch with a cell that is not a finite number, before it becomes part of a frame.
-    pub(crate) fn check_finite(&self, batch: &Batch, passed: usize) -> Result<(), Error> {
-        let Some(((row, column), value)) = batch.rows.indexed_iter().find(|(_, value)| !value.is_finite()) else {
-            return Ok(());
+    /// Rejects an invalid batch before it becomes part of a frame. `passed` rows came before.
+    pub(crate) fn check(&self, batch: &Batch, passed: usize) -> Result<()> {
+        let refused = |error: eigenspace::Error| {
+            let error = error.counted_from(passed);
+            self.refused(&self.message(&error), error.hint())
         };
-        let error = eigenspace::Error::NonFinite { row: passed.saturating_add(row), column, value: *value };
-        Err(self.refused(&self.message(&error), error.hint()))
+        Ok(self.accumulator()?.absorb(batch.block()).map_err(refused)?)
     }
 
     /// The message of the library, with the name of the column.

@@ -26,6 +26,8 @@ use datafusion::error::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::prelude::SessionConfig;
 
+use crate::present::FilesArePresent;
+
 pub use address::Address;
 pub use client::Cluster;
 pub use executor::Executor;
@@ -64,5 +66,6 @@ fn state(config: SessionConfig) -> Result<SessionState> {
     for function in crate::scalars() {
         state.register_udf(Arc::new(function))?;
     }
+    state.add_analyzer_rule(Arc::new(FilesArePresent { place: " on the machine of the scheduler" }));
     Ok(state)
 }

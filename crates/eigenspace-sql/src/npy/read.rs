@@ -25,6 +25,12 @@ impl Reader {
     /// Reads the rows of a part.
     pub(super) fn new(part: &Part, width: i32, batch: usize) -> Self {
         let source = opened(&part.name).and_then(|mut source| {
+            let end = part.first.checked_add(part.rows);
+            let is_shorter = end.zip(source.rows()).is_some_and(|(end, rows)| rows < end);
+            if is_shorter || usize::try_from(width) != Ok(source.columns().count) {
+                let message = format!("`{}` has changed since the query was planned", part.name);
+                return Err(Error::new(message).hint("run the query again"));
+            }
             source.skip(part.first).map_err(failed)?;
             Ok(source)
         });

@@ -8,7 +8,7 @@ use datafusion::arrow::ipc::writer::FileWriter;
 use eigenspace::EigenspaceModel;
 use tempfile::TempDir;
 
-use crate::reference::{D, Reference, rows, site};
+use crate::reference::{Reference, rows, site};
 use crate::support::batch;
 
 /// Runs the command in a directory.
@@ -47,8 +47,8 @@ fn directory() -> TempDir {
     directory
 }
 
-fn write_npy(path: &Path, rows: &[[f64; D]]) {
-    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {D}), }}", rows.len());
+pub(crate) fn write_npy<const WIDTH: usize>(path: &Path, rows: &[[f64; WIDTH]]) {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {WIDTH}), }}", rows.len());
     let header = format!("{header:<117}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());

@@ -6,6 +6,7 @@ mod aggregates;
 mod command;
 mod document;
 mod errors;
+mod hostile;
 mod reference;
 mod scalars;
 mod support;

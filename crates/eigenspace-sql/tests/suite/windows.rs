@@ -1,9 +1,9 @@
-//! Window frames: growing ones add rows, sliding ones are fitted again from their rows.
+//! Window frames: growing ones add rows, sliding ones have the model of their rows alone.
 
 use datafusion::arrow::array::Array;
 
-use crate::reference::{Reference, rows, weight};
-use crate::support::{ask, model, session};
+use crate::reference::{D, Reference, rows, weight};
+use crate::support::{ask, model, refusal, session, session_of};
 
 #[tokio::test]
 async fn a_growing_frame_adds_rows() {
@@ -72,4 +72,89 @@ async fn frames_of_partitions_and_filters() {
     let own: Vec<_> = (0..300).filter(|row| row % 4 == 3).collect();
     let frame = own[own.len() - 40..].iter().map(|&row| &all[row]).filter(|row| row[0] > 10.0);
     Reference::of(frame).check(&model(&batch, 1, 299).unwrap());
+}
+
+/// Frames of several blocks of 512 rows, whose start and end pass the blocks in every way.
+#[tokio::test]
+async fn long_frames_have_the_models_of_their_rows() {
+    let (all, count) = (rows(2600), 2600);
+    let context = session_of(&all, 2);
+    for length in [511_usize, 512, 513, 1100] {
+        for call in ["pca(x, 2)", "pca_weighted(x, w, 2)"] {
+            let frame = format!("OVER (ORDER BY day ROWS {} PRECEDING)", length - 1);
+            let batch = ask(&context, &format!("SELECT day, {call} {frame} FROM t ORDER BY day")).await;
+            for row in (9..count).step_by(83).chain([length - 1, length, 2 * length, 1535, 1536, count - 1]) {
+                let frame = (row + 1).saturating_sub(length)..=row;
+                let found = model(&batch, 1, row).unwrap();
+                if call == "pca(x, 2)" {
+                    Reference::of(&all[frame]).check(&found);
+                    continue;
+                }
+                let mut expected = Reference::of(frame.clone().flat_map(|row| vec![&all[row]; weight(row)]));
+                expected.count = frame.filter(|&row| weight(row) > 0).count();
+                expected.check(&found);
+            }
+        }
+    }
+}
+
+/// Frames that move by more than one row at a time: all rows of the same decade enter and leave together.
+#[tokio::test]
+async fn frames_of_ranges() {
+    let all = rows(2000);
+    let query = "SELECT day, pca(x, 2) OVER (ORDER BY day / 10 RANGE BETWEEN 70 PRECEDING AND 3 PRECEDING)
+        FROM t ORDER BY day";
+    let batch = ask(&session_of(&all, 2), query).await;
+    for row in [50_usize, 700, 1200, 1999] {
+        let decade = row / 10;
+        let first = 10 * decade.saturating_sub(70);
+        Reference::of(&all[first..10 * (decade - 3) + 10]).check(&model(&batch, 1, row).unwrap());
+    }
+    assert!((0..30).all(|row| batch.column(1).is_null(row)));
+}
+
+/// A row that is far larger than the others leaves no trace, as it would if it were subtracted.
+#[tokio::test]
+async fn a_row_that_has_left_a_frame_leaves_no_trace() {
+    let (mut all, far) = (rows(1800), 40);
+    all[far] = [1e8, -2e8, 5e7, 3e8];
+    let context = session_of(&all, 1);
+    for length in [50, 700] {
+        let query =
+            format!("SELECT day, pca(x, 2) OVER (ORDER BY day ROWS {} PRECEDING) FROM t ORDER BY day", length - 1);
+        let batch = ask(&context, &query).await;
+        for row in [far + length, far + length + 1, 1000, 1799] {
+            Reference::of(&all[row + 1 - length..=row]).check(&model(&batch, 1, row).unwrap());
+        }
+    }
+    // The sums of squares of the rows after it, computed by adding all rows and subtracting those that have left.
+    let rest = &all[far + 1..];
+    let sum = |rows: &[[f64; D]]| rows.iter().map(|row| row[0] * row[0]).sum::<f64>();
+    let subtracted = all[..=far].iter().fold(sum(&all), |sum, row| sum - row[0] * row[0]);
+    assert!((subtracted - sum(rest)).abs() > 1e-6 * sum(rest), "{subtracted} and {}", sum(rest));
+}
+
+#[tokio::test]
+async fn errors_in_frames_count_the_rows_of_their_partition() {
+    let context = session_of(&rows(900), 1);
+    let frame = "OVER (ORDER BY day ROWS 9 PRECEDING)";
+    for (call, expected) in [
+        ("pca(a, CASE WHEN day = 777 THEN 'NaN'::double ELSE b END, 2)", "pca: row 777, column 1: the value is NaN"),
+        (
+            "pca(a, CASE WHEN day = 777 THEN 1e200 ELSE b END, 2)",
+            "pca: row 777, column 1: the value 1e200 is too large",
+        ),
+        ("pca(a, CASE WHEN day <> 777 THEN b END, 2)", "pca: row 777, column 1: the value is NULL"),
+        (
+            "pca_weighted(x, CASE WHEN day = 777 THEN -1 ELSE w END, 2)",
+            "pca_weighted: row 777: the weight is -1.0, expected a number from 0 to 1e140",
+        ),
+        (
+            "pca(array_resize([a, b, c], CASE WHEN day = 777 THEN 2 ELSE 3 END), 2)",
+            "pca: a list has 2 numbers, those before it have 3",
+        ),
+    ] {
+        let found = refusal(&context, &format!("SELECT {call} {frame} FROM t")).await;
+        assert!(found.contains(expected) && found.contains("\nhint: "), "{call}: {found}");
+    }
 }
