@@ -1,24 +1,26 @@
 """Prints the budgets of the explorer: what they are, and what was measured here.
 
-    python tests/browser/budget.py [--json] [--rows 1000000]
+    python tests/browser/budget.py [--rows 1000000] [--seconds 60] [--write]
 
-Times are those of this machine at this moment; nothing is asserted.
+Times are those of this machine at this moment; nothing is asserted. `--write` stores the result in
+bench/EXPLORER.md.
 """
 
 import argparse
 import gzip
 import json
-import os
+import runpy
 import tempfile
 import time
 import urllib.request
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from explorer import BINARY, ROOT, Server, command, launch, until
+from explorer import BINARY, ROOT, Server, browser_path, command, launch, until
 from playwright.sync_api import sync_playwright
+from sizes import SIZE, graphics, orl_faces, screens, stream, wide_table
 
+RESULT = ROOT / "bench/EXPLORER.md"
 PAGE = ROOT / "crates/eigenspace-cli/src/explore/page"
 FEATURES = 64
 
@@ -96,76 +98,99 @@ def heap(page) -> float:
     return usage["usedSize"] + usage["backingStorageSize"]
 
 
-def measure(rows: int) -> list[dict]:
+def assets() -> float:
+    """Kilobytes of the page, each file compressed alone."""
+    files = sorted(PAGE.iterdir())
+    return sum(len(gzip.compress(f.read_bytes(), 9, mtime=0)) for f in files) / 1000
+
+
+def large(add, browser, folder: Path, n: int, most: bool) -> None:
+    """A map of n points; `most` for the larger of the two sizes."""
+    with Server(*model_and_rows(folder, n)) as server:
+        page = browser.new_page(viewport=SIZE)
+        until(lambda: ready(server), "the rows to be read", 120)
+        start = time.monotonic()
+        page.goto(server.url)
+        if most:
+            add(f"{n:,} points: first sample", wait_drawn(page, 4000, start), "s", 1.5)
+        else:
+            entry = "performance.getEntriesByName('first-contentful-paint')[0]"
+            paint = page.evaluate(f"{entry}?.startTime ?? NaN")
+            add("first paint", paint / 1000, "s", 0.7)
+        add(f"{n:,} points: all drawn", wait_drawn(page, n, start), "s", 4 if most else 1.5)
+        add(f"{n:,} points: frame of a pan, 95th percentile", pan(page), "ms", 50)
+        if most:
+            add("page heap with array buffers", heap(page) / 1e6, "MB", 64)
+        page.keyboard.press("3")
+        page.keyboard.press(".")
+        page.locator("#main .quality .q").wait_for()
+        add(f"{n:,} points: step of the slider, median", slider(page), "ms", 50)
+        if most:
+            add("server memory", server.memory() / 2**20, "MiB", 256)
+        page.close()
+
+
+def measure(rows: int, seconds: int) -> list[dict]:
     found = []
 
-    def add(what, value, unit, budget):
-        found.append({"what": what, "measured": round(value, 2), "unit": unit, "budget": budget})
+    def add(what, value, unit, budget=None):
+        found.append({"what": what, "measured": value, "unit": unit, "budget": budget})
 
-    files = sorted(PAGE.iterdir())
-    add(
-        "assets, gzip of each file",
-        sum(len(gzip.compress(f.read_bytes(), 9, mtime=0)) for f in files) / 1000,
-        "KB",
-        30,
-    )
+    add("assets, gzip of each file", assets(), "KB", 30)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         browser = launch(playwright)
         for n in (100_000, rows):
-            with Server(*model_and_rows(folder, n)) as server:
-                page = browser.new_page(viewport={"width": 1280, "height": 800})
-                until(lambda s=server: ready(s), "the rows to be read", 120)
-                start = time.monotonic()
-                page.goto(server.url)
-                if n < rows:
-                    entry = "performance.getEntriesByName('first-contentful-paint')[0]"
-                    paint = page.evaluate(f"{entry}?.startTime ?? NaN")
-                    add("first paint", paint / 1000, "s", 0.7)
-                else:
-                    add(f"{n:,} points: first sample", wait_drawn(page, 4000, start), "s", 1.5)
-                add(
-                    f"{n:,} points: all drawn",
-                    wait_drawn(page, n, start),
-                    "s",
-                    1.5 if n < rows else 4,
-                )
-                add(f"{n:,} points: frame of a pan, 95th percentile", pan(page), "ms", 50)
-                if n == rows:
-                    add("page heap with array buffers", heap(page) / 1e6, "MB", 64)
-                page.keyboard.press("3")
-                page.keyboard.press(".")
-                page.locator("#main .quality .q").wait_for()
-                add(f"{n:,} points: step of the slider", slider(page), "ms", 50)
-                if n == rows:
-                    add("server memory", server.memory() / 2**20, "MiB", 256)
-                page.close()
+            large(add, browser, folder, n, n == rows)
+        kinds = {"2,000 columns": wide_table(folder), "ORL faces": orl_faces(folder)}
+        for kind, arguments in kinds.items():
+            if arguments:
+                for view, took in screens(browser, arguments).items():
+                    add(f"{kind}: {view.title()} shown", took, "s")
+        if seconds:
+            units = {"seconds": "s", "pause": "ms", "page": "MB", "server": "MiB", "rows": "rows"}
+            for what, value in stream(browser, folder, seconds).items():
+                unit = units[what.split()[0]]
+                what = what.removeprefix("seconds ")
+                add(f"1,000 rows a second for {seconds} s: {what}", value, unit)
         browser.close()
     return found
 
 
+def table(found: list[dict]) -> str:
+    lines = ["| what | measured | budget | |", "|---|---:|---:|---|"]
+    for line in found:
+        over = line["budget"] and line["measured"] > line["budget"]
+        digits = 0 if line["unit"] == "rows" else 1 if line["unit"] in ("ms", "MB", "MiB") else 2
+        budget = f"{line['budget']} {line['unit']}" if line["budget"] else ""
+        measured = f"{line['measured']:,.{digits}f} {line['unit']}"
+        lines.append(f"| {line['what']} | {measured} | {budget} | {'over' if over else ''} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--seconds", type=int, default=60, help="of the stream; 0: none")
+    parser.add_argument("--write", action="store_true", help=f"to {RESULT.relative_to(ROOT)}")
     options = parser.parse_args()
-    found = measure(options.rows)
-    about = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cores": os.cpu_count(),
-        "binary": BINARY.parent.name,
-        "graphics": "software (SwiftShader)",
-    }
-    if options.json:
-        print(json.dumps({**about, "budgets": found}, indent=2))
-        return
-    print(", ".join(f"{key}: {value}" for key, value in about.items()))
-    print(f"{'':56} {'measured':>10} {'budget':>8}")
-    for line in found:
-        mark = "" if line["measured"] <= line["budget"] else "  over"
-        print(
-            f"{line['what']:56} {line['measured']:10,.2f} {line['budget']:8} {line['unit']}{mark}"
-        )
+    about = runpy.run_path(str(ROOT / "bench/machine.py"))["described"]()
+    found = table(measure(options.rows, options.seconds))
+    changed = " with changes" if about["changed_since"] else ""
+    machine = (
+        f"{about['date'][:10]}, {about['cpu']}, {about['cores']} cores, "
+        f"{about['memory_gib']} GiB, {about['system']}, load {about['load_before']} before; "
+        f"{graphics(browser_path())}, drawing in software (SwiftShader); "
+        f"{BINARY.parent.name} build of commit {about['commit']}{changed}."
+    )
+    text = (
+        "# Budgets of the explorer\n\n"
+        "Written by `cargo xtask explore-budget`; do not edit. The map shows rows of "
+        f"{FEATURES} features.\nNothing here is asserted by a test.\n\n{machine}\n\n{found}\n"
+    )
+    print(text)
+    if options.write:
+        RESULT.write_text(text)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,16 @@ def test_a_fragment_survives_a_round_trip(page, page_of, iris_server):
     assert page.evaluate(drawing) == other.evaluate(drawing)
 
 
+def test_a_link_stays_short_and_readable(page, tmp_path, iris_server):
+    page.open(iris_server, FULL + "&hide=" + ",".join(str(i) for i in range(5000)))
+    page.drawn()
+    page.keyboard.press("]")
+    page.wait_for_timeout(400)
+    fragment = "#" + page.url.split("#")[1]
+    assert len(fragment.encode()) < 2048
+    assert "axes=2,3" in fragment
+
+
 def test_invalid_fragments_are_ignored(page, iris_server):
     hostile = "#view=%3Cscript%3E&m=99&axes=0,999999&k=-4&row=1e99&color=feature:99999"
     hostile += "&at=NaN,1,2&__proto__=1&hide=x&t=900"

@@ -16,6 +16,22 @@ LOSE = """() => {
 }"""
 
 
+# The mean opacity in the middle of the map, and halfway to a corner of the points.
+OPACITY = """() => {
+  const from = document.querySelector(".plot canvas");
+  const copy = document.createElement("canvas");
+  [copy.width, copy.height] = [from.width, from.height];
+  const context = copy.getContext("2d");
+  context.drawImage(from, 0, 0);
+  const mean = (x, y) => {
+    const { data } = context.getImageData(x - 5, y - 5, 10, 10);
+    return data.filter((_, i) => i % 4 === 3).reduce((a, b) => a + b, 0) / 100;
+  };
+  const [w, h] = [from.width, from.height];
+  return [mean(w >> 1, h >> 1), mean((w >> 1) + (h >> 2), (h >> 1) + (h >> 2))];
+}"""
+
+
 def fetch(server, path):
     with urllib.request.urlopen(f"{server.url}api/{path}") as answer:
         return json.load(answer)
@@ -153,6 +169,36 @@ def test_color_by_a_number_and_three_axes(page, digits_server):
     page.wait_for_timeout(400)
     assert page.screenshot() != before
     assert len(page.state()["at"].split(",")) == 5
+
+
+def test_one_of_many_columns_is_found_by_its_name(page, tmp_path):
+    random = np.random.default_rng(0)
+    names = [f"gene {i + 1}" for i in range(300)]
+    data = write_csv(tmp_path / "genes.csv", names, random.normal(size=(50, 300)))
+    with Server(data) as server:
+        page.open(server)
+        page.drawn()
+        page.get_by_label("Color").select_option("search")
+        page.get_by_label("Column to color by").fill("gene 217")
+        page.keyboard.press("Enter")
+        until(lambda: page.locator(".legend .ramp").count() == 1, "the color ramp")
+        assert page.state()["color"] == "feature:216"
+        assert page.locator(".legend h2").inner_text() == "gene 217"
+        page.page.context.close()
+
+
+def test_many_points_show_where_they_are_dense(page, tmp_path):
+    random = np.random.default_rng(0)
+    spread = random.uniform(-3, 3, size=(200_000, 2))
+    dense = random.normal(size=(50_000, 2)) * 0.1
+    np.save(tmp_path / "many.npy", np.vstack([spread, dense]).astype(np.float32))
+    with Server(tmp_path / "many.npy") as server:
+        page.open(server)
+        assert page.drawn() == 250_000
+        middle, corner = page.evaluate(OPACITY)
+        assert middle > 2 * corner > 0
+        assert corner < 200
+        page.page.context.close()
 
 
 def test_arrows_show_features_with_their_scale(page, iris_server):

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import resource
+import signal
 
 import numpy as np
 import pytest
@@ -132,18 +134,46 @@ def test_added_rows_equal_a_fit_with_them(page_of, folder, halves, iris_csv):
 def test_models_are_saved_once_and_only_with_write(page_of, halves, tmp_path):
     with Server(*halves, "--write", tmp_path) as server:
         page = page_of().open(server, "#view=workbench")
-        page.get_by_role("button", name="Save").first.click()
+        page.get_by_role("button", name="Save first").click()
+        page.get_by_role("button", name="Save", exact=True).click()
         until(lambda: (tmp_path / "first.safetensors").exists(), "the file")
         until(lambda: page.locator(".toast.info").count() == 1, "the message")
+        until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
         saved = (tmp_path / "first.safetensors").read_bytes()
-        page.get_by_role("button", name="Save").first.click()
-        until(lambda: page.locator(".toast.error").count() == 1, "the refusal")
+        page.get_by_role("button", name="Save first").click()
+        page.get_by_role("button", name="Save", exact=True).click()
+        until(lambda: "choose another name" in page.locator("dialog").inner_text(), "the refusal")
         assert (tmp_path / "first.safetensors").read_bytes() == saved
+        page.get_by_label("Name of the file").fill("again")
+        page.get_by_role("button", name="Save", exact=True).click()
+        until(lambda: (tmp_path / "again.safetensors").exists(), "the other file")
         page.messages.clear()
         page.page.context.close()
     with Server(*halves) as server:
         page = page_of().open(server, "#view=workbench")
         assert page.get_by_role("button", name="Save").count() == 0
+        page.page.context.close()
+
+
+def test_a_full_disk_is_told_and_the_page_goes_on(page_of, folder, tmp_path):
+    """No file may grow beyond 16 KiB, as on a full disk."""
+    np.save(folder / "large.npy", np.random.default_rng(0).normal(size=(20, 300)))
+    command("fit", folder / "large.npy", "-o", folder / "large.safetensors", "--quiet")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+
+    with Server(folder / "large.safetensors", "--write", tmp_path, preexec_fn=limit) as server:
+        page = page_of().open(server, "#view=workbench")
+        page.get_by_role("button", name="Save large").click()
+        page.get_by_role("button", name="Save", exact=True).click()
+        until(lambda: "disk" in page.locator("dialog [role=alert]").inner_text(), "the reason")
+        assert list(tmp_path.iterdir()) == []
+        page.keyboard.press("Escape")
+        page.keyboard.press("1")
+        until(lambda: page.locator("#main svg rect.fill").count() == 19, "the variances")
+        page.messages.clear()
         page.page.context.close()
 
 

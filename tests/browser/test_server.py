@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 from explorer import Server, command, launch, until, write_csv
 
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
 
 def test_another_name_for_this_machine_is_refused(playwright, iris_server):
     """DNS rebinding: a hostile page whose name resolves to 127.0.0.1 reads nothing."""
@@ -73,18 +78,45 @@ def test_the_page_recovers_when_the_server_answers_again(page, iris_server):
 def test_a_hidden_page_closes_the_stream_and_opens_it_again(page, iris_server):
     page.open(iris_server)
     until(lambda: page.locator("#status-live").inner_text() == "live", "the stream")
-    hide = """(hidden) => {
-      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }"""
     before = sum("api/stream" in url for url in page.requests)
-    page.evaluate(hide, True)
+    page.evaluate(HIDE, True)
     until(lambda: "paused" in page.locator("#status-live").inner_text(), "the pause")
     page.wait_for_timeout(500)
     assert sum("api/stream" in url for url in page.requests) == before
-    page.evaluate(hide, False)
+    page.evaluate(HIDE, False)
     until(lambda: page.locator("#status-live").inner_text() == "live", "the stream")
     assert sum("api/stream" in url for url in page.requests) == before + 1
+
+
+def test_a_frozen_server_answers_when_it_wakes(page, watched):
+    """A laptop that sleeps stops the command as well; nothing is lost, and nothing comes twice."""
+    server, arrive = watched
+    page.goto(server.url + "#view=monitor")
+    until(lambda: "50 rows watched" in page.status(), "the first rows")
+    server.process.send_signal(signal.SIGSTOP)
+    arrive(30)
+    page.keyboard.press(".")
+    time.sleep(2)
+    assert "50 rows watched" in page.status()
+    server.process.send_signal(signal.SIGCONT)
+    until(lambda: "80 rows watched, the last 80 shown" in page.status(), "the new rows")
+    until(lambda: page.locator("#inspector h2[data-row]").count() == 1, "the row")
+    assert not page.locator("#banner").is_visible()
+    page.page.context.close()
+
+
+def test_rows_that_arrive_while_the_page_is_hidden_are_shown_later(page, watched):
+    server, arrive = watched
+    page.goto(server.url + "#view=monitor")
+    until(lambda: "50 rows watched" in page.status(), "the first rows")
+    page.evaluate(HIDE, True)
+    until(lambda: "paused" in page.locator("#status-live").inner_text(), "the pause")
+    arrive(30)
+    time.sleep(1)
+    assert "50 rows watched" in page.status()
+    page.evaluate(HIDE, False)
+    until(lambda: "80 rows watched, the last 80 shown" in page.status(), "the rows, each once")
+    page.page.context.close()
 
 
 def test_data_alone_is_fitted_behind_the_page(page, iris_csv):

@@ -25,18 +25,6 @@ def test_a_view_of_images_opens(page, faces_server, view):
     assert all(url.startswith(faces_server.url) for url in page.requests)
 
 
-def test_a_model_without_rows_asks_for_data(page_of, iris_model):
-    from explorer import Server
-
-    with Server(iris_model) as server:
-        for view in ("map", "row", "monitor"):
-            page = page_of().open(server, f"#view={view}")
-            assert page.locator("#main .notice.empty").count() == 1
-        page = page_of().open(server, "#view=variance")
-        assert page.locator("#main svg rect.fill").count() == 4
-        page.page.context.close()
-
-
 def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
     page.open(iris_server)
     for number, view in enumerate(VIEWS, 1):
@@ -73,6 +61,11 @@ def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
     assert page.state()["at"] != before
     page.keyboard.press("0")
     assert "at" not in page.state()
+    page.keyboard.press("1")
+    page.keyboard.press("l")
+    until(lambda: page.locator(".plot.lasso").count() == 1, "the lasso on the map")
+    page.keyboard.press("Escape")
+    until(lambda: page.locator(".plot.lasso").count() == 0, "no lasso")
 
 
 def test_walking_along_a_component_moves_the_features(page, iris_server):
@@ -99,6 +92,10 @@ def test_features_are_filtered_and_searched(page, iris_server):
     until(lambda: page.locator("#main tbody tr").count() == 4, "four features")
     page.get_by_label("Smallest cos²").fill("0.95")
     until(lambda: page.locator("#main tbody tr").count() < 4, "fewer features")
+    page.get_by_label("Smallest cos²").fill("0")
+    page.get_by_label("Smallest contribution").fill("1")
+    until(lambda: page.locator("#main tbody tr").count() == 1, "the feature that contributes most")
+    assert "petal length" in page.locator("#main tbody").inner_text()
 
 
 def test_k_is_dragged_in_the_variance_chart(page, iris_server):

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::step::{Runner, Step, answers};
-use crate::{output, python, rust};
+use crate::{orl, output, python, rust};
 
 /// The tests, from the workspace root.
 pub(crate) const TESTS: &str = "tests/browser";
@@ -38,6 +38,17 @@ pub(crate) fn check(runner: &mut Runner) -> Result<(), Error> {
     types(runner, &python)?;
     let tests = python::pytest(&python, &[TESTS]).variable("EIGENSPACE_BINARY", command);
     runner.run(tests.variable(VARIABLE, browser))
+}
+
+/// Measures the budgets of the page with a release build, on this machine; all arguments go to `budget.py`.
+pub(crate) fn budget(runner: &mut Runner) -> Result<(), Error> {
+    let browser = browser(runner)?;
+    let faces = orl::available(runner)?;
+    runner.run(rust::cargo("command", &["build", "--release", "--quiet", "-p", "eigenspace-cli"]))?;
+    let python = python::environment(runner, "venv-browser", &format!("{TESTS}/requirements.txt"))?;
+    let measure = Step::new("budgets", python).with([format!("{TESTS}/budget.py")]).with(runner.arguments.clone());
+    let measure = measure.variable("EIGENSPACE_BINARY", runner.target().join("release/eigenspace"));
+    runner.run(measure.variable("EIGENSPACE_ORL", faces).variable(VARIABLE, browser))
 }
 
 /// Checks the types of the page. Node and npm come from a package of Python, so that nothing has to be installed.

@@ -26,20 +26,26 @@ use step::Runner;
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 /// The tasks that take arguments.
-const WITH_ARGUMENTS: [&str; 6] = [BENCH, DENY, SOAK, FUZZ, KILL, MUTANTS];
+const WITH_ARGUMENTS: [&str; 7] = [BENCH, BUDGET, DENY, SOAK, FUZZ, KILL, MUTANTS];
 const BENCH: &str = "bench";
+const BUDGET: &str = "explore-budget";
 const DENY: &str = "deny";
 const SOAK: &str = "soak";
 const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 18] = [
+const COMMANDS: [Command; 19] = [
     ("test", "run every check that a change must pass: lint, deny, rust, python and browser", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
     ("python", "build, install and test the Python package, in separate virtual environments", python::check),
     ("browser", "test the page of `eigenspace explore` in a real browser", browser::check),
+    (
+        BUDGET,
+        "measure the page of `eigenspace explore` with a release build; `-- --write` stores the result; some minutes",
+        browser::budget,
+    ),
     ("engines", "test the Python package on a local Spark cluster; needs Java, downloads 456 MB", engines::check),
     ("orl", "find or fetch the ORL faces and print their directory", orl),
     (

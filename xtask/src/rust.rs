@@ -20,6 +20,9 @@ pub(crate) fn clippy(runner: &mut Runner) -> Result<(), Error> {
         let library = ["clippy", "--quiet", "-p", "eigenspace", "--no-default-features", "--features"];
         runner.run(cargo("features", &library).with([features, "--", "-D", "warnings"]))?;
     }
+    // The command without the explorer.
+    let command = ["clippy", "--quiet", "-p", "eigenspace-cli", "--no-default-features", "--", "-D", "warnings"];
+    runner.run(cargo("features", &command))?;
     Ok(())
 }
 

@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 17] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/ARCHITECTURE.md",
     "docs/COMMAND.md",
+    "docs/EXPLORER.md",
     "docs/FACES.md",
     "docs/FORMAT.md",
     "docs/FROM_SCIKIT_LEARN.md",

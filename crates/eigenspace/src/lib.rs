@@ -98,6 +98,7 @@ pub mod internal {
     pub use crate::io::source::prefetch::Prefetch;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
     pub use crate::linalg::random::Random;
+    pub use crate::model::angles::signs_like;
     pub use crate::model::batch::is_iterative;
     pub use crate::model::nearest::{add_squared_differences, nearest};
     pub use crate::printable::{is_printable, printable};

@@ -40,7 +40,7 @@ fn step(entry: &Entry, query: &Query) -> anyhow::Result<(Opened, Vec<f64>, f64)>
     let at = up_to(entry, component)?;
     let deviation = at.view().score_deviations()?[component - 1];
     let mut scores = Array2::zeros((1, component));
-    scores[[0, component - 1]] = t * deviation;
+    scores[[0, component - 1]] = entry.sign(component - 1) * t * deviation;
     let row = at.view().reconstruct(&scores)?.index_axis_move(Axis(0), 0).to_vec();
     Ok((at, row, deviation))
 }
@@ -62,8 +62,9 @@ pub(super) fn walk_picture(entry: &Entry, query: &Query) -> anyhow::Result<Reply
 pub(super) fn component(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
     let at = up_to(entry, number)?;
     let i = number - 1;
-    let row = at.model().components().row(i).to_owned();
-    let correlations = at.view().correlations()?;
+    let sign = entry.sign(i);
+    let row = sign * &at.model().components().row(i);
+    let correlations = sign * at.view().correlations()?;
     let mut order: Vec<usize> = (0..row.len()).collect();
     order.sort_by(|&a, &b| row[b].abs().total_cmp(&row[a].abs()));
     let names = at.metadata().feature_names();
@@ -84,7 +85,9 @@ pub(super) fn component(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
 /// A component as an image.
 pub(super) fn component_picture(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
     let shape = pictures::shape(&entry.opened)?;
-    pictures::direction(shape, &up_to(entry, number)?.model().components().row(number - 1).to_vec())
+    let at = up_to(entry, number)?;
+    let row = entry.sign(number - 1) * &at.model().components().row(number - 1);
+    pictures::direction(shape, &row.to_vec())
 }
 
 /// The Features screen.
@@ -121,8 +124,8 @@ pub(super) fn features(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
                 "name": named.then(|| &names[j]),
                 "mean": summary.mean[j],
                 "deviation": summary.deviation[j],
-                "loadings": along.iter().map(|&i| components[[i, j]]).collect::<Vec<_>>(),
-                "correlations": along.iter().map(|&i| correlations[[j, i]]).collect::<Vec<_>>(),
+                "loadings": along.iter().map(|&i| entry.sign(i) * components[[i, j]]).collect::<Vec<_>>(),
+                "correlations": along.iter().map(|&i| entry.sign(i) * correlations[[j, i]]).collect::<Vec<_>>(),
                 "cos2": summary.squared_cosine[j],
                 "contribution": summary.contribution[j],
             })

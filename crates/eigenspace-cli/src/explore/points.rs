@@ -67,7 +67,8 @@ pub(super) fn points(session: &Session, entry: &Entry, query: &Query) -> anyhow:
     let columns = axes.iter().map(|axis| scored.column(axis - 1)).collect::<Result<Vec<_>, _>>()?;
     let part = Part::of(query, scored.rows())?;
     let order = store.order(scored.rows());
-    let value = |row: u32, axis: usize| columns[axis][row as usize];
+    let signs: Vec<f32> = axes.iter().map(|axis| entry.sign(axis - 1) as f32).collect();
+    let value = |row: u32, axis: usize| signs[axis] * columns[axis][row as usize];
     Ok(Reply::Bytes(BYTES, encoded(entry, &store, &part.of_order(&order), axes.len(), value)))
 }
 
@@ -79,7 +80,8 @@ fn sample(entry: &Entry, store: &RowStore, rows: usize, axes: &[usize], part: &P
     let cells = Values::F64(store.select(&chosen)?.0);
     let scores = entry.at(axes.iter().copied().max())?.project(&cells)?.to_f64();
     let places: HashMap<u32, usize> = points.rows.iter().enumerate().map(|(i, row)| (*row, i)).collect();
-    let value = |row: u32, axis: usize| scores[[places[&row], axes[axis] - 1]] as f32;
+    let sign = |axis: usize| entry.sign(axes[axis] - 1);
+    let value = |row: u32, axis: usize| (sign(axis) * scores[[places[&row], axes[axis] - 1]]) as f32;
     Ok(Reply::Bytes(BYTES, encoded(entry, store, &points, axes.len(), value)))
 }
 

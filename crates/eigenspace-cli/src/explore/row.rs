@@ -75,7 +75,7 @@ pub(super) fn row(session: &Session, entry: &Entry, row: usize, query: &Query) -
         "name": named.name,
         "label": named.label,
         "values": listed(opened, cells.row(0)),
-        "scores": scores.row(0).to_vec(),
+        "scores": scores.row(0).iter().enumerate().map(|(i, score)| entry.sign(i) * score).collect::<Vec<_>>(),
         "t2": readings.as_ref().map(|(t2, _)| t2[0]),
         "q": readings.as_ref().map(|(_, q)| q[0]),
         "t2_limit": t2_limit,

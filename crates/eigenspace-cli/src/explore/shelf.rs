@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use eigenspace::internal::signs_like;
 use serde_json::{Value, json};
 
 use crate::explore::reply::Refusal;
@@ -44,6 +45,9 @@ pub(super) struct Entry {
     pub(super) opened: Opened,
     pub(super) made: Made,
     pub(super) parents: Vec<u64>,
+    /// For each direction, 1 or −1: what the page shows is multiplied by it, so that the directions of a model that is
+    /// computed again do not jump to the other side.
+    signs: Vec<f64>,
     pub(super) saved: Mutex<Option<PathBuf>>,
     scored: Mutex<Option<Arc<Scored>>>,
     measured: Mutex<Option<Arc<Measured>>>,
@@ -59,6 +63,11 @@ impl Entry {
             return Err(Refusal::bad(error, "use a number from 1 to the number of directions").into());
         }
         self.opened.with_components(k)
+    }
+
+    /// What scores and loadings along a component, counted from 0, are multiplied by on the page.
+    pub(super) fn sign(&self, component: usize) -> f64 {
+        self.signs.get(component).copied().unwrap_or(1.0)
     }
 
     /// Checks that these rows have the columns of this model.
@@ -174,7 +183,9 @@ impl Shelf {
     pub(super) fn renew(&self, id: u64, opened: Opened) {
         let mut inner = self.inner();
         if let Some(old) = inner.entries.iter_mut().find(|old| old.id == id) {
-            *old = Arc::new(entry(id, old.revision + 1, old.name.clone(), opened, old.made, old.parents.clone()));
+            let mut new = entry(id, old.revision + 1, old.name.clone(), opened, old.made, old.parents.clone());
+            new.signs = signs_like(old.opened.model().basis(), &old.signs, new.opened.model().basis());
+            *old = Arc::new(new);
         }
     }
 
@@ -201,8 +212,9 @@ impl Shelf {
 }
 
 fn entry(id: u64, revision: u64, name: String, opened: Opened, made: Made, parents: Vec<u64>) -> Entry {
-    let saved = Mutex::new(None);
-    Entry { id, name, revision, opened, made, parents, saved, scored: Mutex::default(), measured: Mutex::default() }
+    let (saved, signs) = (Mutex::new(None), vec![1.0; opened.model().rank()]);
+    let (scored, measured) = Default::default();
+    Entry { id, name, revision, opened, made, parents, signs, saved, scored, measured }
 }
 
 /// A lock that a panic in another request does not make useless.

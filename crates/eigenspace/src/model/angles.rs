@@ -72,6 +72,16 @@ impl EigenspaceModel {
     }
 }
 
+/// For each direction of `next`, 1 or −1 so that it points to the same side as that direction of `previous` times its own
+/// sign. Directions that `previous` lacks keep their sign.
+pub fn signs_like(previous: ArrayView2<'_, f64>, signs: &[f64], next: ArrayView2<'_, f64>) -> Vec<f64> {
+    let sign = |(i, row): (usize, ndarray::ArrayView1<'_, f64>)| match signs.get(i) {
+        Some(sign) if i < previous.nrows() && previous.row(i).dot(&row) * sign < 0.0 => -1.0,
+        _ => 1.0,
+    };
+    next.rows().into_iter().enumerate().map(sign).collect()
+}
+
 fn orthonormal(rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     block::check(rows, rows.ncols())?;
     if orthogonality_loss(rows) <= LARGEST_LOSS_AFTER_ROUNDING {

@@ -126,7 +126,9 @@ export function tipNames(into, tips, center, inside) {
     const wide = 7 * text.length;
     const outward = tip.x >= center[0];
     for (const [right, below] of [[outward, tip.y >= center[1]], [outward, tip.y < center[1]], [!outward, tip.y >= center[1]], [!outward, tip.y < center[1]]]) {
-      const [x, y] = [tip.x + (right ? 6 : -6), tip.y + (below ? 13 : -6)];
+      // A name on the inner side keeps away from its arrow.
+      const away = right === outward ? 0 : 5;
+      const [x, y] = [tip.x + (right ? 6 : -6), tip.y + (below ? 13 + away : -6 - away)];
       /** @type {Box} */
       const box = [right ? x : x - wide, y - 11, right ? x + wide : x, y + 3];
       if (used.some((u) => overlap(u, box)) || box[0] < inside[0] || box[2] > inside[2] || box[1] < inside[1] || box[3] > inside[3]) continue;

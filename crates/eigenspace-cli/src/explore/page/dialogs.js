@@ -4,7 +4,7 @@ import { button, h } from "./dom.js";
 import { address } from "./api.js";
 
 /** @param {string} title @param {...Child} children */
-function dialog(title, ...children) {
+export function dialog(title, ...children) {
   document.querySelector("dialog")?.remove();
   const box = h("dialog", { "aria-label": title, close: () => box.remove(), click: (/** @type {Event} */ e) => { if (e.target === box) box.close(); } },
     h("div", { class: "sheet" }, h("h2", {}, title), ...children, button("Close", { class: "close", click: () => box.close() })));

@@ -90,11 +90,12 @@ export function failed(error, retry) {
 }
 
 /**
- * A table; cells that are numbers or start like one are aligned right.
+ * A table; cells that are numbers, start like one, or hold one are aligned right.
  * @param {string} caption @param {string[]} head @param {Child[][]} rows
  */
 export function table(caption, head, rows) {
-  const numeric = head.map((_, i) => rows.length > 0 && rows.every((r) => typeof r[i] !== "object" && /^[\u2212\u2013-]?[\d]|^\u2013$/.test(String(r[i]))));
+  const isNumber = (/** @type {Child} */ value) => (value instanceof Element ? value.matches(".num, .barcell") : /^[\u2212\u2013-]?[\d]|^\u2013$/.test(String(value)));
+  const numeric = head.map((_, i) => rows.length > 0 && rows.every((r) => isNumber(r[i])));
   const cell = (/** @type {"td" | "th"} */ tag) => (/** @type {Child} */ value, /** @type {number} */ i) =>
     h(tag, { class: numeric[i] ? "num" : null, scope: tag === "th" ? "col" : null }, value);
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },

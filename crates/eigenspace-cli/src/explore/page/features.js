@@ -1,6 +1,6 @@
 // Features: how they correlate with two components, and how much each contributes.
 
-import { choice, count, failed, fixed, h, notice, num, percent, plural, s, table } from "./dom.js";
+import { choice, clamp, count, failed, fixed, h, notice, num, percent, plural, s, table } from "./dom.js";
 import { featureName, get, latest } from "./api.js";
 import { figure, label, linear, tipNames } from "./chart.js";
 
@@ -11,7 +11,9 @@ const NAMED = 20;
 /** @param {App} app @returns {View} */
 export function features(app) {
   const load = latest();
-  let [search, sort, smallest] = ["", "contribution", 0];
+  let [search, sort] = ["", "contribution"];
+  /** Features below either limit are left out. */
+  const least = { cos2: 0, contribution: 0 };
   /** @type {{ total: number, features: Feature[] } | null} */
   let answer = null;
   /** @type {number[]} */
@@ -20,10 +22,10 @@ export function features(app) {
   const el = h("div", { class: "view features" });
   const list = h("div", { class: "list" });
   const tools = h("div", { class: "tools" });
-  const pair = () => app.state.axes.slice(0, 2);
+  const pair = () => app.state.axes.slice(0, 2).map((i) => clamp(i, 1, app.model()?.rank ?? 1));
   const title = (/** @type {number} */ i) => `PC ${i}${ratios[i - 1] === undefined ? "" : ` (${percent(ratios[i - 1])})`}`;
   const name = (/** @type {Feature} */ f) => featureName(/** @type {Model} */ (app.model()), f.feature, f.name);
-  const visible = () => (answer?.features ?? []).filter((f) => f.cos2 >= smallest);
+  const visible = () => (answer?.features ?? []).filter((f) => f.cos2 >= least.cos2 && f.contribution >= least.contribution);
 
   const circle = figure("Correlation circle", 0, (svg, width, height) => {
     const shown = visible();
@@ -62,7 +64,7 @@ export function features(app) {
   function redraw() {
     circle.redraw();
     const shown = visible();
-    if (!shown.length) return list.replaceChildren(notice("empty", "No feature passes the filters", "Lower the limit of cos\u00b2 or change the search."));
+    if (!shown.length) return list.replaceChildren(notice("empty", "No feature passes the filters", "Lower the limits of cos\u00b2 and contribution, or change the search."));
     const [a, b] = pair();
     const rows = shown.map((f) => [
       h("button", { type: "button", class: `link ${f.feature === chosen ? "chosen" : ""}`, "aria-pressed": String(f.feature === chosen), title: "Mark in the circle", click: () => mark(f.feature) }, name(f)),
@@ -96,20 +98,25 @@ export function features(app) {
     tools.dataset.key = `${model.id} ${model.rank} ${app.state.axes}`;
     const components = Array.from({ length: Math.min(model.rank, 100) }, (_, i) => /** @type {[string, string]} */ ([String(i + 1), `PC ${i + 1}`]));
     const axis = (/** @type {number} */ a, /** @type {string} */ text) => choice(text, components, String(app.state.axes[a]), (v) => app.set({ axes: app.state.axes.map((x, i) => (i === a ? Number(v) : x)), at: [] }));
-    const out = h("output", { class: "num" }, percent(smallest, 0));
-    const limit = h("input", { type: "range", min: 0, max: 1, step: 0.05, value: smallest, "aria-label": "Smallest cos\u00b2", input: () => {
-      smallest = Number(limit.value);
-      out.textContent = percent(smallest, 0);
-      redraw();
-    } });
-    const box = h("input", { type: "search", placeholder: "Search features", "aria-label": "Search features by name", value: search, input: () => {
+    const limit = (/** @type {"cos2" | "contribution"} */ of, /** @type {string} */ text, /** @type {number} */ most) => {
+      const digits = of === "cos2" ? 0 : 1;
+      const out = h("output", { class: "num" }, percent(least[of], digits));
+      const input = h("input", { type: "range", min: 0, max: most, step: most / 20, value: least[of], "aria-label": `Smallest ${text}`, input: () => {
+        least[of] = Number(input.value);
+        out.textContent = percent(least[of], digits);
+        redraw();
+      } });
+      return h("label", { class: "field" }, `${text} \u2265 `, input, out);
+    };
+    const largest = Math.max(...(answer?.features ?? []).map((f) => f.contribution), 1e-9);
+    const box = h("input", { type: "search", placeholder: "Search", "aria-label": "Search features by name", value: search, input: () => {
       search = box.value;
       reload();
     } });
     tools.replaceChildren(axis(0, "x"), axis(1, "y"), choice("Sort by", [["contribution", "contribution"], ["cos2", "cos\u00b2"], ["name", "name"]], sort, (v) => {
       sort = v;
       reload();
-    }), h("label", { class: "field" }, "cos\u00b2 at least ", limit, out), h("span", { class: "grow" }), box);
+    }), limit("cos2", "cos\u00b2", 1), limit("contribution", "contribution", largest), h("span", { class: "grow" }), box);
   }
 
   return {

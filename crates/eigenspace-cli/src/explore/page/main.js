@@ -1,6 +1,6 @@
 // The page: one state object, mirrored in the fragment; views that draw it; keys that change it.
 
-import { byId, clamp, count, failed, h, notice, plural } from "./dom.js";
+import { button, byId, clamp, count, failed, h, notice, plural } from "./dom.js";
 import { get, reach } from "./api.js";
 import { VIEWS, defaults, parse, write } from "./state.js";
 import { connect } from "./live.js";
@@ -17,6 +17,8 @@ import { faces } from "./faces.js";
 
 /** @type {Record<string, (app: App) => View>} */
 const MAKE = { variance, map, row, walk, features, monitor, workbench, faces };
+/** Views of rows. */
+const ROWS = ["map", "row", "monitor"];
 const main = byId("main");
 const pickModel = /** @type {HTMLSelectElement} */ (byId("model"));
 const side = byId("inspector");
@@ -55,9 +57,9 @@ const app = {
     if (byId("status-view").textContent !== text) byId("status-view").textContent = text;
   },
   say(text, kind = "info") {
-    const toast = h("div", { class: `toast ${kind}`, role: "status" }, text);
-    document.body.append(toast);
-    setTimeout(() => toast.remove(), 5000);
+    const toast = h("div", { class: `toast ${kind}`, role: kind === "error" ? "alert" : "status" }, h("span", {}, text), button("\u00d7", { "aria-label": "Dismiss", click: () => toast.remove() }));
+    byId("toasts").append(toast);
+    setTimeout(() => toast.remove(), kind === "error" ? 20000 : 5000);
   },
   async refresh() { adopt(await get("session")); },
 };
@@ -80,7 +82,8 @@ function header() {
   const options = models.map((m) => h("option", { value: m.id, selected: m === model }, m.name));
   pickModel.replaceChildren(...options);
   const busy = data && (data.state === "reading" || data.state === "fitting") ? `${data.state} ${data.name}: ${count(data.done)}${data.total ? ` of ${count(data.total)}` : ""} rows` : "";
-  byId("size").textContent = model ? `${count(Math.round(model.rows))} rows \u00d7 ${count(model.features)} features` : busy;
+  const size = model ? `${plural(Math.round(model.rows), "row")} \u00d7 ${plural(model.features, "feature")}` : "";
+  byId("size").textContent = [size, busy].filter(Boolean).join(" \u00b7 ");
   const badge = /** @type {HTMLButtonElement} */ (byId("badge"));
   badge.hidden = !model;
   if (model) {
@@ -107,11 +110,13 @@ function tabs() {
   });
 }
 
-/** What to show instead of a view while there is no model. */
+/** What to show instead of a view while there is no model, or none of the rows that the view shows. */
 function waiting() {
   const { data, models } = app.session;
-  if (models.length) return null;
-  if (data?.state === "failed") return notice("error", data.error?.error ?? "cannot read the data", data.error?.hint);
+  const needed = !models.length || (ROWS.includes(app.state.view) && !data?.rows);
+  if (data?.state === "failed" && (needed || ROWS.includes(app.state.view))) return notice("error", data.error?.error ?? "cannot read the data", data.error?.hint);
+  if (models.length && app.model()?.rank === 0 && !["workbench", "faces"].includes(app.state.view)) return notice("empty", "No components", "All rows of this model are equal, so there is no variance to show.");
+  if (!needed || (models.length && data?.state !== "reading")) return null;
   if (!data) return notice("empty", "No model and no data", "Start it with a model or data: eigenspace explore iris.csv");
   const bar = h("progress", { max: data.total ?? undefined, value: data.total ? data.done : undefined, "aria-label": "Rows" });
   const title = data.state === "fitting" ? `Fitting a model to ${data.name}` : `Reading ${data.name}`;
@@ -173,7 +178,10 @@ function onKey(event) {
   else if (event.key === "/") {
     if (!document.querySelector("#main [type=search]")) app.set({ view: "map" }, true);
     /** @type {HTMLElement | null} */ (document.querySelector("#main [type=search]"))?.focus();
-  } else if (event.key === "l") app.set({ view: "map" }, true);
+  } else if (event.key === "l") {
+    app.set({ view: "map" }, true);
+    view?.key?.(event);
+  }
   else if (event.key === "Escape") app.select(null);
   else if (event.key === "e") exportDialog(app, view);
   else if (event.key === "?") helpDialog();
@@ -194,11 +202,18 @@ addEventListener("keydown", onKey);
 addEventListener("hashchange", () => app.set({ ...defaults(), ...parse(location.hash) }));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(new Set(["theme"])));
 
+/** The view that shows most of what the command was given. @param {Session} session */
+function firstView({ models, data, recognizer, watch }) {
+  if (watch) return "monitor";
+  if (data || !models.length) return "map";
+  return recognizer ? "faces" : models.length > 1 ? "workbench" : "variance";
+}
+
 async function start() {
   main.replaceChildren(notice("loading", "Loading"));
   try {
     const first = await get("session");
-    if (first.state && location.hash.length < 2) app.state = parse(first.state);
+    if (location.hash.length < 2) app.state = first.state ? parse(first.state) : { ...defaults(), view: firstView(first) };
     adopt(first);
     history.replaceState(null, "", write(app.state));
     const stream = connect(app, adopt, show);

@@ -1,6 +1,6 @@
 // The map: scores of all rows along two or three components.
 
-import { button, choice, clamp, count, failed, h, notice, num, percent, plural, s } from "./dom.js";
+import { button, choice, clamp, count, failed, h, notice, num, percent, plural, s, table } from "./dom.js";
 import { address, featureName, get, latest } from "./api.js";
 import { Camera, inside, loadColumn, loadPoints, nearest, range } from "./cloud.js";
 import { axes as drawAxes, label, linear, tipNames } from "./chart.js";
@@ -14,6 +14,10 @@ const MARGIN = { left: 56, right: 16, top: 16, bottom: 48 };
 const GROW_MS = 3000;
 /** The canvas counts as moving for so long after the last step. */
 const REST_MS = 140;
+/** Up to this many columns are listed to color by; of more, one searches. */
+const LISTED = 100;
+/** Rows of the table below the map. */
+const TABLED = 200;
 
 /** The last component of which the server keeps the scores of all rows. @param {Model} model */
 const axisLimit = (model) => Math.max(model.axes ?? model.k, 1);
@@ -24,12 +28,14 @@ export function map(app) {
   const over = s("svg", { class: "layer", "aria-hidden": "true" });
   const canvas = h("canvas", { "aria-hidden": "true" });
   const tip = h("div", { class: "tip", hidden: true });
+  const wait = notice("loading", "Loading points");
   const plot = h("div", { class: "plot", tabindex: 0, role: "application", "aria-label": "Map of rows" }, under, canvas, over, tip);
   const beside = h("div", { class: "beside" });
   const tools = h("div", { class: "tools" });
   const stage = h("div", { class: "stage" }, plot, beside);
   const summary = h("p", { class: "summary" });
-  const el = h("div", { class: "view map" }, tools, stage, summary);
+  const details = h("details", { toggle: () => fillTable() }, h("summary", {}, "Table"));
+  const el = h("div", { class: "view map" }, tools, stage, h("div", { class: "foot" }, summary, details));
   const camera = new Camera();
   const load = latest();
   const loadColor = latest();
@@ -50,6 +56,8 @@ export function map(app) {
   /** @type {[number, number][] | null} */
   let rope = null;
   let [lasso, resting, hovered, later] = [false, 0, -1, 0];
+  /** Whether a column is searched to color by. */
+  let seeking = false;
   let renderer = webgl(canvas, footer) ?? canvas2d(canvas, footer);
   /** Where each row is among the points. */
   let placeOf = new Int32Array(0);
@@ -99,10 +107,13 @@ export function map(app) {
   function colorChoices() {
     const model = app.model();
     const { data } = app.session;
-    const columns = data?.columns ?? [];
-    const listed = columns.slice(0, 200).map((name, i) => /** @type {[string, string]} */ ([`feature:${i}`, name || `feature ${i}`]));
-    const extra = /^feature:(\d+)$/.exec(app.state.color);
-    if (extra && model && Number(extra[1]) >= listed.length) listed.push([app.state.color, featureName(model, Number(extra[1]))]);
+    const name = (/** @type {number} */ i) => (model ? featureName(model, i, data?.columns?.[i]) : "");
+    const few = model && !model.image && model.features <= LISTED;
+    /** @type {[string, string][]} */
+    const listed = few ? Array.from({ length: model.features }, (_, i) => [`feature:${i}`, name(i)]) : [];
+    const chosen = /^feature:(\d+)$/.exec(app.state.color);
+    if (chosen && !few) listed.push([app.state.color, name(Number(chosen[1]))]);
+    if (model && !model.image && !few) listed.push(["search", "A column\u2026"]);
     return [...(data?.labels ? [/** @type {[string, string]} */ (["label", "Label"])] : []), ["none", "One color"], ["t2", "T\u00b2"], ["q", "Q"], ...listed];
   }
 
@@ -118,11 +129,37 @@ export function map(app) {
     const most = Math.min(model.features, 30);
     const arrowCount = h("input", { type: "range", min: 0, max: most, value: app.state.arrows, "aria-label": "Biplot arrows", input: () => app.set({ arrows: Number(arrowCount.value) }) });
     tools.replaceChildren(axis(0, "x"), axis(1, "y"), ...(deep ? [axis(2, "z")] : []), ...(third ? [third] : []),
-      choice("Color", colorChoices(), app.state.color, (color) => app.set({ color, hide: [] })),
+      choice("Color", colorChoices(), seeking ? "search" : app.state.color, (color) => {
+        seeking = color === "search";
+        toolbar();
+        if (seeking) /** @type {HTMLElement | null} */ (tools.querySelector("[list=columns]"))?.focus();
+        else app.set({ color, hide: [] });
+      }), ...(seeking ? columnSearch(model) : []),
       h("label", { class: "field" }, "Arrows ", arrowCount, h("output", { class: "num" }, app.state.arrows)),
       button("Lasso", { "aria-pressed": String(lasso), title: "Draw around points (l)", click: toggleLasso }),
       button("Reset", { title: "Reset the view (0)", click: reset }),
       search, h("datalist", { id: "found" }));
+  }
+
+  /** A field that finds one of many columns by its name or number. @param {Model} model */
+  function columnSearch(model) {
+    const columns = app.session.data?.columns;
+    const names = Array.from({ length: model.features }, (_, i) => featureName(model, i, columns?.[i]));
+    const options = h("datalist", { id: "columns" });
+    const offer = () => {
+      const text = field.value.toLowerCase();
+      options.replaceChildren(...names.filter((name) => name.toLowerCase().includes(text)).slice(0, 50).map((value) => h("option", { value })));
+    };
+    const field = h("input", { type: "search", list: "columns", placeholder: "Name of a column", "aria-label": "Column to color by", input: offer, change: () => {
+      const text = field.value.toLowerCase();
+      const i = [names.findIndex((name) => name.toLowerCase() === text), names.findIndex((name) => name.toLowerCase().includes(text))].find((x) => x >= 0);
+      if (i === undefined || !text) return app.say(`No column matches \u201c${field.value}\u201d.`);
+      seeking = false;
+      if (app.state.color === `feature:${i}`) toolbar();
+      else app.set({ color: `feature:${i}`, hide: [] });
+    } });
+    offer();
+    return [field, options];
   }
 
   /** @type {Map<string, number>} */
@@ -326,15 +363,23 @@ export function map(app) {
       stage.replaceChildren(notice("empty", "This model has no rows to show", `Give the data as well: ${app.session.command} DATA`));
       return;
     }
+    if (!app.session.data.rows) {
+      stage.replaceChildren(notice("empty", "Waiting for rows", "They appear here as they arrive."));
+      return;
+    }
     if (!el.querySelector("canvas")) stage.replaceChildren(plot, beside);
-    if (!cloud) app.status("Loading points");
-    const axes = app.state.axes.map((i) => clamp(i, 1, axisLimit(model)));
+    if (!cloud) {
+      app.status("Loading points");
+      plot.append(wait);
+    }
+    const axes = (app.state.axes = app.state.axes.map((i) => clamp(i, 1, axisLimit(model))));
     try {
       const spectrum = get(`models/${model.id}/spectrum`).then((/** @type {Spectrum} */ x) => { ratios = x.components.map((c) => c.ratio); decorate(); });
       let known = 0;
       await load((signal) => loadPoints(model, axes, signal, (grown, first) => {
         if (first) {
           known = 0;
+          wait.remove();
           [cloud, values, placeOf] = [grown, null, new Int32Array(app.session.data?.rows ?? 0).fill(-1)];
           camera.moved = app.state.at.length > 2;
           camera.d = grown.d;
@@ -367,6 +412,7 @@ export function map(app) {
       await rearrow();
       describe();
     } catch (error) {
+      cloud = null;
       stage.replaceChildren(failed(error, reload));
     }
   }
@@ -401,9 +447,23 @@ export function map(app) {
     if (!cloud) return;
     const [a, b, c] = app.state.axes.map(title);
     const labels = app.session.data?.labels;
-    const text = `${plural(cloud.total, "row")} along ${a}${c ? `, ${b} and ${c}` : ` and ${b}`}${labels ? `, ${plural(labels.length, "label")}` : ""}. ${app.selection ? `${plural(app.selection.count, "row")} selected. ` : ""}Click a point to inspect its row.`;
+    const text = `${plural(cloud.total, "row")} along ${a}${c ? `, ${b} and ${c}` : ` and ${b}`}${labels ? `, ${plural(labels.length, "label")}` : ""}. ${app.selection ? `${plural(app.selection.count, "row")} selected. ` : ""}${cloud.d > 1 && a === b ? "There is only one direction, so both axes show it. " : ""}Click a point to inspect its row.`;
     summary.textContent = text;
     plot.setAttribute("aria-label", `Map of rows: ${text}`);
+    fillTable();
+  }
+
+  /** The scores of the selected rows, or of the first ones. */
+  function fillTable() {
+    if (!details.open || !cloud) return;
+    const { ids, classes, places, d } = cloud;
+    const [labels, marks] = [app.session.data?.labels, app.selection?.marks];
+    const rows = [];
+    for (let row = 0; row < placeOf.length && rows.length < TABLED; row++) if (placeOf[row] >= 0 && (!marks || marks[row])) rows.push(placeOf[row]);
+    const all = marks ? (app.selection?.count ?? 0) : cloud.total;
+    const what = `${marks ? "Selected rows" : "Rows"}${rows.length < all ? `, the first ${count(rows.length)} of ${count(all)}` : ""}`;
+    details.replaceChildren(/** @type {Element} */ (details.firstChild), h("p", { class: "quiet" }, what), table(what, ["Row", ...(labels ? ["Label"] : []), ...app.state.axes.slice(0, d).map(title)],
+      rows.map((i) => [h("button", { type: "button", class: "link", click: () => app.set({ row: ids[i] }) }, `Row ${count(ids[i])}`), ...(labels ? [classes ? (labels[classes[i]] ?? "") : ""] : []), ...Array.from({ length: d }, (_, a) => num(places[i * d + a]))])));
   }
   const report = (/** @type {unknown} */ error) => app.say(/** @type {Error} */ (error).message, "error");
 
@@ -411,12 +471,12 @@ export function map(app) {
     el,
     update(changed) {
       const growing = changed.has("rows") || (changed.has("model") && !changed.has("m") && app.model()?.origin === "stream");
-      if (growing && cloud) {
+      if (growing && (cloud || wait.isConnected)) {
         later ||= setTimeout(() => {
           later = 0;
           reload();
         }, GROW_MS);
-      } else if (changed.has("model") || changed.has("axes")) return void reload();
+      } else if (growing || changed.has("model") || changed.has("axes")) return void reload();
       if (changed.has("color")) recolor().then(toolbar, report);
       else if (changed.has("hide") || changed.has("selection") || changed.has("theme")) look();
       if (changed.has("arrows")) {

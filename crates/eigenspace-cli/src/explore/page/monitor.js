@@ -4,6 +4,9 @@ import { button, clamp, count, failed, h, notice, num, percent, plural, s } from
 import { get, latest } from "./api.js";
 import { axes, figure, linear, path } from "./chart.js";
 
+/** Rows of the tables, the last ones. */
+const TABLED = 1000;
+
 /** @typedef {{ rows: number[], t2: number[], q: number[], t2_limit: number | null, q_limit: number | null, angles?: (number | null)[], beyond: [number, number], total: number }} Series */
 
 /** @param {App} app @returns {View} */
@@ -48,7 +51,11 @@ export function monitor(app) {
       scale = x;
       const share = series.beyond[which === "t2" ? 0 : 1];
       return limit === null ? `There is no limit: the model has too few rows for ${count(app.k())} components. Choose fewer with [.` : `${percent(share)} of rows beyond the limit ${num(limit)}; 1.0 % is expected.`;
-    }, which === "t2" ? () => ({ head: ["Row", "T\u00b2", "Q"], rows: (series?.rows ?? []).slice(-1000).map((r, i, { length }) => [r, num(series?.t2.at(i - length)), num(series?.q.at(i - length))]) }) : undefined);
+    }, () => {
+      const limit = series?.[which === "t2" ? "t2_limit" : "q_limit"] ?? null;
+      const [rows, values] = [series?.rows.slice(-TABLED) ?? [], series?.[which].slice(-TABLED) ?? []];
+      return { head: ["Row", which === "t2" ? "T\u00b2" : "Q", "Limit"], rows: rows.map((r, i) => [count(r), num(values[i]), limit === null ? "none" : values[i] > limit ? "beyond" : "within"]) };
+    });
     interact(fig.svg, which);
     return fig;
   }
@@ -64,7 +71,7 @@ export function monitor(app) {
     axes(svg, box, x, y, { tickX: count, nx: Math.max(2, width / 110), ny: 2, tickY: (v) => v.toFixed(1) });
     svg.append(s("path", { class: "line second", d: path(known.map(([r, a]) => [x(r), y(a)])) }));
     return last === undefined || Number.isNaN(last) ? "Not known yet." : `${num(last)} radians between the model of the rows that arrived and the reference model.`;
-  });
+  }, () => ({ head: ["Row", "Angle (radians)"], rows: (series?.rows ?? []).slice(-TABLED).map((r, i, { length }) => [count(r), num(series?.angles?.at(i - length))]) }));
 
   /** Clicks choose a row, drags select rows. @param {SVGSVGElement} svg @param {"t2" | "q"} which */
   function interact(svg, which) {

@@ -9,11 +9,11 @@ const FEATURES = 12;
 /** The limits and all scores follow when the slider rests for so long. */
 const REST_MS = 200;
 
-/** A bar from zero with its value, for a list of numbers of either sign. @param {number} share from -1 to 1 @param {string} kind */
-export function bar(share, kind = "") {
-  const width = 50 * Math.min(1, Math.abs(share));
-  return s("svg", { class: `bar ${kind} ${share < 0 ? "negative" : ""}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-    s("rect", { x: share < 0 ? 50 - width : 50, y: 1, width, height: 8 }), s("line", { x1: 50, x2: 50, y1: 0, y2: 10 }));
+/** A bar from zero, which is at the left if no share of the list is negative. @param {number} share from -1 to 1 @param {number} zero 0 or 50 @param {string} kind */
+function bar(share, zero, kind) {
+  const width = (100 - zero) * Math.min(1, Math.abs(share));
+  return s("svg", { class: `bar ${kind}`, viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    s("rect", { x: share < 0 ? zero - width : zero, y: 1, width, height: 8 }), s("line", { x1: zero, x2: zero, y1: 0, y2: 10 }));
 }
 
 /** @param {string} name @param {number} value @param {number | null} limit */
@@ -81,23 +81,30 @@ export function rowPanel(app, large) {
   /** @param {Model} model @param {Contributions} c */
   function contributionTable(model, c) {
     const [most2, mostQ] = [Math.max(...c.features.map((f) => Math.abs(f.t2)), 1e-300), Math.max(...c.features.map((f) => f.q), 1e-300)];
-    const cell = (/** @type {number} */ v, /** @type {number} */ most, /** @type {string} */ kind) => h("span", { class: "barcell" }, bar(v / most, kind), h("span", { class: "num" }, num(v)));
+    const zero = c.features.some((f) => f.t2 < 0) ? 50 : 0;
+    const cell = (/** @type {number} */ v, /** @type {number} */ most, /** @type {string} */ kind) => h("span", { class: "barcell" }, bar(v / most, kind ? 0 : zero, kind), h("span", { class: "num" }, num(v)));
     return table("Contributions to T\u00b2 and Q", ["Feature", "T\u00b2", "Q"], [
       ...c.features.map((f) => [featureName(model, f.feature, f.name), cell(f.t2, most2, ""), cell(f.q, mostQ, "second")]),
-      ...(Math.abs(c.rest.t2) + c.rest.q > 0 ? [["all others", h("span", { class: "num rest" }, num(c.rest.t2)), h("span", { class: "num rest" }, num(c.rest.q))]] : []),
+      ...(Math.abs(c.rest.t2) + c.rest.q > 0 ? [["all others", num(c.rest.t2), num(c.rest.q)]] : []),
     ]);
   }
 
   const scores = figure("Scores", large ? 200 : 132, (svg, width, height) => {
     if (!row) return "";
     const shown = row.scores.slice(0, large ? 2 * SCORES : SCORES);
-    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 18, 6);
-    const step = (width - 8) / Math.max(shown.length, 8);
+    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 20, 6);
+    const marks = y.ticks(large ? 4 : 2);
+    const left = 14 + 7 * Math.max(...marks.map((v) => num(v).length), 1);
+    for (const v of marks) {
+      svg.append(s("line", { class: "grid", x1: left, x2: width, y1: y(v), y2: y(v) }));
+      label(svg, num(v), left - 6, y(v) + 4, { class: "tick", "text-anchor": "end" });
+    }
+    const step = Math.min(48, (width - left) / shown.length);
     shown.forEach((v, i) => {
-      svg.append(s("rect", { class: i < app.k() ? "fill" : "fill pale", x: 4 + i * step + 0.15 * step, width: 0.7 * step, y: Math.min(y(0), y(v)), height: Math.max(Math.abs(y(v) - y(0)), 1) }));
-      if (step > 16 || i % 5 === 4) label(svg, String(i + 1), 4 + (i + 0.5) * step, height - 3, { class: "tick", "text-anchor": "middle" });
+      svg.append(s("rect", { class: i < app.k() ? "fill" : "fill pale", x: left + i * step + 0.15 * step, width: 0.7 * step, y: Math.min(y(0), y(v)), height: Math.max(Math.abs(y(v) - y(0)), 1) }, s("title", {}, `PC ${i + 1}: ${num(v)}`)));
+      if (step > 16 || i % 5 === 4) label(svg, String(i + 1), left + (i + 0.5) * step, height - 4, { class: "tick", "text-anchor": "middle" });
     });
-    svg.append(s("line", { class: "axis", x1: 0, x2: width, y1: y(0), y2: y(0) }));
+    svg.append(s("line", { class: "axis", x1: left, x2: width, y1: y(0), y2: y(0) }));
     const k = Math.min(app.k(), row.cos2.length);
     return `The first ${count(k)} component${k === 1 ? " holds" : "s hold"} ${percent(row.cos2.slice(0, k).reduce((a, b) => a + b, 0))} of this row\u2019s squared distance from the mean (cos\u00b2).`;
   }, () => ({ head: ["PC", "Score", "cos\u00b2"], rows: (row?.scores ?? []).map((v, i) => [i + 1, num(v), percent(row?.cos2[i])]) }));
@@ -132,8 +139,11 @@ export function rowPanel(app, large) {
     ];
     const closest = h("section", { class: "nearest" }, h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near));
     const plot = h("section", {}, scores.el);
+    const [readings, rebuilding, contributing] = first;
     if (large) el.replaceChildren(head, h("div", { class: "columns" }, h("div", {}, ...first), h("div", {}, plot, closest)));
-    else el.replaceChildren(head, ...first.slice(0, 2), plot, first[2], closest);
+    // Beside the Monitor, the question is what makes a row unusual.
+    else if (app.state.view === "monitor") el.replaceChildren(head, readings, contributing, rebuilding, plot, closest);
+    else el.replaceChildren(head, readings, rebuilding, plot, contributing, closest);
     knob();
     scores.redraw();
   }

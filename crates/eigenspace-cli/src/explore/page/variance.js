@@ -64,8 +64,8 @@ export function variance(app) {
     kLine(svg, x, box[1], box[3], true);
     return spectrum.summary;
   }, () => ({
-    head: ["PC", "Variance", "at least", "at most", "Ratio", "Cumulative", "Angle bound"],
-    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, num(c.variance[1]), num(c.variance[0]), num(c.variance[2]), percent(c.ratio, 2), percent(c.cumulative[1], 2), c.angle >= 1 ? "nothing certain" : num(c.angle)]),
+    head: ["PC", "Variance", "at least", "at most", "Ratio"],
+    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, num(c.variance[1]), num(c.variance[0]), num(c.variance[2]), percent(c.ratio, 2)]),
   }));
 
   const sums = figure("Captured variance and certainty", 210, (svg, width, height) => {
@@ -93,15 +93,23 @@ export function variance(app) {
     const [upper, lower] = [line((c) => c.cumulative[2]), line((c) => c.cumulative[0]).reverse()];
     svg.append(s("path", { class: "band", d: `${path([...upper, ...lower])}Z` }), s("path", { class: "line", d: path(line((c) => c.cumulative[1])) }), s("path", { class: "line second", d: path(line((c) => (c.angle < 1 ? c.angle : NaN))) }));
     if (n <= 200) list.forEach((c, i) => { if (c.angle < 1) svg.append(s("circle", { class: "fill second", cx: x(i + 1), cy: y(c.angle), r: 2.5 })); });
-    const right = box[2] - 4;
-    const last = list[n - 1];
-    label(svg, "captured", right, y(last.cumulative[1]) + 18, { class: "halo", "text-anchor": "end" });
-    label(svg, "angle bound (sine)", right, y(clamp(last.angle, 0, 1)) - (last.angle > 0.8 ? -34 : 8), { class: "halo second", "text-anchor": "end" });
+    const known = list.map((c, i) => (c.angle < 1 ? i : -1)).filter((i) => i >= 0);
+    // Each name is beside the end of its line, inside the chart.
+    const named = (/** @type {string} */ text, /** @type {number} */ i, /** @type {number} */ value, /** @type {string} */ kind) => {
+      const fits = x(i + 1) + 10 + 7 * text.length < box[2];
+      const low = y(value) < box[1] + 24 && !fits;
+      label(svg, text, fits ? x(i + 1) + 10 : box[2] - 4, fits ? y(value) + 4 : y(value) + (low ? 18 : -8), { class: `halo ${kind}`, "text-anchor": fits ? "start" : "end" });
+    };
+    named("captured", n - 1, list[n - 1].cumulative[1], "first");
+    if (known.length) named("angle bound (sine)", known[known.length - 1], list[known[known.length - 1]].angle, "second");
     kLine(svg, x, box[1], box[3], false);
     const c = list[Math.min(app.k(), n) - 1];
     const sure = c.angle >= 1 ? "nothing is certain about their directions" : c.angle === 0 ? "their subspace is exact" : `their subspace is within an angle of ${num(c.angle)} (sine) of batch PCA`;
     return `The first ${count(app.k())} capture between ${percent(c.cumulative[0], 2)} and ${percent(c.cumulative[2], 2)}; ${sure}.`;
-  });
+  }, () => ({
+    head: ["k", "Captured", "at least", "at most", "Angle bound (sine)"],
+    rows: (spectrum?.components ?? []).map((c, i) => [i + 1, percent(c.cumulative[1], 2), percent(c.cumulative[0], 2), percent(c.cumulative[2], 2), c.angle >= 1 ? "nothing certain" : num(c.angle)]),
+  }));
 
   bars.svg.setAttribute("role", "group");
   for (const { svg } of [bars, sums]) {
@@ -124,7 +132,6 @@ export function variance(app) {
       const answer = await load((signal) => get(`models/${model.id}/spectrum`, {}, signal));
       if (!answer) return;
       spectrum = answer;
-      if (!answer.components.length) return el.replaceChildren(notice("empty", "No components", "All rows are equal, so there is no variance to show."));
       if (!bars.el.isConnected) el.replaceChildren(h("div", { class: "tools" }, h("span", {}, "Drag the line, or use the arrow keys, to choose k."), h("span", { class: "grow" }), log), bars.el, sums.el);
       redraw();
     } catch (error) {

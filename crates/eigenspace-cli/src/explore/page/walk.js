@@ -7,6 +7,7 @@ import { figure, label, linear } from "./chart.js";
 const SHOWN = 20;
 const GALLERY = 24;
 const REACH = 3;
+const STEPS = [-3, -2, -1, 0, 1, 2, 3];
 
 /** @param {App} app @returns {View} */
 export function walk(app) {
@@ -23,9 +24,12 @@ export function walk(app) {
   const pattern = h("img", { class: "big", alt: "" });
   const slider = h("input", { type: "range", min: -REACH, max: REACH, step: 0.1, "aria-label": "Standard deviations from the mean (t)", input: () => app.set({ t: Number(slider.value) }) });
   const tText = h("output", { class: "num" });
+  const caption = h("figcaption", {});
+  const signed = (/** @type {number} */ t) => `${t < 0 ? "\u2212" : "+"} ${num(Math.abs(t))}`;
   const play = button("Play", { click: () => setPlaying(!playing) });
   const tools = h("div", { class: "tools" });
   const gallery = h("ul", { class: "gallery", "aria-label": "Components" });
+  const strip = h("ul", { class: "strip", "aria-label": "Steps of the walk" });
   const sigma = (i = app.state.c) => Math.sqrt(Math.max(0, spectrum?.components[i - 1]?.variance[1] ?? 0));
 
   const bars = figure("Features along the walk", 0, (svg, width, height) => {
@@ -36,7 +40,7 @@ export function walk(app) {
     const x = linear(-REACH, REACH, left, width - 90);
     const step = Math.min(64, (height - 44) / order.length);
     const bottom = top + step * order.length;
-    for (const t of [-3, -2, -1, 0, 1, 2, 3]) {
+    for (const t of STEPS) {
       svg.append(s("line", { class: t ? "grid" : "zero", x1: x(t), x2: x(t), y1: top, y2: bottom }));
       label(svg, `${t > 0 ? "+" : ""}${num(t)} \u03c3`, x(t), bottom + 17, { class: "tick", "text-anchor": "middle" });
     }
@@ -49,7 +53,7 @@ export function walk(app) {
       svg.append(s("rect", { class: z < 0 ? "fill second" : "fill", x: Math.min(x(0), x(clamp(z, -REACH, REACH))), width: Math.max(1, Math.abs(x(clamp(z, -REACH, REACH)) - x(0))), y: y + 0.2 * step, height: 0.6 * step }));
       label(svg, num(now[f]), width - 8, y + step / 2 + 4, { class: "num", "text-anchor": "end" });
     });
-    return `Mean ${app.state.t < 0 ? "\u2212" : "+"} ${Math.abs(app.state.t).toFixed(1)} \u03c3 along PC ${app.state.c}; the ${count(order.length)} features that change most${order.length < model.features ? ` of ${count(model.features)}` : ""}.`;
+    return `Mean ${signed(app.state.t)} \u03c3 along PC ${app.state.c}; the ${count(order.length)} features that change most${order.length < model.features ? ` of ${count(model.features)}` : ""}.`;
   }, () => ({ head: ["Feature", "Mean", "Value", "Change"], rows: (shift?.order ?? []).map((f) => [featureName(/** @type {Model} */ (app.model()), f, app.session.data?.columns?.[f]), num(shift?.mean[f]), num(shift?.now[f]), num((shift?.now[f] ?? 0) - (shift?.mean[f] ?? 0))]) }));
 
   const step = queued(async () => {
@@ -64,6 +68,8 @@ export function walk(app) {
       await next.decode().catch(() => {});
       picture.src = next.src;
       picture.alt = `Mean plus ${num(app.state.t)} standard deviations along component ${app.state.c}`;
+      caption.textContent = `Mean ${signed(app.state.t)} \u03c3`;
+      STEPS.forEach((t, i) => strip.children[i]?.firstElementChild?.setAttribute("aria-pressed", String(t === app.state.t)));
       return;
     }
     if (!shift) return;
@@ -130,8 +136,10 @@ export function walk(app) {
     const shown = Math.min(model.rank, GALLERY);
     gallery.replaceChildren(...Array.from({ length: shown }, (_, i) => h("li", {}, h("button", { type: "button", "aria-pressed": String(i + 1 === c), "aria-label": `Component ${i + 1}`, click: () => app.set({ c: i + 1 }) },
       h("img", { src: address(`models/${model.id}/components/${i + 1}.png`, { revision: model.revision }), alt: "" }), h("span", { class: "num" }, `PC ${i + 1}`)))));
+    strip.replaceChildren(...STEPS.map((t) => h("li", {}, h("button", { type: "button", "aria-label": `Mean ${signed(t)} standard deviations`, click: () => app.set({ t }) },
+      h("img", { src: address(`models/${model.id}/walk.png`, { component: c, t, revision: model.revision }), alt: "" }), h("span", { class: "num" }, t ? `${signed(t)} \u03c3` : "mean")))));
     if (!picture.isConnected) el.replaceChildren(tools, h("div", { class: "pair" },
-      h("figure", {}, picture, h("figcaption", {}, "Mean + t \u03c3")), h("figure", {}, pattern, h("figcaption", {}, "Component"))), h("h2", {}, "Gallery"), gallery);
+      h("figure", {}, picture, caption), h("figure", {}, pattern, h("figcaption", {}, "Component")), h("section", {}, h("h2", {}, "The walk in steps"), strip)), h("h2", {}, "Components"), gallery);
   }
 
   /** @param {Model} model @param {number} c @param {any} answer */

@@ -3,6 +3,10 @@
 import { button, count, h, num, percent, plural, s, table } from "./dom.js";
 import { address, get, post, remove } from "./api.js";
 import { axes, figure, label, logarithmic, linear, path } from "./chart.js";
+import { dialog } from "./dialogs.js";
+
+/** The largest principal angles, as many as are listed. */
+const ANGLES = 4;
 
 /** @typedef {{ model: Model, spectrum: Spectrum, angles: { angles: number[], whole_space: boolean } | null }} Side */
 
@@ -75,9 +79,10 @@ export function workbench(app) {
       model, spectrum: await get(`models/${model.id}/spectrum`),
       angles: model.id === last || !done ? null : await get(`models/${model.id}/angles/${last}`, { k: Math.min(model.k, models.at(-1)?.k ?? 1) }).catch(() => null),
     })));
-    const largest = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${num((Math.max(...a.angles) * 180) / Math.PI)}\u00b0` : "\u2013");
-    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Largest angle to the result"],
-      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, largest(x.angles)]))] : []), spectra.el);
+    const degrees = (/** @type {number} */ a) => `${num((a * 180) / Math.PI)}\u00b0`;
+    const angles = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${a.angles.slice(-ANGLES).map(degrees).join(", ")}${a.angles.length > ANGLES ? `; ${count(a.angles.length - ANGLES)} smaller` : ""}` : "\u2013");
+    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Principal angles to the result"],
+      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, h("span", {}, i === sides.length - 1 ? "" : angles(x.angles))]))] : []), spectra.el);
     spectra.redraw();
   }
 
@@ -88,6 +93,8 @@ export function workbench(app) {
     compare(app.session.models.slice(0, 4).map((m) => m.id), false).catch(() => {});
   }
 
+  /** The newest model that was made here. */
+  const made = () => app.session.models.filter((m) => !["file", "fitted", "stream"].includes(m.origin)).at(-1);
   const chosenRows = () => (app.selection ? [...app.selection.marks.entries()].filter(([, m]) => m).map(([i]) => i) : []);
 
   function draw() {
@@ -95,7 +102,7 @@ export function workbench(app) {
     const ids = [...picked].filter((id) => models.some((m) => m.id === id));
     const [a, b] = ids.map((id) => models.find((m) => m.id === id));
     const [whole, part] = a && b && a.rows < b.rows ? [b, a] : [a, b];
-    const newest = models.filter((m) => m.origin !== "file" && m.origin !== "fitted" && m.origin !== "stream").at(-1);
+    const newest = made();
     const current = app.model();
     const listed = models.map((m) => [
       h("input", { type: "checkbox", "aria-label": `Choose ${m.name}`, checked: picked.has(m.id), change: (/** @type {Event} */ e) => {
@@ -107,7 +114,7 @@ export function workbench(app) {
       count(Math.round(m.rows)), count(m.features), count(m.rank), percent(m.certificate.captured[0]),
       h("span", { class: `badge ${m.certificate.exact ? "exact" : "bounded"}` }, m.certificate.text), m.origin,
       h("span", { class: "acts" }, h("a", { href: address(`models/${m.id}/model.safetensors`), download: `${m.name}.safetensors` }, "Download"),
-        write ? button("Save", { click: () => post(`models/${m.id}/save`, { name: `${m.name.replace(/[^\w.-]+/g, "-")}.safetensors` }).then((r) => app.say(`Saved ${r.path}`), (e) => app.say(`${e.message}${e.hint ? ` (${e.hint})` : ""}`, "error")) }) : null),
+        write ? button("Save\u2026", { "aria-label": `Save ${m.name}`, click: () => save(m) }) : null),
     ]);
     const n = app.selection?.count ?? 0;
     shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], listed),
@@ -121,8 +128,25 @@ export function workbench(app) {
         button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
   }
 
+  /** Asks for the name of the file. @param {Model} model */
+  function save(model) {
+    const name = h("input", { type: "text", required: true, maxlength: 200, "aria-label": "Name of the file", value: `${model.name.replace(/[^\w.-]+/g, "-")}.safetensors` });
+    const answer = h("p", { role: "alert" });
+    const box = dialog(`Save ${model.name}`, h("form", { class: "save", submit: async (/** @type {Event} */ event) => {
+      event.preventDefault();
+      try {
+        app.say(`Saved ${(await post(`models/${model.id}/save`, { name: name.value })).path}`);
+        box.close();
+      } catch (error) {
+        const { message, hint } = /** @type {any} */ (error);
+        answer.replaceChildren(h("span", { class: "alarm" }, `${message}${hint ? `; ${hint}` : ""}`));
+      }
+    } }, h("label", { class: "field" }, "File ", name), h("button", { type: "submit" }, "Save")), answer);
+    name.select();
+  }
+
   async function undo() {
-    const newest = app.session.models.filter((m) => m.origin !== "file" && m.origin !== "fitted").at(-1);
+    const newest = made();
     if (!newest) return;
     try {
       await remove(`models/${newest.id}`);

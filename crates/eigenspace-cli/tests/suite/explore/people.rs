@@ -122,5 +122,14 @@ fn images_that_are_no_faces_of_this_recognizer_are_refused() {
     {
         assert_eq!(server.post("recognize", body).status, 422, "{}", String::from_utf8_lossy(body));
     }
+    // A small file with more pixels than are decoded.
+    let white = image::GrayImage::from_pixel(4100, 4100, image::Luma([255]));
+    let mut bomb = std::io::Cursor::new(Vec::new());
+    white.write_to(&mut bomb, image::ImageFormat::Png).unwrap();
+    let bomb = bomb.into_inner();
+    assert!(bomb.len() < 1 << 20, "{}", bomb.len());
+    let refused = server.post("recognize", &bomb);
+    assert_eq!(refused.status, 422);
+    assert!(refused.json()["error"].as_str().unwrap().contains("4100"), "{}", refused.json());
     assert_eq!(server.get("").status, 200);
 }

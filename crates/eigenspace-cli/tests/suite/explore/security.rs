@@ -83,6 +83,13 @@ fn a_wrong_token_finds_nothing() {
     let (host, token) = (server.host(), &server.token);
     let changed = format!("{}{}", if token.ends_with('A') { 'B' } else { 'A' }, &token[1..]);
     let twice = format!("{token}{token}");
+    // One wrong character is as wrong as many, wherever it is.
+    for place in 0..token.len() {
+        let other = if token.as_bytes()[place] == b'A' { "B" } else { "A" };
+        let path = format!("/{}{other}{}/api/session", &token[..place], &token[place + 1..]);
+        let answer = server.raw(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").as_bytes());
+        assert_eq!(answer.status, 404, "{place}");
+    }
     for path in [
         "/",
         "/api/session",
@@ -205,11 +212,45 @@ fn the_command_prints_the_address_and_nothing_else_and_hides_it_from_other_proce
     assert!(printed["url"].as_str().unwrap().contains(&format!(":{}/", printed["port"])));
 }
 
+/// Other users of the machine see the arguments of the browser, and no other address of the machine is served.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_is_not_told_the_token_and_only_this_address_is_served() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = world();
+    directory.write("bin/xdg-open", "#!/bin/sh\necho \"$@\" > \"$SEEN.part\"\nstat -c %a \"$1\" > \"$SEEN.mode\"\ncat \"$1\" > \"$SEEN.page\"\nmv \"$SEEN.part\" \"$SEEN\"\n");
+    std::fs::set_permissions(directory.path("bin/xdg-open"), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", directory.path("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = directory.command("explore m.safetensors");
+    let server = Server::run(command.env("PATH", path).env("DISPLAY", ":99").env("SEEN", directory.path("seen")));
+    let begun = std::time::Instant::now();
+    while !directory.exists("seen") {
+        assert!(begun.elapsed().as_secs() < 60, "no browser was opened");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let arguments = directory.text("seen");
+    assert!(!arguments.contains(&server.token) && !arguments.contains("http"), "{arguments}");
+    assert_eq!(directory.text("seen.mode").trim(), "600");
+    assert!(directory.text("seen.page").contains(&server.url));
+    // Every address that begins with 127 is this machine; a server of all addresses would answer here.
+    let elsewhere = std::net::TcpStream::connect(("127.0.0.2", server.port));
+    assert_eq!(elsewhere.unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
+    let (code, said, _) = server.interrupt();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!std::path::Path::new(arguments.trim()).exists(), "the file that leads to the page is removed");
+}
+
 #[test]
 fn another_address_needs_a_host_and_takes_no_other() {
     let directory: Directory = world();
     let said = directory.refused("explore m.safetensors --no-open --bind 0.0.0.0");
     assert!(said.err.contains("--allow-host"), "{said}");
+    let said = directory.refused("explore m.safetensors --no-open --allow-host lab.example");
+    assert!(said.err.contains("--bind"), "{said}");
+    // An address that no machine has, so that nothing is served: the warning comes first.
+    let said = directory.refused("explore m.safetensors --no-open --bind 192.0.2.1 --allow-host lab.example");
+    let (warning, failure) = ("warning: the page is served on 192.0.2.1, without encryption", "cannot listen on 192.0.2.1");
+    assert!(said.err.contains(warning) && said.err.contains(failure), "{said}");
     let mut command = directory.command("explore m.safetensors --no-open --bind 127.0.0.1 --allow-host lab.example");
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
     let mut line = String::new();

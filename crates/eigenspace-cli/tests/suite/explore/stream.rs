@@ -104,6 +104,59 @@ fn rows_that_arrive_in_a_file_are_compared_with_the_model() {
     assert!(error.contains("oops") && error.contains("122"), "{error}");
 }
 
+/// The sign of a component is that of its largest entry, so it flips when another entry becomes the largest. On the page,
+/// the component stays on its side.
+#[test]
+fn components_that_are_computed_again_stay_on_their_side() {
+    let directory = world();
+    directory.write("live.csv", "kind,a,b,c,d\n");
+    let server = Server::start(&directory, "m.safetensors --watch live.csv --label kind");
+    let mut file = OpenOptions::new().append(true).open(directory.path("live.csv")).unwrap();
+    let mut count = 0;
+    let mut arrive = |b: f64| {
+        let text: String = (1..=40).flat_map(|i| [i, -i]).map(|i| line(&[f64::from(i), b * f64::from(i), 0.0, 0.0])).collect();
+        // A model is computed when a row arrives, at most once a second.
+        for part in [&text, &line(&[1.0, b, 0.0, 0.0]), &line(&[-1.0, -b, 0.0, 0.0])] {
+            file.write_all(part.as_bytes()).unwrap();
+            file.flush().unwrap();
+            std::thread::sleep(Duration::from_millis(1500));
+        }
+        count += 82;
+        server.wait_for("the model of all rows", |session| session["models"][1]["rows"] == count)
+    };
+    let component = || {
+        let file = server.get("api/models/1/model.safetensors").body;
+        directory.write("now.safetensors", file);
+        eigenspace::EigenspaceModel::load(directory.path("now.safetensors")).unwrap().components().row(0).to_owned()
+    };
+    let shown = || {
+        let scores = numbers(&server.ask("models/1/rows/0")["scores"]);
+        let loading = server.ask("models/1/features?axes=1&sort=name")["features"][0]["loadings"][0].as_f64().unwrap();
+        let top = server.ask("models/1/components/1")["top"][0].clone();
+        let walk = numbers(&server.ask("models/1/walk?component=1&t=1")["values"]);
+        let points = server.get("api/models/1/points?axes=1,1").body;
+        let point = f32::from_le_bytes(points[40..44].try_into().unwrap());
+        let row = whole(&json!(u32::from_le_bytes(points[40 + 8 * count_of(&points)..][..4].try_into().unwrap())));
+        let far = numbers(&server.ask(&format!("models/1/rows/{row}"))["scores"])[0];
+        assert!((f64::from(point) - far).abs() < 1e-4 * (1.0 + far.abs()), "{point} {far}");
+        let sign = if whole(&top["feature"]) == 0 { 1.0 } else { -1.0 };
+        [scores[0], loading, sign * top["loading"].as_f64().unwrap(), walk[0]].map(f64::signum)
+    };
+    arrive(-0.9);
+    let (before, sides) = (component(), shown());
+    assert!(before[0] > 0.0 && before[1] < 0.0, "{before}");
+    assert_eq!(sides, [1.0; 4]);
+    arrive(-1.3);
+    let after = component();
+    assert!(after[0] < 0.0 && after[1] > 0.0, "{after}: the rule for signs has flipped the component");
+    assert_eq!(shown(), sides, "and the page shows it on the side where it was");
+}
+
+/// The number of points in an answer.
+fn count_of(points: &[u8]) -> usize {
+    u32::from_le_bytes(points[8..12].try_into().unwrap()) as usize
+}
+
 #[test]
 fn rows_that_arrive_on_standard_input_end_with_it() {
     let directory = world();
