@@ -41,6 +41,8 @@ mod protocol;
 pub(crate) mod quality;
 pub(crate) mod random;
 mod rate;
+#[cfg(feature = "images")]
+pub(crate) mod read;
 mod recognizer;
 mod span;
 mod summary;

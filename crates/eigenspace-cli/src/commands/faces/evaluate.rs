@@ -8,11 +8,11 @@ use clap::{Args, ValueHint};
 use eigenspace::faces::{
     self, Classifier, Evaluation, FaceOptions, Metric, OpenEvaluation, Pixels, Protocol, Split, Step, Summary,
 };
+use eigenspace::internal::People;
 use eigenspace::io::Error;
 use serde_json::{Value, json};
 
-use crate::commands::faces::read::{self, People};
-use crate::commands::faces::{plots, quality, strangers};
+use crate::commands::faces::{plots, quality, read, strangers};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::{counted, number, percent, table};
