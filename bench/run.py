@@ -35,6 +35,7 @@ MODULES = {
     "W10": "w10_files",
     "W11": "w11_dask",
     "W12": "w12_spark",
+    "S1": "s1_specification",
 }
 POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
 
@@ -43,7 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W12")
+    parser.add_argument("what", nargs="*", choices=[[], "render", *MODULES], metavar="W1 … W12, S1")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     # Used internally: run one thread count, or measure the memory of one tool, and write a file.
@@ -68,13 +69,21 @@ def workload(name: str, threads: list[int], quick: bool, directory: Path) -> Non
     start = time.perf_counter()
     result = {"workload": name, "quick": quick, "machine": machine.described()}
     result["rows"], result["left_out"] = [], []
-    for number in threads:
+    # Most threads first, because the load that a run causes would disturb the next one.
+    for number in sorted(threads, reverse=True):
+        refusal = None if quick else machine.refusal(number)
+        if refusal:
+            _say(f"{name}: {refusal}")
+            result["left_out"].append(refusal)
+            continue
         found = _in_child(name, number, quick)
         result["title"] = found["title"]
         result["rows"] += found["rows"]
         result["left_out"] = sorted({*result["left_out"], *found["left_out"]})
+    result["rows"].sort(key=lambda row: row["threads"])
     wanting = [row for row in result["rows"] if row.pop("wants_memory")]
-    wanting = [row for row in wanting if row["threads"] == max(threads) and "memory_mib" not in row]
+    most = max((row["threads"] for row in result["rows"]), default=0)
+    wanting = [row for row in wanting if row["threads"] == most and "memory_mib" not in row]
     if quick:
         wanting = [row for row in wanting if row["case"] == wanting[0]["case"]]
     for row in wanting:
