@@ -4,6 +4,7 @@ import datetime
 import os
 import platform
 import subprocess
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,6 +21,28 @@ PACKAGES = [
     "pyspark",
 ]
 ROOT = Path(__file__).resolve().parent.parent
+QUIET_LOAD = 0.3
+"""Two threads are measured only if the load before is at most this."""
+PATIENCE = 300.0
+"""Seconds to wait for the load to fall, after a run that caused it."""
+
+
+def refusal(threads: int) -> str | None:
+    """Return why this number of threads is not measured now, or None if the machine is quiet.
+
+    Times of several threads vary severalfold if another program takes one of the cores.
+    """
+    if threads == 1:
+        return None
+    until = time.monotonic() + PATIENCE
+    while (load := os.getloadavg()[0]) > QUIET_LOAD:
+        if time.monotonic() > until:
+            return (
+                f"{threads} threads: the load of the machine was {load:.2f}, "
+                f"above {QUIET_LOAD}, so that times would mean little"
+            )
+        time.sleep(5)
+    return None
 
 
 def described() -> dict[str, object]:

@@ -3,9 +3,10 @@
 A round runs every tool of a case once. The order is reversed from one round to the next, so that
 other load on the machine and warm caches affect all tools. The ratio to the peer is computed within
 each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
-unless it took so long that warming up does not matter. A tool runs up to 20 times, or fewer if that
-would take too long; each row of the results says how many times. A tool that does not finish within
-the limit of its case is not measured, and the results say so.
+unless it took so long that warming up does not matter. A tool runs five to 20 times, or fewer if one
+run takes minutes; each row of the results says how many times. A tool that does not finish within
+the limit of its case is not measured, and the results say so. The report measures with the same
+code (`interleaved`).
 """
 
 import gc
@@ -26,6 +27,8 @@ PAUSE = 0.15
 """Seconds between runs, so that threads of other libraries stop spinning (OpenBLAS needs 0.11)."""
 LONG = 10.0
 """A first run that takes longer than this many seconds counts."""
+LEAST = 5
+"""Every tool runs at least so often."""
 SHORT = 0.05
 """Repeatable work is repeated for this many seconds, as `timeit` does, so that caches and clock
 rates are those of a busy program for every tool."""
@@ -126,8 +129,7 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
         if tool.prepare is nothing and not isinstance(answers[i], Timed):
             tool.repeats = max(1, round(SHORT / seconds))
         share = case.seconds / len(case.tools) / max(seconds, 1e-6)
-        least = 1 if seconds > LONG else 3
-        wanted[i] = min(max(int(share), least), runs)
+        wanted[i] = min(max(int(share), LEAST), runs)
         times[i] = [seconds] if seconds > LONG else []
         if seconds > LONG:
             wanted[i] -= 1
@@ -176,6 +178,29 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
             row["cpu_seconds"] = statistics.median(cpu[i])
         rows.append(row)
     return rows, failed
+
+
+def interleaved(methods: dict[str, Any], runs: int) -> dict[str, list[float]]:
+    """Return the seconds of each method in each round, measured as the tools of a case are.
+
+    A method is a function, or a pair of functions: the first prepares the argument of the second
+    and is not timed. The report measures its experiments with this function.
+    """
+    tools = {}
+    for name, method in methods.items():
+        if isinstance(method, tuple):
+            tools[name] = Tool(name, method[1], method[0])
+        else:
+            tools[name] = Tool(name, lambda _, act=method: act())
+    for tool in tools.values():
+        seconds, _ = _once(tool)
+        if tool.prepare is nothing:
+            tool.repeats = max(1, round(SHORT / max(seconds, 1e-9)))
+    times: dict[str, list[float]] = {name: [] for name in tools}
+    for turn in range(runs):
+        for name in list(tools) if turn % 2 else reversed(list(tools)):
+            times[name].append(_once(tools[name])[0])
+    return times
 
 
 def _once(tool: Tool) -> tuple[float, Any]:

@@ -14,6 +14,9 @@ import targets
 HEAD = """# Results
 
 Written by `cargo xtask bench`; do not edit. The raw numbers are in `results/`.
+"""
+EXPLANATION = """
+## How to read the tables
 
 Times are the mean ± standard deviation, the median and the minimum over the runs of one unit of
 work. Work that takes less than 50 ms and changes no state is timed in a loop. *Ratio* is the peer's
@@ -21,14 +24,24 @@ time divided by the tool's: the median over rounds in which both ran one after t
 the tool is faster than the peer. *Sine* is the sine of the largest principal angle to batch PCA in
 float64. *Captured* is the variance along the computed directions, relative to the best possible.
 *Memory* is the peak above the input. *Lean* keeps as many directions as scikit-learn does
-(`max_rank = n_components`). *Default* keeps more, with a certificate.
+(`max_rank = n_components`). *Default* keeps more, with a certificate. The targets are in
+`TARGETS.md`.
 """
 
 
 def everything(directory: Path) -> None:
-    """Write RESULTS.md and the figures of a directory."""
+    """Write RESULTS.md, TARGETS.md and the figures of a directory."""
     results = summary.read(directory)
-    text = [HEAD, summary.section(results), "", *_machine(results), *_targets(results)]
+    pages(directory, results)
+    figures = directory / "figures"
+    figures.mkdir(exist_ok=True)
+    plots.draw(results, figures)
+    (directory / summary.FIGURE).write_text(overview.svg(summary.lines(results)))
+
+
+def pages(directory: Path, results: dict[str, Any]) -> None:
+    """Write RESULTS.md and TARGETS.md of a directory."""
+    text = [HEAD, summary.section(results), EXPLANATION, *_machine(results)]
     for name, result in results.items():
         text += [f"\n## {name}: {result['title']}\n", *_table(result["rows"])]
         if name == "W8":
@@ -36,11 +49,8 @@ def everything(directory: Path) -> None:
         if result["left_out"]:
             text += ["\nNot measured:\n", *(f"* {reason}" for reason in result["left_out"])]
         text += [f"\n![{name}](figures/{name}.svg)"]
-    figures = directory / "figures"
-    figures.mkdir(exist_ok=True)
-    plots.draw(results, figures)
-    (directory / summary.FIGURE).write_text(overview.svg(summary.lines(results)))
     (directory / "RESULTS.md").write_text("\n".join(text) + "\n")
+    (directory / "TARGETS.md").write_text("\n".join([*_targets(results)]) + "\n")
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:
@@ -63,7 +73,8 @@ def _machine(results: dict[str, Any]) -> Iterator[str]:
 
 
 def _targets(results: dict[str, Any]) -> Iterator[str]:
-    yield "\n## Targets\n"
+    yield "# Targets\n"
+    yield "Written by `cargo xtask bench`; do not edit. The measurements are those of RESULTS.md.\n"
     lines = list(targets.reached(results))
     known = [line for line in lines if line["reached"] is not None]
     number = sum(line["reached"] for line in known)

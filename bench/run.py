@@ -37,6 +37,7 @@ MODULES = {
     "W10": "w10_files",
     "W11": "w11_dask",
     "W12": "w12_spark",
+    "S1": "s1_specification",
 }
 POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
 
@@ -46,7 +47,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     words = [[], "render", "scaling", *MODULES]
-    parser.add_argument("what", nargs="*", choices=words, metavar="W1 … W12")
+    parser.add_argument("what", nargs="*", choices=words, metavar="W1 … W12, S1")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--cases", nargs="+", help="run only these cases of a workload")
@@ -78,13 +79,21 @@ def workload(name: str, chosen: argparse.Namespace, directory: Path) -> None:
     threads, quick, path = chosen.threads, chosen.quick, directory / "results" / f"{name}.json"
     result = {"workload": name, "quick": quick, "machine": machine.described()}
     result["rows"], result["left_out"] = [], []
-    for number in threads:
+    # Most threads first, because the load that a run causes would disturb the next one.
+    for number in sorted(threads, reverse=True):
+        refusal = None if quick else machine.refusal(number)
+        if refusal:
+            _say(f"{name}: {refusal}")
+            result["left_out"].append(refusal)
+            continue
         found = _in_child(name, number, quick, "--cases", *chosen.cases or [])
         result["title"] = found["title"]
         result["rows"] += found["rows"]
         result["left_out"] = sorted({*result["left_out"], *found["left_out"]})
+    result["rows"].sort(key=lambda row: row["threads"])
     wanting = [row for row in result["rows"] if row.pop("wants_memory")]
-    wanting = [row for row in wanting if row["threads"] == max(threads) and "memory_mib" not in row]
+    most = max((row["threads"] for row in result["rows"]), default=0)
+    wanting = [row for row in wanting if row["threads"] == most and "memory_mib" not in row]
     if quick:
         wanting = [row for row in wanting if row["case"] == wanting[0]["case"]]
     for row in wanting:

@@ -1,4 +1,4 @@
-"""The summary of the measurements: the first table of RESULTS.md and the chart in README.md.
+"""The summary of the measurements: the beginning of RESULTS.md; table and figure of README.md.
 
     python bench/summary.py            check that both, and docs/SCALE.md, match the raw results
     python bench/summary.py --write    write them; `cargo xtask bench` does so too
@@ -17,6 +17,7 @@ from typing import Any
 
 import overview
 import scaling
+import streamed
 import targets
 
 BENCH = Path(__file__).resolve().parent
@@ -41,6 +42,17 @@ These results were measured before models of float32 rows were computed in float
 rows are slower now and have not been measured again.
 
 """
+README = BENCH.parent / "README.md"
+README_BEGIN, README_END = "<!-- measured:begin -->\n", "<!-- measured:end -->"
+README_ROWS = [
+    "D = 10,304, k = 50, one row per call",
+    "D = 10,304, k = 50, 200 rows per call",
+    "D = 784, k = 50, 200 rows per call",
+    "embeddings, f32, 200,000 x 768, k = 64, from .npy",
+    "batch PCA of ORL",
+    "ORL, 1 row added, components read after each update",
+]
+"""The rows of the table in README, with the first peer of each. The last one is a loss."""
 NOTHING = "-"
 # Stored results keep the names that they were measured under.
 RENAMED = {"eigenspace from_rows": "eigenspace EigenspaceModel.fit"}
@@ -54,6 +66,8 @@ class Line:
     work: str
     peer: str
     ratios: dict[int, float] = field(default_factory=dict)
+    spreads: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """The smallest and largest ratio of a round."""
     ours: float | None = None
     theirs: float | None = None
     missed: float | None = None
@@ -95,10 +109,18 @@ def _line(work: str, target: targets.Target, results: dict[str, Any]) -> Line:
             ratio = targets.ratio(rows, row, target.peer)
             if ratio is not None:
                 line.ratios[row["threads"]] = ratio
+                line.spreads[row["threads"]] = _spread(rows, row, target.peer)
             line.ours, line.missed = row.get("sine"), _missed(row)
         elif row["tool"] == target.peer:
             line.theirs, line.they_missed = row.get("sine"), _missed(row)
     return line
+
+
+def _spread(rows: list[dict[str, Any]], ours: dict[str, Any], peer: str) -> tuple[float, float]:
+    """Return the smallest and the largest ratio of the peer's time to ours in a round."""
+    theirs = next(r for r in rows if r["tool"] == peer and r["threads"] == ours["threads"])
+    rounds = [b / a for a, b in zip(ours["times"], theirs["times"], strict=False)]
+    return min(rounds), max(rounds)
 
 
 def _missed(row: dict[str, Any]) -> float | None:
@@ -119,7 +141,7 @@ def table(results: dict[str, Any]) -> str:
     text.append("|---|---|" + "---:|" * (len(threads) + 4))
     for line in found:
         cells = [line.work, line.peer]
-        cells += [_times(line.ratios.get(number)) for number in threads]
+        cells += [_cell(line, number) for number in threads]
         cells += [_angle(line.ours), _angle(line.theirs)]
         cells += [_share(line.missed), _share(line.they_missed)]
         text.append("| " + " | ".join(cells) + " |")
@@ -129,6 +151,72 @@ def table(results: dict[str, Any]) -> str:
 def _times(ratio: float | None) -> str:
     """Format with two digits, because the third differs from run to run."""
     return NOTHING if ratio is None else f"{float(f'{ratio:.2g}'):g}x"
+
+
+def _cell(line: Line, threads: int) -> str:
+    """Format a ratio; with several threads, also the smallest and the largest of a round."""
+    text = _times(line.ratios.get(threads))
+    if threads == 1 or threads not in line.spreads:
+        return text
+    low, high = (_times(value) for value in line.spreads[threads])
+    return f"{text} ({low} to {high})"
+
+
+def conclusions(results: dict[str, Any]) -> str:
+    """Return what the table says, in sentences, from the ratios with one thread."""
+    found = [line for line in lines(results) if 1 in line.ratios and line.peer != overview.RATE]
+    if not any(line.ratios[1] >= 1 for line in found):
+        return ""
+    won = [line for line in found if line.ratios[1] >= 1]
+    lost = sorted((line for line in found if line.ratios[1] < 1), key=lambda line: line.ratios[1])
+    defaults = [line for line in won if not line.work.endswith(", lean")]
+    best = max(defaults or won, key=lambda line: line.ratios[1])
+    closer = [line for line in found if None not in (line.missed, line.they_missed)]
+    worse = [line for line in closer if line.missed > 10 * max(line.they_missed, 1e-12)]
+    text = [
+        "## Conclusions\n",
+        f"* With one thread, eigenspace is faster in {len(won)} of {len(found)} comparisons with "
+        f"other libraries; most in *{best.work}*, {_times(best.ratios[1])} as fast as {best.peer}.",
+    ]
+    for line in lost:
+        text.append(
+            f"* {line.peer} is faster in *{line.work}*: eigenspace reaches "
+            f"{_times(line.ratios[1])} of its speed."
+        )
+    for line in worse:
+        text.append(
+            f"* In *{line.work}*, eigenspace misses {_share(line.missed)} of the variance, "
+            f"{line.peer} {_share(line.they_missed)}: the speed is that of a coarser result."
+        )
+    return "\n".join([*text, "", ""])
+
+
+def readme(results: dict[str, Any]) -> str:
+    """Return the section of README between its two markers."""
+    every = lines(results)
+    text = [
+        "| workload | peer | speed, one thread | missed variance | peer's "
+        "| subspace error | peer's |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for work in README_ROWS:
+        line = next((line for line in every if line.work == work), None)
+        if line is not None:
+            cells = [line.work, line.peer, _times(line.ratios.get(1)), _share(line.missed)]
+            cells += [_share(line.they_missed), _angle(line.ours), _angle(line.theirs)]
+            text.append("| " + " | ".join(cells) + " |")
+    return README_BEGIN + "\n".join([*text, "", *_machine(results)]) + "\n" + README_END
+
+
+def with_readme(text: str, results: dict[str, Any]) -> str:
+    """Return the text of README with the section of these results."""
+    before, found, rest = text.partition(README_BEGIN)
+    _, closed, after = rest.partition(README_END)
+    if not (found and closed):
+        raise SystemExit(
+            f"README.md does not have the markers {README_BEGIN.strip()} and {README_END}"
+        )
+    return before + readme(results) + after
 
 
 def _angle(sine: float | None) -> str:
@@ -159,12 +247,16 @@ def _machine(results: dict[str, Any]) -> Iterator[str]:
     span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     versions = next(iter(results.values()))["machine"]["versions"]
     peers = ", ".join(f"{name} {number}" for name, number in versions.items() if name in NAMED)
-    yield f"Measured on {'; '.join(sorted(seen))}, {span}, with {peers}."
+    commits = sorted({result["machine"]["commit"] for result in results.values()})
+    loads = [result["machine"]["load_before"] for result in results.values()]
+    at = f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
+    load = f"load before {min(loads)} to {max(loads)}"
+    yield f"Measured on {'; '.join(sorted(seen))}, {span}, at {at}, {load}, with {peers}."
 
 
 def section(results: dict[str, Any]) -> str:
     """Return the section of RESULTS.md between its two markers."""
-    return BEGIN + HEAD + table(results) + END
+    return BEGIN + conclusions(results) + HEAD + table(results) + END
 
 
 def with_section(text: str, results: dict[str, Any]) -> str:
@@ -179,10 +271,14 @@ def with_section(text: str, results: dict[str, Any]) -> str:
 def write(results: dict[str, Any]) -> None:
     """Write the section into RESULTS.md, and the chart that README includes."""
     PAGE.write_text(with_section(PAGE.read_text(), results))
+    README.write_text(with_readme(README.read_text(), results))
     figure = BENCH / FIGURE
     figure.parent.mkdir(exist_ok=True)
     figure.write_text(overview.svg(lines(results)))
     scaling.write()
+    curves = streamed.read()
+    if curves is not None:
+        (BENCH.parent / streamed.FIGURE).write_text(streamed.svg(curves))
 
 
 def faults(results: dict[str, Any]) -> Iterator[str]:
@@ -196,6 +292,13 @@ def faults(results: dict[str, Any]) -> Iterator[str]:
     yield from scaling.faults()
     if PAGE.read_text() != with_section(PAGE.read_text(), results):
         yield "the summary in bench/RESULTS.md does not match bench/results"
+    if README.read_text() != with_readme(README.read_text(), results):
+        yield "the table in README.md does not match bench/results"
+    curves, picture = streamed.read(), BENCH.parent / streamed.FIGURE
+    if curves is None:
+        yield "report/results/streamed.json is missing: run `python report/build.py streamed`"
+    elif not picture.exists() or picture.read_text() != streamed.svg(curves):
+        yield f"{streamed.FIGURE} does not match report/results/streamed.json"
     figure = BENCH / FIGURE
     if not figure.exists() or figure.read_text() != overview.svg(lines(results)):
         yield f"bench/{FIGURE} does not match bench/results"

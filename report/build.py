@@ -50,7 +50,10 @@ def run(name):
 
     eigenspace.set_threads(1)
     start = time.perf_counter()
-    results = importlib.import_module(f"experiments.{name}").run()
+    module = importlib.import_module(f"experiments.{name}")
+    sys.path.insert(0, str(HERE.parent / "bench"))
+    described = importlib.import_module("machine").described()  # the load before, among others
+    results = {"machine": described, **module.run()}
     text = json.dumps(results, indent=1, default=plain)
     (RESULTS / f"{name}.json").write_text(text + "\n")
     print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr)

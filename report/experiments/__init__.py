@@ -20,6 +20,9 @@ NAMES = (
     "certificate",
     "recognition",
     "classifiers",
+    "slides",
+    "quality",
     "errata",
+    "streamed",
 )
 """In the order of the report. They run one at a time, so that timings do not disturb each other."""

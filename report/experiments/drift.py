@@ -12,6 +12,8 @@ FEATURES, LENGTH, SHOWN, KEPT = 1_500, 10_000, 10, 40
 """The long stream: more than 1,024 features, so that directions beyond the rank are dropped."""
 MARKS = (100, 300, 1_000, 3_000, 10_000)
 PEER_BLOCK = 100
+THRESHOLD = 100
+"""Residuals below this many rounding errors count as zero in Brand's update."""
 DEFICIENT, SHORT = 30, 300
 """The short stream: rows of a lower rank than is kept, so that residuals are pure rounding error."""
 
@@ -55,11 +57,12 @@ def drawn():
     return rows + 0.05 * rng.normal(size=rows.shape) + 100 * rng.normal(size=FEATURES)
 
 
-def single_pass(rows, dtype, marks=MARKS):
+def single_pass(rows, dtype, marks=MARKS, threshold=THRESHOLD):
     """Run the usual form of Brand's rank-one update, which orthogonalizes the residual once.
 
     Return V after each mark. The mean correction is right; only the second orthogonalization is
-    missing.
+    missing. A residual that is shorter than ``threshold`` rounding errors of the row counts as zero, as Brand
+    proposes: it adds no direction.
     """
     rows = rows.astype(dtype)
     mean, n = rows[0].copy(), 1
@@ -72,6 +75,12 @@ def single_pass(rows, dtype, marks=MARKS):
         p = v @ x
         residual = x - p @ v
         rho = np.linalg.norm(residual)
+        if len(s) and rho <= threshold * np.finfo(dtype).eps * np.linalg.norm(x):
+            _, s, w = np.linalg.svd(np.vstack([np.diag(s), p[None]]), full_matrices=False)
+            v = w @ v
+            if n in marks:
+                found.append(v.astype(np.float64))
+            continue
         k = np.zeros((len(s) + 1, len(s) + 1), dtype)
         k[: len(s), : len(s)], k[-1, :-1], k[-1, -1] = np.diag(s), p, rho
         _, s, w = np.linalg.svd(k)
@@ -91,7 +100,8 @@ def deficient():
         model = model.update(row[None], max_rank=KEPT)
     found = {"ours": orthogonality_loss(model.basis), "rank": model.rank}
     for name, dtype in {"f64": np.float64, "f32": np.float32}.items():
-        found[name] = orthogonality_loss(single_pass(rows, dtype, (SHORT,))[0])
+        for suffix, threshold in {"": 0, ".threshold": THRESHOLD}.items():
+            found[name + suffix] = orthogonality_loss(single_pass(rows, dtype, (SHORT,), threshold)[0])
     return found
 
 
@@ -99,7 +109,7 @@ def stream():
     """Measure angle, loss of orthogonality, certificate and true error in a stream of single rows."""
     rows = drawn()
     pca = eigenspace.IncrementalPCA(SHOWN, max_rank=KEPT)
-    peer = Peer(SHOWN)
+    peer = Peer(KEPT)  # as many directions as the others; its first components are compared
     naive = {"f64": single_pass(rows, np.float64), "f32": single_pass(rows, np.float32)}
     found, done = [], 0
     for i, mark in enumerate(MARKS):
@@ -121,7 +131,7 @@ def stream():
                 "rows": mark,
                 "ours": {"sine": sine(pca.components_, v), "loss": orthogonality_loss(basis)},
                 "peer": {
-                    "sine": sine(peer.components_, v),
+                    "sine": sine(peer.components_[:SHOWN], v),
                     "loss": orthogonality_loss(peer.components_),
                 },
                 **{
@@ -143,14 +153,14 @@ def draw(results):
     series = {
         "ours": ("eigenspace", look.OURS, "o-"),
         "peer": ("scikit-learn", look.PEER, "s-"),
-        "f64": ("one pass, f64", look.BAD, "^--"),
-        "f32": ("one pass, f32", look.GRAY, "v--"),
+        "f64": ("Brand, one pass, f64", look.BAD, "^--"),
+        "f32": ("Brand, one pass, f32", look.GRAY, "v--"),
     }
     for key, (label, color, line) in series.items():
         axes[0].loglog(rows, [mark[key]["loss"] for mark in marks], line, color=color, label=label)
         axes[1].loglog(rows, [max(mark[key]["sine"], 1e-16) for mark in marks], line, color=color)
-    axes[0].legend(loc="upper left", ncols=2, columnspacing=0.8, handlelength=1.5, fontsize=6)
-    axes[0].set(xlabel="rows", title=r"largest entry of $|VV^T-I|$", ylim=(1e-16, 1e3))
+    axes[0].legend(loc="upper left", handlelength=1.5, fontsize=6)
+    axes[0].set(xlabel="rows", title=r"largest entry of $|VV^T-I|$", ylim=(1e-16, 1e9))
     axes[1].set(xlabel="rows", title=r"$\sin\theta$ to batch PCA")
     shown = [(mark["rows"], mark["bound"], mark["error"]) for mark in marks if mark["bound"] > 0]
     axes[2].loglog(
@@ -207,6 +217,9 @@ def numbers(results):
         "deficient.ours": tex.sci(results["deficient"]["ours"]),
         "deficient.f64": tex.sci(results["deficient"]["f64"]),
         "deficient.f32": tex.sci(results["deficient"]["f32"]),
+        "deficient.f64.threshold": tex.sci(results["deficient"]["f64.threshold"]),
+        "deficient.f32.threshold": tex.sci(results["deficient"]["f32.threshold"]),
+        "threshold": str(THRESHOLD),
         "stream.loss": tex.sci(max(mark["ours"]["loss"] for mark in results["stream"])),
         "stream.sine": tex.sci(last["ours"]["sine"]),
         "stream.peer": tex.sci(last["peer"]["sine"]),

@@ -1,9 +1,16 @@
-"""Measures of distance and of time."""
+"""Measures of distance, and of time: the latter by the code of the benchmark, ``bench/measure.py``."""
 
-import gc
-import time
+import sys
+from pathlib import Path
 
 import numpy as np
+
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+
+from measure import interleaved  # noqa: E402
+
+__all__ = ["captured", "interleaved", "orthogonality_loss", "scatter_error", "sine", "summary"]
 
 
 def sine(a, b):
@@ -38,26 +45,6 @@ def scatter_error(centered, s, v):
 def orthogonality_loss(v):
     """Return the largest entry of |V V' - I|."""
     return float(np.abs(v @ v.T - np.eye(len(v))).max())
-
-
-def interleaved(methods, runs):
-    """Return the seconds of each method in each of ``runs`` rounds; a round runs every method once.
-
-    A method is a function, or a pair of functions: the first prepares the argument of the second
-    and is not timed. The first round is a warm-up and is not counted.
-    """
-    seconds = {name: [] for name in methods}
-    for turn in range(runs + 1):
-        for name, method in methods.items():
-            prepare, act = method if isinstance(method, tuple) else (None, method)
-            ready = () if prepare is None else (prepare(),)
-            gc.collect()
-            start = time.perf_counter()
-            act(*ready)
-            took = time.perf_counter() - start
-            if turn > 0:
-                seconds[name].append(took)
-    return seconds
 
 
 def summary(seconds):

@@ -1,14 +1,14 @@
-"""Recognition: the nearest neighbor of a face by its scores."""
+"""Recognition: the nearest neighbor of a face by its scores, over the draws of the command."""
 
 import eigenspace
 import numpy as np
 from sklearn import decomposition
 
 from . import look, orl, tex
+from .classifiers import splits
 
 SHOWN = 40
 KS = (1, 2, 3, 5, 8, 12, 20, 30, 40, 60, 100, 150)
-DRAWS = 10
 TRAINING = 5
 """Number of known images of each person; the others are to be recognized."""
 
@@ -16,15 +16,10 @@ TRAINING = 5
 def run():
     rows, people = orl.faces(), orl.people()
     number = np.arange(len(rows)) % orl.IMAGES
-    splits = [number < TRAINING] + [drawn(seed) for seed in range(DRAWS)]
-    found = [outcome(rows, people, known) for known in splits]
-    return {"first": found[0], "random": found[1:], "ks": list(KS)}
-
-
-def drawn(seed):
-    """Choose five images of each person at random."""
-    rng = np.random.default_rng(100 + seed)
-    return np.concatenate([rng.permutation(orl.IMAGES) < TRAINING for _ in range(orl.PEOPLE)])
+    drawn = [np.isin(np.arange(len(rows)), train) for train, _ in splits(f"random-{TRAINING}")]
+    found = [outcome(rows, people, known) for known in [number < TRAINING, *drawn]]
+    whitened = {k: float(np.mean([one["whitened"][k] for one in found[1:]])) for k in found[0]["whitened"]}
+    return {"first": found[0], "random": found[1:], "ks": list(KS), "whitened": whitened}
 
 
 def outcome(rows, people, known):
@@ -40,6 +35,8 @@ def outcome(rows, people, known):
     for name, project in projections.items():
         old, new = project(rows[known]), project(rows[~known])
         accuracy[name] = {str(k): recognized(old[:, :k], new[:, :k], people, known) for k in KS}
+    old, new = (batch.transform(part) / np.sqrt(batch.explained_variance_) for part in (rows[known], rows[~known]))
+    accuracy["whitened"] = {str(k): recognized(old[:, :k], new[:, :k], people, known) for k in KS}
     accuracy["pixels"] = recognized(rows[known], rows[~known], people, known)
     named = [
         names(project(rows[known])[:, :SHOWN], project(rows[~known])[:, :SHOWN], people[known])
@@ -67,7 +64,10 @@ def draw(results):
     figure, (axis,) = look.panels(1, 2.2, 3.6)
     means = [100 * over(results, "stream", k).mean() for k in KS]
     deviations = [100 * over(results, "stream", k).std() for k in KS]
-    axis.errorbar(KS, means, deviations, fmt="o-", color=look.OURS, capsize=2, label=f"{DRAWS} random halves")
+    axis.errorbar(
+        KS, means, deviations, fmt="o-", color=look.OURS, capsize=2, label=f"{len(results['random'])} random halves"
+    )
+    axis.plot(KS, [100 * results["whitened"][str(k)] for k in KS], "v:", color=look.PEER, label="the same, whitened")
     first = [100 * results["first"]["stream"][str(k)] for k in KS]
     axis.plot(KS, first, "s--", color=look.BAD, label="first five, last five")
     pixels = 100 * np.mean([one["pixels"] for one in results["random"]])
@@ -91,8 +91,23 @@ def tables(results):
         rows.append([name, tex.percent(results["first"][key][str(SHOWN)]), tex.spread(random.mean(), random.std())])
     random = np.array([one["pixels"] for one in results["random"]])
     rows.append(["all pixels", tex.percent(results["first"]["pixels"]), tex.spread(random.mean(), random.std())])
-    head = ["", "first 5 / last 5", f"random 5 / 5, {DRAWS} draws"]
+    head = ["", "first 5 / last 5", f"random 5 / 5, {len(results['random'])} draws"]
     return {"recognition": tex.table("lrr", head, rows)}
+
+
+def fall(results):
+    """Return where accuracy is best, and how much it falls with more components."""
+    shares = {k: over(results, "stream", k).mean() for k in KS}
+    best = max(shares, key=shares.get)
+    return {
+        "best.k": str(best),
+        "best.share": tex.percent(shares[best]),
+        "most.k": str(KS[-1]),
+        "most.share": tex.percent(shares[KS[-1]]),
+        "whitened.best.k": str(max(results["whitened"], key=results["whitened"].get)),
+        "whitened.best": tex.percent(max(results["whitened"].values())),
+        "whitened.most": tex.percent(results["whitened"][str(KS[-1])]),
+    }
 
 
 def numbers(results):
@@ -100,7 +115,8 @@ def numbers(results):
     same = all(one["agree"] for one in [results["first"], *results["random"]])
     return {
         "shown": str(SHOWN),
-        "draws": str(DRAWS),
+        "draws": str(len(results["random"])),
+        **fall(results),
         "first": tex.percent(results["first"]["stream"][str(SHOWN)]),
         "random": tex.percent(random.mean()),
         "deviation": tex.percent(random.std()),

@@ -61,6 +61,17 @@ def tables(results):
     return {}
 
 
+def measured(machine):
+    """Return commit, date and load of the measurements."""
+    commit = machine.get("commit", "unknown") + (" with changes" if machine.get("changed_since") else "")
+    load = machine.get("load_before")
+    return {
+        "commit": commit,
+        "date": machine.get("date", "unknown")[:10],
+        "load": "unknown" if load is None else f"{load:.2f}",
+    }
+
+
 def numbers(results):
     faces = results["faces"]
     plain = ("processor", "cores", "system", "python", "numpy", "scipy", "sklearn", "eigenspace")
@@ -72,4 +83,5 @@ def numbers(results):
         "tests.rust": tex.integer(results["tests"]["rust"]),
         "tests.properties": tex.integer(results["tests"]["properties"]),
         "tests.python": tex.integer(results["tests"]["python"]),
+        **measured(results.get("machine", {})),
     }

@@ -4,15 +4,19 @@
 mod bench;
 mod browser;
 mod deny;
+mod dist;
 mod engines;
 mod error;
+mod freshness;
 mod fuzz;
+mod licenses;
 mod mutants;
 mod orl;
 mod output;
 mod python;
 mod report;
 mod rust;
+mod site;
 mod sql;
 mod step;
 
@@ -26,16 +30,17 @@ use step::Runner;
 type Command = (&'static str, &'static str, fn(&mut Runner) -> Result<(), Error>);
 
 /// The tasks that take arguments.
-const WITH_ARGUMENTS: [&str; 7] = [BENCH, BUDGET, DENY, SOAK, FUZZ, KILL, MUTANTS];
+const WITH_ARGUMENTS: [&str; 8] = [BENCH, BUDGET, DENY, FRESHNESS, SOAK, FUZZ, KILL, MUTANTS];
 const BENCH: &str = "bench";
 const BUDGET: &str = "explore-budget";
 const DENY: &str = "deny";
+const FRESHNESS: &str = "freshness";
 const SOAK: &str = "soak";
 const FUZZ: &str = "fuzz";
 const KILL: &str = "kill";
 const MUTANTS: &str = "mutants";
 
-const COMMANDS: [Command; 19] = [
+const COMMANDS: [Command; 23] = [
     ("test", "run every check that a change must pass: lint, deny, rust, python and browser", test),
     ("lint", "check formatting, clippy and documentation; warnings are errors", lint),
     ("rust", "run the Rust tests and examples, with the ORL faces", rust),
@@ -60,11 +65,15 @@ const COMMANDS: [Command; 19] = [
         "compare with other libraries; `-- W1 W5 --quick` selects workloads, `-- render` only draws plots",
         bench::run,
     ),
+    (FRESHNESS, "list results that are older than the code they measure; `-- --strict` fails then", freshness::list),
     ("rates", "measure single operations in Rust, relative to the rate of matrix products", rust::rates),
     (SOAK, "run the laws with forty times as many cases, then a million trials; `-- 20000` for fewer", rust::soak),
     (FUZZ, "fuzz every reader, or one: `cargo xtask fuzz csv 600` (seconds)", fuzz::run),
     (KILL, "kill commands at random moments, `kill 300` for 300 times each; a few minutes", rust::kill),
     (MUTANTS, "change lines of the certificate and the model file and expect tests to fail; hours", mutants::run),
+    ("site", "build the documentation site into target/site, with strict links", site::build),
+    ("licenses", "write the licenses of all dependencies, which the command and the wheel contain", licenses::write),
+    ("dist", "make everything that a release consists of in target/dist, with checksums; about ten minutes", dist::make),
     ("sql", "format, lint and test the SQL functions, with DataFusion; about ten minutes the first time", sql::check),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];

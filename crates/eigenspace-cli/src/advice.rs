@@ -35,6 +35,12 @@ fn on_faces(error: &faces::Error) -> Option<String> {
             "train again on the remaining images; without --max-rank nothing is dropped, and any person can be forgotten"
                 .into(),
         ),
+        faces::Error::NoPerson { enrolling: true, .. } => {
+            Some("move it into a directory named after the person, or name the person with --person".into())
+        }
+        faces::Error::NoPerson { .. } => {
+            Some("move it into a directory named after the person, or add it later with `faces enroll --person`".into())
+        }
         faces::Error::TooFewImages { .. } => error.hint().map(|hint| hint.replace("the protocol ", "--protocol ")),
         other => other.hint(),
     }

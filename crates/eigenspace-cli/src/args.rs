@@ -41,6 +41,17 @@ pub(crate) struct Arguments {
     /// Print only errors on standard error.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+
+    /// Print the licenses of everything that this program contains.
+    // Read by `requests_licenses`, because clap would ask for a command.
+    #[arg(long, exclusive = true)]
+    pub(crate) licenses: bool,
+}
+
+/// Whether the only argument is `--licenses`.
+pub(crate) fn requests_licenses() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    arguments.next().is_some_and(|first| first == "--licenses") && arguments.next().is_none()
 }
 
 #[derive(Subcommand)]

@@ -91,20 +91,12 @@ pub(crate) enum Failure {
     InputTwice,
     #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
     FewFaces { directory: PathBuf, faces: usize },
-    #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
-    NoPeople { directory: PathBuf },
-    #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
-    NoPerson { path: PathBuf, enrolling: bool },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
     IsRecognizer { path: PathBuf },
     #[error("cannot write a model to `{}`: the file exists and is not a model", path.display())]
     NotAModel { path: PathBuf },
     #[error("cannot use the checkpoint `{}`: another fit is using it", path.display())]
     CheckpointInUse { path: PathBuf },
-    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), directory.display())]
-    Nested { path: PathBuf, directory: PathBuf },
-    #[error("cannot use the name of `{}`: it is not UTF-8", path.display())]
-    NotText { path: PathBuf },
     #[error("invalid list of {what}s: expected at least one")]
     NothingNamed { what: &'static str },
     #[error("cannot write to standard output")]
@@ -206,15 +198,6 @@ impl Failure {
             Self::FewFaces { .. } => {
                 "arrange the images as person/image.pgm, or leave out --faces to fetch the ORL faces"
             }
-            Self::NoPeople { .. } => {
-                "arrange the images as person/image.pgm, with each directory named after the person"
-            }
-            Self::NoPerson { enrolling: true, .. } => {
-                "move it into a directory named after the person, or name the person with --person"
-            }
-            Self::NoPerson { .. } => {
-                "move it into a directory named after the person, or add it later with `faces enroll --person`"
-            }
             Self::IsRecognizer { .. } => {
                 "add images with `eigenspace faces enroll`, or write the model to another file with -o"
             }
@@ -222,10 +205,6 @@ impl Failure {
             Self::CheckpointInUse { .. } => {
                 "wait until the other fit has ended, or name another file with --checkpoint"
             }
-            Self::Nested { .. } => {
-                "arrange the images as person/image.pgm, or name the directory directly above the people"
-            }
-            Self::NotText { .. } => "rename it: people and images are stored under the names of directories and files",
             Self::NothingNamed { .. } => {
                 "leave out the option to use its default, or see --help for the possible values"
             }

@@ -12,7 +12,6 @@ mod applicable;
 mod args;
 mod checkpoint;
 mod commands;
-mod data;
 mod destination;
 mod draw;
 #[cfg(feature = "explore")]
@@ -33,7 +32,16 @@ use std::process::ExitCode;
 
 use commands::Answer;
 
+/// The licenses of all dependencies; `cargo xtask licenses` writes them.
+const LICENSES: &str = include_str!("../THIRD-PARTY-LICENSES.txt");
+
 fn main() -> ExitCode {
+    if args::requests_licenses() {
+        return match output::data(LICENSES) {
+            Err(error) if !output::is_closed_pipe(&error) => ExitCode::from(2),
+            _ => ExitCode::SUCCESS,
+        };
+    }
     let arguments = args::parse();
     // An interrupt leaves no partial files. If the handler cannot be installed, the default handling applies.
     let _ = ctrlc::set_handler(|| {

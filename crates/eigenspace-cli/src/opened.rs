@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use eigenspace::faces::Pixels;
 use eigenspace::internal::load_model;
 use eigenspace::io::source::{RowBlock, Values};
-use eigenspace::{Components, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View};
+use eigenspace::{
+    Components, DistancesKept, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View,
+};
 #[cfg(feature = "explore")]
 use ndarray::Array1;
 
@@ -163,6 +165,14 @@ impl Opened {
         match &*self.preprocessed(rows) {
             Values::F32(rows) => self.view.monitor(rows.view(), limits),
             Values::F64(rows) => self.view.monitor(rows.view(), limits),
+        }
+    }
+
+    /// How far distances between rows are kept.
+    pub(crate) fn distances_kept(&self, rows: &Values) -> Result<DistancesKept, Error> {
+        match &*self.preprocessed(rows) {
+            Values::F32(rows) => self.view.distances_kept(rows.view()),
+            Values::F64(rows) => self.view.distances_kept(rows.view()),
         }
     }
 

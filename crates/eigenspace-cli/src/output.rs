@@ -7,10 +7,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use eigenspace::internal::{is_printable, printable, system_hint};
+use eigenspace::internal::{DataError, is_printable, printable, system_hint};
 
 use crate::advice::advice;
-use crate::data::DataError;
 use crate::failure::Failure;
 
 static QUIET: AtomicBool = AtomicBool::new(false);

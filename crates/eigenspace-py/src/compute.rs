@@ -7,14 +7,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eigenspace::io::Error;
 use eigenspace::{Method, Truncation};
 use ndarray::Array2;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::errors::{bug, raise, refusal};
+use crate::errors::{IntoException, bug, refusal};
 use crate::memory::{affordable, packed_by_a_thread};
 use crate::options::whole_or;
 
@@ -32,7 +31,7 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { process: 0, wanted: 0, threads: Non
 ///
 /// Take locks outside of `work`: while a thread of the pool waits for a part of its work, it may
 /// start other work.
-pub(crate) fn compute<T: Send, E: Into<Error> + Send>(
+pub(crate) fn compute<T: Send, E: IntoException + Send>(
     py: Python<'_>,
     cells: usize,
     work: impl FnOnce() -> Result<T, E> + Send,
@@ -43,7 +42,7 @@ pub(crate) fn compute<T: Send, E: Into<Error> + Send>(
 }
 
 /// Like [`compute`], but in the calling thread instead of the pool.
-pub(crate) fn compute_here<T: Send, E: Into<Error> + Send>(
+pub(crate) fn compute_here<T: Send, E: IntoException + Send>(
     py: Python<'_>,
     cells: usize,
     work: impl FnOnce() -> Result<T, E> + Send,
@@ -52,10 +51,10 @@ pub(crate) fn compute_here<T: Send, E: Into<Error> + Send>(
     finished(py, py.detach(|| catch_unwind(AssertUnwindSafe(work))))
 }
 
-fn finished<T, E: Into<Error>>(py: Python<'_>, result: std::thread::Result<Result<T, E>>) -> PyResult<T> {
+fn finished<T, E: IntoException>(py: Python<'_>, result: std::thread::Result<Result<T, E>>) -> PyResult<T> {
     match result {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(raise(py, &error.into())),
+        Ok(Err(error)) => Err(error.into_exception(py)),
         Err(panic) => Err(bug(&*panic)),
     }
 }

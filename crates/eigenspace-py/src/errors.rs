@@ -5,14 +5,17 @@
 //! | `io::Error::Io` | `OSError`, so a missing file is a `FileNotFoundError` |
 //! | `io::Error::Format`, `io::Error::Accumulator`, `io::Error::File` | `FormatError` |
 //! | `Error::NotAPart`, `Error::SplitTooLarge` | `NotAPartError` |
+//! | `DataError::Io`, a download that failed, missing Python or pip | `OSError` |
 //! | any other | `EigenspaceError`, a `ValueError` |
 //! | a panic, which is a bug in eigenspace | `InternalError`, a `RuntimeError` |
 //!
 //! The hint is a note of the exception and its attribute `hint`, which is `None` if there is no
 //! advice.
 
-use std::error::Error as _;
+use std::path::Path;
 
+use eigenspace::faces;
+use eigenspace::internal::DataError;
 use eigenspace::io::Error;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,18 +26,67 @@ create_exception!(eigenspace, FormatError, EigenspaceError, "Bytes that are not 
 create_exception!(eigenspace, NotAPartError, EigenspaceError, "Rows to remove or split off that are not in the model.");
 create_exception!(eigenspace, InternalError, PyRuntimeError, "A bug in eigenspace; please report it.");
 
+/// An error that becomes an exception.
+pub(crate) trait IntoException {
+    fn into_exception(self, py: Python<'_>) -> PyErr;
+}
+
+impl IntoException for Error {
+    fn into_exception(self, py: Python<'_>) -> PyErr {
+        raise(py, &self)
+    }
+}
+
+impl IntoException for eigenspace::Error {
+    fn into_exception(self, py: Python<'_>) -> PyErr {
+        raise(py, &self.into())
+    }
+}
+
+impl IntoException for faces::Error {
+    fn into_exception(self, py: Python<'_>) -> PyErr {
+        let hint = match &self {
+            Self::NoPerson { enrolling: true, .. } => {
+                Some("move it into a directory named after the person, or pass person".to_owned())
+            }
+            _ => self.hint(),
+        };
+        match self {
+            Self::Model(error) => error.into_exception(py),
+            Self::File(error) => error.into_exception(py),
+            other => with_hint(py, EigenspaceError::new_err(other.to_string()), hint.as_deref()),
+        }
+    }
+}
+
+impl IntoException for DataError {
+    fn into_exception(self, py: Python<'_>) -> PyErr {
+        let (words, hint) = (words(&self), self.hint());
+        let exception = match &self {
+            Self::Io { source, path, .. } => os_error(source, path, words),
+            Self::Download { .. } | Self::NoPython | Self::NoPip { .. } => PyOSError::new_err(words),
+            _ => EigenspaceError::new_err(words),
+        };
+        with_hint(py, exception, hint)
+    }
+}
+
+/// An `OSError` like those of Python itself, which puts the number before the words and the file after them.
+fn os_error(source: &std::io::Error, path: &Path, words: String) -> PyErr {
+    match source.raw_os_error() {
+        Some(code) => {
+            let words = source.to_string().replace(&format!(" (os error {code})"), "");
+            PyOSError::new_err((code, words, path.display().to_string()))
+        }
+        None => PyOSError::new_err(words),
+    }
+}
+
 /// The exception for an error of the library.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     let words = words(error);
     let exception = match error {
-        // Like the errors of Python itself, which puts the number before the words and the file after them.
-        Error::Io { source, path, .. } => match source.raw_os_error() {
-            Some(code) => {
-                let words = source.to_string().replace(&format!(" (os error {code})"), "");
-                PyOSError::new_err((code, words, path.display().to_string()))
-            }
-            None => PyOSError::new_err(words),
-        },
+        Error::Io { source, path, .. } => os_error(source, path, words),
         Error::Format(_) | Error::Accumulator(_) | Error::File { .. } => FormatError::new_err(words),
         Error::Model(eigenspace::Error::NotAPart { .. } | eigenspace::Error::SplitTooLarge { .. }) => {
             NotAPartError::new_err(words)
@@ -71,7 +123,7 @@ pub(crate) fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The messages of an error and its causes in one line.
-fn words(error: &Error) -> String {
+fn words(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

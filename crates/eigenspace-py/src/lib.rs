@@ -13,12 +13,15 @@
 mod accumulator;
 mod certificate;
 mod compute;
+mod datasets;
 mod errors;
+mod evaluate;
 mod measures;
 mod memory;
 mod metadata;
 mod model;
 mod options;
+mod recognizer;
 mod rows;
 mod shared;
 mod stream;
@@ -34,13 +37,19 @@ mod _core {
     #[pymodule_export]
     use crate::compute::{set_threads, threads};
     #[pymodule_export]
+    use crate::datasets::{check_orl, fetch_orl, read_images, read_more, read_people};
+    #[pymodule_export]
     use crate::errors::{EigenspaceError, FormatError, InternalError, NotAPartError};
+    #[pymodule_export]
+    use crate::evaluate::evaluate_faces;
     #[pymodule_export]
     use crate::measures::{principal_angles, subspace_distance};
     #[pymodule_export]
     use crate::metadata::Metadata;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::recognizer::Recognizer;
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

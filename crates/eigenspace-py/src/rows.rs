@@ -13,7 +13,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArra
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::{raise, refusal};
+use crate::errors::{IntoException, refusal};
 use crate::memory::affordable;
 
 /// Rows that were passed as an argument, borrowed for the duration of a call.
@@ -147,6 +147,6 @@ fn viewable<T: numpy::Element>(array: &Bound<'_, PyArray2<T>>) -> PyResult<()> {
 }
 
 /// Converts a library error to a Python exception.
-pub(crate) fn checked<T>(py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
-    result.map_err(|error| raise(py, &error.into()))
+pub(crate) fn checked<T>(py: Python<'_>, result: Result<T, impl IntoException>) -> PyResult<T> {
+    result.map_err(|error| error.into_exception(py))
 }

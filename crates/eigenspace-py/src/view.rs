@@ -104,6 +104,41 @@ impl View {
         })
     }
 
+    /// Return the left singular vectors of rows: their scores divided by the singular values.
+    #[pyo3(signature = (rows, missing="refuse", first=0))]
+    fn left_singular_vectors<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        missing: &str,
+        first: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let view = self.0.clone().missing(policy(py, missing)?);
+        let rows = Rows::of(rows)?;
+        let moved = |error: eigenspace::Error| error.counted_from(first);
+        let rows = checked(py, rows.view())?;
+        let cells = self.cells_of_rows(rows.block(None).nrows());
+        Ok(match rows {
+            RowView::F64(rows) => {
+                compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
+            RowView::F32(rows) => {
+                compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
+            RowView::Sparse(rows) => {
+                compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?.into_pyarray(py).into_any()
+            }
+        })
+    }
+
+    /// Return how far distances between rows are kept: pairs, share, mean, least and correlation.
+    fn distances_kept(&self, py: Python<'_>, rows: &Bound<'_, PyArray2<f64>>) -> PyResult<(u64, f64, f64, f64, f64)> {
+        let rows = matrix(rows)?;
+        let rows = rows.as_array();
+        let kept = compute(py, self.cells_of_rows(rows.nrows()), || self.0.distances_kept(rows))?;
+        Ok((kept.pairs, kept.share, kept.mean, kept.least, kept.correlation))
+    }
+
     /// Reconstruct rows, in their original units, from their scores, in an array of the same precision.
     #[pyo3(signature = (scores, out, whiten=false))]
     fn reconstruct<'py>(

@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import pkgutil
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import defects
 import pytest
+import reference
 
 import eigenspace
 
@@ -65,9 +67,35 @@ def test_examples_in_docstrings_give_the_documented_output():
     assert attempted > 10
 
 
+def test_the_reference_matches_the_docstrings():
+    written = reference.DOCUMENT.read_text().split(reference.BEGIN)[1].split(reference.END)[0]
+    assert written == reference.markdown(), "run `python crates/eigenspace-py/tests/reference.py --write`"
+
+
+def test_the_reference_names_everything_public_and_every_parameter():
+    """Compare with the modules themselves, not with the generator."""
+    written = reference.DOCUMENT.read_text().split(reference.BEGIN)[1].split(reference.END)[0]
+    sections = {part.split("`")[0]: part for part in written.split("### `eigenspace")[1:]}
+    names = reference.public()
+    assert len(names) > 40
+    for full in names:
+        module, _, name = full.rpartition(".")
+        section = sections[module.removeprefix("eigenspace")]
+        assert f"#### `{name}`\n" in section or name == "__version__", full
+        if module == "eigenspace.spark":
+            continue
+        thing = getattr(importlib.import_module(module), name)
+        if inspect.isfunction(thing):
+            entry = section.split(f"#### `{name}`\n")[1].split("#### `")[0]
+            for parameter in inspect.signature(thing).parameters:
+                assert f"`{parameter}`" in entry or parameter in entry.split("```")[1], f"{full}: {parameter}"
+
+
 def test_everything_public_is_documented():
-    for name in eigenspace.__all__:
-        thing = getattr(eigenspace, name)
+    everything = [getattr(module, name) for module in modules() for name in getattr(module, "__all__", [])]
+    assert len(everything) > len(eigenspace.__all__)
+    for thing in everything:
+        name = getattr(thing, "__name__", "__version__")
         assert thing.__doc__, name
         if isinstance(thing, type):
             for member, value in vars(thing).items():

@@ -45,6 +45,8 @@
 mod error;
 mod printable;
 
+#[cfg(feature = "orl")]
+mod data;
 pub mod faces;
 pub mod io;
 mod linalg;
@@ -63,7 +65,7 @@ pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::project::Rows;
 pub use model::truncation::{Components, Rank, Truncation};
-pub use model::view::{Contributions, FeatureSummary, View};
+pub use model::view::{Contributions, DistancesKept, FeatureSummary, View};
 pub use rows::block::Block;
 pub use rows::element::Element;
 pub use rows::missing::Missing;
@@ -79,8 +81,12 @@ pub use stream::preview::Preview;
 /// API, and it changes without notice.
 #[doc(hidden)]
 pub mod internal {
+    #[cfg(feature = "orl")]
+    pub use crate::data::{DataError, PYTHONS, check_orl, orl};
     pub use crate::faces::file::load_model;
     pub use crate::faces::quality::add_noise;
+    #[cfg(feature = "images")]
+    pub use crate::faces::read::{FaceImages, FaceReader, Owner, People};
     pub use crate::io::atomic::AtomicFile;
     pub use crate::io::edit::FileEdit;
     pub use crate::io::error::system_hint;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use eigenspace::internal::{PYTHONS, check_orl, orl};
 
-use crate::data;
 use crate::output;
 
 /// Fetch example data.
@@ -33,9 +33,9 @@ impl Data {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let What::Orl { directory, check } = self.what;
         if check {
-            data::check_orl(&directory)?;
+            check_orl(&directory)?;
         } else {
-            data::orl(&directory, &mut |line| output::message(line))?;
+            orl(&directory, &PYTHONS, &mut |line| output::message(line))?;
         }
         output::data(&directory.display().to_string())
     }

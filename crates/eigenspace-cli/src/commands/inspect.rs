@@ -3,25 +3,36 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use ndarray::ArrayView2;
+use eigenspace::internal::Random;
+use eigenspace::io::source::Values;
+use eigenspace::{DistancesKept, Missing};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, stack};
 use serde_json::json;
 
-use crate::args;
+use crate::args::{self, Input};
 use crate::opened::Opened;
 use crate::table::{count, counted, facts, number, percent, table};
-use crate::{output, shell, warn};
+use crate::{output, rows, shell, warn};
 
 /// Number of components listed by default.
 const LISTED: usize = 10;
+/// Number of rows whose distances are compared: half a million pairs.
+const SAMPLED_ROWS: usize = 1000;
 /// Largest number of components in the table of loadings.
 const LOADING_COLUMNS: usize = 8;
 
 /// Print a summary of a model: rows, rank, variances and certificate.
 #[derive(Args)]
+#[command(mut_arg("weights", |argument| argument.hide(true)))]
 pub(crate) struct Inspect {
     /// Model file.
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
+
+    /// Rows: also measure how far the components keep the distances between them, for all pairs of up to 1,000 random rows.
+    /// Rows with missing cells are left out.
+    #[arg(value_name = "DATA", value_hint = ValueHint::AnyPath)]
+    data: Vec<PathBuf>,
 
     /// Print the result as JSON.
     #[arg(long)]
@@ -38,14 +49,29 @@ pub(crate) struct Inspect {
     /// Also print the mean of each column and its loading on each component.
     #[arg(long)]
     loadings: bool,
+
+    #[command(flatten)]
+    input: Input,
 }
 
 impl Inspect {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_with(&self.model, components)?;
+        let opened = opened.viewed(false, Missing::Skip);
+        let kept = if self.data.is_empty() { None } else { Some(self.distances_kept(&opened)?) };
         if self.json {
             let mut described = description(&opened)?;
+            if let Some((rows, kept)) = kept {
+                described["distances_kept"] = json!({
+                    "rows": rows,
+                    "pairs": kept.pairs,
+                    "share": kept.share,
+                    "mean": kept.mean,
+                    "least": kept.least,
+                    "correlation": kept.correlation,
+                });
+            }
             if self.loadings {
                 let rows =
                     |rows: ArrayView2<'_, f64>| rows.rows().into_iter().map(|row| row.to_vec()).collect::<Vec<_>>();
@@ -55,7 +81,47 @@ impl Inspect {
             return output::data(&serde_json::to_string_pretty(&described)?);
         }
         print(&opened, false, self.all)?;
-        if self.loadings { output::data(&loadings(&opened)) } else { Ok(()) }
+        if self.loadings {
+            output::data(&loadings(&opened))?;
+        }
+        if let Some((rows, kept)) = kept {
+            let ratio = |value: f64| format!("{value:.4}");
+            let pairs = counted(kept.pairs, "pair");
+            output::data(&format!(
+                "\n{}",
+                facts(&[
+                    ("distances", format!("between {}, {pairs}", counted(rows as u64, "row"))),
+                    ("kept", format!("{} of the sum of their squares", percent(kept.share))),
+                    ("ratio", format!("{} on average, {} at least", ratio(kept.mean), ratio(kept.least))),
+                    ("correlation", ratio(kept.correlation)),
+                ])
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// How far distances are kept, and the number of rows that this was measured on.
+    fn distances_kept(&self, opened: &Opened) -> anyhow::Result<(usize, DistancesKept)> {
+        self.input.refuse_weights("the distances between rows")?;
+        let source = rows::open_for(&self.data, &self.input, opened.metadata(), opened.raw().features())?;
+        let mut sample: Vec<Array1<f64>> = Vec::new();
+        let (mut random, mut seen) = (Random::new(0), 0_u64);
+        rows::for_each("read", source, 0, |block| {
+            // Every row has the same chance to stay in the sample (Vitter's algorithm R).
+            for row in opened.without_skipped(block).values.to_f64().rows() {
+                seen += 1;
+                if sample.len() < SAMPLED_ROWS {
+                    sample.push(row.to_owned());
+                } else if let Some(place) = sample.get_mut((random.uniform() * seen as f64) as usize) {
+                    *place = row.to_owned();
+                }
+            }
+            Ok(())
+        })?;
+        let views: Vec<ArrayView1<'_, f64>> = sample.iter().map(|row| row.view()).collect();
+        let rows = if views.is_empty() { Array2::zeros((0, opened.raw().features())) } else { stack(Axis(0), &views)? };
+        let count = rows.nrows();
+        Ok((count, opened.distances_kept(&Values::F64(rows))?))
     }
 }
 

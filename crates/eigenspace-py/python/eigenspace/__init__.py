@@ -6,7 +6,11 @@
 :class:`EigenspaceModel`     a fitted model: update, merge, split, save
 :class:`Accumulator`         the state of a fit of rows in many places: absorb, merge, finish
 :func:`subspace_distance`    sine of the largest angle between two subspaces
+:func:`distances_kept`       how far a projection keeps the distances between rows
+:mod:`eigenspace.faces`      a face recognizer that enrolls and forgets people
+:mod:`eigenspace.datasets`   images as rows, and the ORL faces
 :mod:`eigenspace.plot`       plots (needs matplotlib)
+:mod:`eigenspace.dask`       models of Dask collections (needs dask)
 :mod:`eigenspace.spark`      models of Spark data frames (needs pyspark)
 ===========================  ==============================================================
 """
@@ -28,7 +32,7 @@ from ._core import (
     set_threads,
     threads,
 )
-from ._measures import principal_angles, reconstruction_error, subspace_distance
+from ._measures import DistancesKept, distances_kept, principal_angles, reconstruction_error, subspace_distance
 from ._model import EigenspaceModel
 
 if TYPE_CHECKING:
@@ -42,6 +46,7 @@ __all__ = [
     "PCA",
     "Accumulator",
     "Certificate",
+    "DistancesKept",
     "EigenspaceError",
     "EigenspaceModel",
     "FormatError",
@@ -50,6 +55,7 @@ __all__ = [
     "Metadata",
     "NotAPartError",
     "__version__",
+    "distances_kept",
     "principal_angles",
     "reconstruction_error",
     "set_threads",

@@ -129,6 +129,16 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = self._checked(X, reset=False)
         return view.project(X, whiten=truth_of(self.whiten, "whiten"), missing=self.missing)
 
+    def left_singular_vectors(self, X: Any) -> NDArray[Any]:
+        """Return U of the fitted rows: the centered rows are ``U @ diag(singular_values_) @ components_``.
+
+        The columns of U are orthonormal. For other rows, these are their scores divided by the singular values. If the
+        estimator standardizes, so are the rows.
+        """
+        view = self._view()
+        X = self._checked(X, reset=False)
+        return view.left_singular_vectors(X, self.missing)
+
     def _scores_of_few(self, X: Any) -> NDArray[Any] | None:
         """Return the scores of a few plain rows if they are known sooner than the components, otherwise None."""
         return None

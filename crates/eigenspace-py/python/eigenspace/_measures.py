@@ -1,9 +1,9 @@
-"""Angles between subspaces, and reconstruction errors of rows."""
+"""Angles between subspaces, reconstruction errors of rows, and how far distances between rows are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,45 @@ def _reconstruction(of: Any) -> Callable[[Any], Any] | None:
     if hasattr(of, "inverse_transform"):
         return lambda rows: of.inverse_transform(of.transform(rows))
     return None
+
+
+class DistancesKept(NamedTuple):
+    """How far distances between rows are kept by a projection on components; all are 1 if every distance is kept."""
+
+    pairs: int
+    """Number of pairs of different rows."""
+    share: float
+    """The sum of the squared distances between scores, divided by that of the distances between rows."""
+    mean: float
+    """The mean of the ratios of a distance between scores to the distance between the rows."""
+    least: float
+    """The smallest of these ratios."""
+    correlation: float
+    """The correlation between the distances of scores and those of rows."""
+
+
+def distances_kept(X: Any, of: Any) -> DistancesKept:
+    """Return how far the components keep the distances between all pairs of rows.
+
+    A projection shortens distances. ``share`` equals the explained variance ratio for the rows that
+    the model was fitted on; the others tell whether single distances collapse. n rows take
+    n² n_features / 2 operations, so pass a sample of many rows.
+
+    Parameters
+    ----------
+    X : the rows
+    of : the fitted estimator or model whose components are used; the rows are standardized if the estimator does so
+    """
+    if isinstance(of, EigenspaceModel):
+        native = _core.View(of._core, standardize=False)
+    elif hasattr(of, "_view"):
+        native = of._view().native
+    else:
+        error = TypeError(f"invalid of: expected a fitted estimator or a model, found {type(of).__name__}")
+        raise with_hint(error, "pass rows first, and the estimator or model second")
+    X = array_of(X)
+    rows = np.asarray(rows_of(X.toarray() if is_sparse(X) else X), dtype=np.float64)
+    return DistancesKept(*interruptibly(lambda: native.distances_kept(rows), rows.shape[0] ** 2 * rows.shape[1]))
 
 
 def _directions(of: Any, name: str) -> NDArray[np.float64]:

@@ -318,6 +318,19 @@ class EigenspaceModel:
             scores[start:end] = interruptibly(partial(view.project, rows, whiten, first=start), cost)
         return scores
 
+    def left_singular_vectors(self, X: Any) -> NDArray[Any]:
+        """Return U of the rows that the model was fitted on: ``X - mean = U @ diag(singular_values) @ components``.
+
+        The columns of U are orthonormal. For other rows, these are their scores divided by the singular values.
+        """
+        X = self._rows(X)
+        view = View(self._core, standardize=False)
+        vectors = np.empty((X.shape[0], self.n_components), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        for start, end, rows in pieces_of(X):
+            cost = (end - start) * self.n_features * self.n_components
+            vectors[start:end] = interruptibly(partial(view.left_singular_vectors, rows, first=start), cost)
+        return vectors
+
     def reconstruct(self, scores: Any, *, whiten: bool = False) -> NDArray[Any]:
         """Reconstruct rows from their scores along all components, or along the leading ones."""
         Z, whiten = array_of(scores, "the array of scores"), truth_of(whiten, "whiten")

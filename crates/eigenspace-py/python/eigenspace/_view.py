@@ -134,6 +134,14 @@ class View:
             Z[start:end] = interruptibly(work, (end - start) * self.features * self.shown)
         return Z
 
+    def left_singular_vectors(self, X: Any, missing: str) -> NDArray[Any]:
+        """Return the left singular vectors of the rows of a checked array, in their precision."""
+        U = np.empty((X.shape[0], self.shown), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        for start, end, rows in pieces_of(X):
+            work = partial(self.native.left_singular_vectors, rows, missing, start)
+            U[start:end] = interruptibly(work, (end - start) * self.features * self.shown)
+        return U
+
     def readings(self, X: Any, missing: str) -> tuple[Floats, Floats]:
         """Return T² and Q of each row of a checked array, standardized if the estimator is."""
         hotelling, distance = np.empty(X.shape[0]), np.empty(X.shape[0])

@@ -1,5 +1,7 @@
 //! Errors of recognizers.
 
+use std::path::PathBuf;
+
 use crate::printable::{first_names, printable};
 
 /// Why a recognizer cannot be trained, changed, evaluated, read or written.
@@ -123,6 +125,34 @@ pub enum Error {
         /// Number of images needed.
         needed: usize,
     },
+    /// A directory without a directory of images for each person.
+    #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
+    NoPeople {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// An image that is not in the directory of a person.
+    #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
+    NoPerson {
+        /// The image.
+        path: PathBuf,
+        /// Whether the image is enrolled, so that the caller can name the person.
+        enrolling: bool,
+    },
+    /// An image that is too deep below the named directory.
+    #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), directory.display())]
+    Nested {
+        /// The image.
+        path: PathBuf,
+        /// The named directory.
+        directory: PathBuf,
+    },
+    /// The name of a file or a directory that is not text.
+    #[error("cannot use the name of `{}`: it is not UTF-8", path.display())]
+    NotText {
+        /// The file or the directory.
+        path: PathBuf,
+    },
     /// A protocol needs at least two people.
     #[error("cannot evaluate with images of only one person")]
     OnePerson,
@@ -167,6 +197,21 @@ impl Error {
                 }
                 _ => "add images of this person, or leave the person out".into(),
             },
+            Self::NoPeople { .. } => {
+                "arrange the images as person/image.pgm, with each directory named after the person".into()
+            }
+            Self::NoPerson { enrolling: true, .. } => {
+                "move it into a directory named after the person, or name the person".into()
+            }
+            Self::NoPerson { .. } => {
+                "move it into a directory named after the person, or leave it out and enroll it later".into()
+            }
+            Self::Nested { .. } => {
+                "arrange the images as person/image.pgm, or name the directory directly above the people".into()
+            }
+            Self::NotText { .. } => {
+                "rename it: people and images are stored under the names of directories and files".into()
+            }
             Self::OnePerson => "add images of at least one other person".into(),
         };
         Some(text)
@@ -177,7 +222,7 @@ impl Error {
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
         "classifier" => {
-            "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs) or subspace, with at most 1000 neighbors and 10000 epochs"
+            "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with at most 1000 neighbors and 10000 epochs"
         }
         "metric" => "use euclidean, cosine, mahalanobis or mahalanobis-cosine",
         "treatment of pixels" => "use raw or standardized",

@@ -40,6 +40,8 @@ mod options;
 mod protocol;
 pub(crate) mod quality;
 mod rate;
+#[cfg(feature = "images")]
+pub(crate) mod read;
 mod recognizer;
 mod settings;
 mod span;

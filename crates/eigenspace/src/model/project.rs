@@ -191,6 +191,29 @@ impl EigenspaceModel {
         fitting(coordinates)
     }
 
+    /// U: the left singular vectors of the rows that the model was fitted on, one row for each of them and one column for
+    /// each component: X − 1μᵀ = U diag(s) V. Their columns are orthonormal. For other rows, these are their scores divided
+    /// by the singular values. A column whose singular value is 0 is 0.
+    ///
+    /// ```
+    /// use eigenspace::EigenspaceModel;
+    /// use ndarray::{Array2, array};
+    ///
+    /// let rows = array![[1.0, 2.0, 0.0], [3.0, 5.0, 1.0], [4.0, 4.0, 7.0], [0.0, 1.0, 1.0]];
+    /// let model = EigenspaceModel::fit(&rows)?;
+    /// let u: Array2<f64> = model.left_singular_vectors(&rows)?;
+    /// let identity = u.t().dot(&u);
+    /// assert!((&identity - &Array2::<f64>::eye(3)).iter().all(|x| x.abs() < 1e-14));
+    /// # Ok::<(), eigenspace::Error>(())
+    /// ```
+    pub fn left_singular_vectors<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        let mut vectors = self.project(rows)?;
+        for (mut column, &s) in vectors.columns_mut().into_iter().zip(self.singular_values()) {
+            column.mapv_inplace(|z| R::Score::narrow(if s > 0.0 { z.widen() / s } else { 0.0 }));
+        }
+        fitting(vectors)
+    }
+
     /// The rows with these scores. If there are fewer columns than directions, they are the scores of the first
     /// directions.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {

@@ -1,6 +1,6 @@
 //! Results computed from a model: projections, variances, covariance, distances, each compared with plain loops.
 
-use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Method, Truncation};
+use eigenspace::{Components, EigenspaceModel, Error, FitOptions, Method, Truncation, View};
 use ndarray::{Array1, Array2, Axis, array};
 
 use crate::support::{Random, oracle};
@@ -310,4 +310,109 @@ fn rounding_decides_no_sign() {
             assert!(model.basis().row(k).dot(&truth.basis().row(k)) > 0.99, "{method:?}, direction {k}");
         }
     }
+}
+
+/// Correlations of scores, from plain loops, are those of the identity.
+#[test]
+fn scores_are_uncorrelated() {
+    let mut random = Random::new(31);
+    let rows = random.matrix(90, 6).dot(&random.matrix(6, 6)) + 4.0;
+    let model = EigenspaceModel::fit(rows.view()).unwrap();
+    for view in [View::raw(model.clone()), model.standardize().unwrap()] {
+        let z = view.project(rows.view()).unwrap();
+        let n = z.nrows() as f64;
+        let mean = |i: usize| z.column(i).sum() / n;
+        let covariance = |i: usize, j: usize| {
+            z.rows().into_iter().map(|row| (row[i] - mean(i)) * (row[j] - mean(j))).sum::<f64>() / (n - 1.0)
+        };
+        for i in 0..z.ncols() {
+            close(covariance(i, i), view.explained_variance().unwrap()[i], 1e-12 * covariance(0, 0));
+            for j in 0..i {
+                let correlation = covariance(i, j) / (covariance(i, i) * covariance(j, j)).sqrt();
+                // Rounding of the scores is relative to the longest of them.
+                close(correlation, 0.0, 1e-13 * (covariance(0, 0) / covariance(5, 5)).sqrt());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_left_singular_vectors_are_orthonormal_and_give_the_rows_back() {
+    let (rows, _) = sample();
+    let model = EigenspaceModel::fit(rows.view()).unwrap();
+    for view in [View::raw(model.clone()), model.standardize().unwrap()] {
+        let (u, s, v) =
+            (view.left_singular_vectors(&rows).unwrap(), view.singular_values(), view.model().components().to_owned());
+        let identity = u.t().dot(&u);
+        for i in 0..7 {
+            for j in 0..7 {
+                close(identity[[i, j]], f64::from(u8::from(i == j)), 1e-12);
+            }
+        }
+        let scales = view.scales().map_or_else(|| Array1::ones(7), |scales| scales.to_owned());
+        for i in 0..40 {
+            for j in 0..7 {
+                let product: f64 = (0..7).map(|k| u[[i, k]] * s[k] * v[[k, j]]).sum();
+                close(product, (rows[[i, j]] - model.mean()[j]) * scales[j], 1e-12);
+            }
+        }
+    }
+    let raw = View::raw(model.clone()).left_singular_vectors(&rows).unwrap();
+    assert_eq!(model.left_singular_vectors(&rows).unwrap(), raw);
+}
+
+#[test]
+fn left_singular_vectors_without_a_singular_value_are_zero() {
+    let rows = array![[1.0, 1.0, 5.0], [2.0, 2.0, 5.0], [4.0, 4.0, 5.0]];
+    let view = View::raw(EigenspaceModel::fit(&rows).unwrap()).at_least(3);
+    let u = view.left_singular_vectors(&rows).unwrap();
+    assert_eq!(u.dim(), (3, 3));
+    close(u.column(0).dot(&u.column(0)), 1.0, 1e-14);
+    assert!(u.slice(ndarray::s![.., 1..]).iter().all(|x| *x == 0.0));
+}
+
+#[test]
+fn distances_between_rows_are_kept_as_loops_say() {
+    let (rows, model) = sample();
+    for view in [View::raw(model.clone()), model.standardize().unwrap().components(2).unwrap()] {
+        let scales = view.scales().map_or_else(|| Array1::ones(7), |scales| scales.to_owned());
+        let scaled = &rows * &scales;
+        let z = view.project(rows.view()).unwrap();
+        let apart = |table: &Array2<f64>, i: usize, j: usize| {
+            (0..table.ncols()).map(|c| (table[[i, c]] - table[[j, c]]).powi(2)).sum::<f64>().sqrt()
+        };
+        let pairs: Vec<(f64, f64)> = (0..40)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| (apart(&scaled, i, j), apart(&z, i, j)))
+            .collect();
+        let n = pairs.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / n;
+        let (mx, mz) = (mean(&|p| p.0), mean(&|p| p.1));
+        let (sx, sz) = (mean(&|p| (p.0 - mx).powi(2)).sqrt(), mean(&|p| (p.1 - mz).powi(2)).sqrt());
+        let kept = view.distances_kept(&rows).unwrap();
+        assert_eq!(kept.pairs, 780);
+        close(kept.share, mean(&|p| p.1 * p.1) / mean(&|p| p.0 * p.0), 1e-13);
+        close(kept.mean, mean(&|p| p.1 / p.0), 1e-13);
+        close(kept.least, pairs.iter().map(|p| p.1 / p.0).fold(1.0, f64::min), 1e-13);
+        close(kept.correlation, mean(&|p| (p.0 - mx) * (p.1 - mz)) / (sx * sz), 1e-11);
+        // Of the rows that the model was fitted on, the share is that of the variance.
+        close(kept.share, view.explained_variance_ratio().sum(), 1e-13);
+    }
+}
+
+#[test]
+fn all_components_keep_every_distance_and_no_pair_loses_nothing() {
+    let (rows, model) = sample();
+    let view = View::raw(model).components(Components::All).unwrap();
+    let kept = view.distances_kept(&rows).unwrap();
+    for value in [kept.share, kept.mean, kept.least, kept.correlation] {
+        close(value, 1.0, 1e-12);
+    }
+    let one = view.distances_kept(rows.slice(ndarray::s![..1, ..])).unwrap();
+    assert_eq!((one.pairs, one.share, one.least), (0, 1.0, 1.0));
+    let twice = ndarray::stack![Axis(0), rows.row(0), rows.row(0)];
+    assert_eq!(view.distances_kept(&twice).unwrap().pairs, 0, "equal rows have no distance to keep");
+    let mut missing = rows.clone();
+    missing[[3, 1]] = f64::NAN;
+    assert!(matches!(view.distances_kept(&missing), Err(Error::NonFinite { row: 3, column: 1, .. })));
 }

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use eigenspace::ImageShape;
+use eigenspace::internal::{PYTHONS, orl};
 use eigenspace::io::source::{self, ReadOptions};
 use ndarray::{Array2, Axis, concatenate};
 
 use crate::commands::demo::synthetic;
 use crate::failure::Failure;
-use crate::{data, output};
+use crate::output;
 
 /// Images as rows, and their people.
 pub(crate) struct Faces {
@@ -28,11 +29,11 @@ pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> any
     let generated = demo.join("generated_faces");
     if !synthetic {
         let fetched = demo.join("orl_faces");
-        match data::orl(&fetched, &mut |line| output::message(line)) {
+        match orl(&fetched, &PYTHONS, &mut |line| output::message(line)) {
             Ok(directory) => return read(directory, "the ORL faces"),
             Err(error) => {
                 output::message(&format!("could not fetch the ORL faces: {error}"));
-                for cause in error.chain().skip(1) {
+                for cause in anyhow::Error::from(error).chain().skip(1) {
                     output::message(&format!("  cause: {cause}"));
                 }
                 output::message("using generated faces instead; they do not show real people");

@@ -52,10 +52,7 @@ impl Train {
         rows::spare_images(&self.data, &self.output)?;
         rows::try_model_or_recognizer(&self.output)?;
         let read = read::people(&self.data, self.resize.as_deref())?;
-        let mut options = options.size(read.size).resized(self.resize.is_some());
-        if let Some(depth) = read.depth {
-            options = options.depth(depth);
-        }
+        let options = read.described(options, self.resize.is_some());
         let context = || format!("cannot learn the faces in `{}`", self.data[0].display());
         let recognizer = Recognizer::train(read.faces(), options).with_context(context)?;
         recognizer.save(&self.output)?;

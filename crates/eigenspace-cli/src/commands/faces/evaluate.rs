@@ -8,11 +8,11 @@ use clap::{Args, ValueHint};
 use eigenspace::faces::{
     self, Classifier, Evaluation, FaceOptions, Metric, OpenEvaluation, Pixels, Protocol, Split, Summary,
 };
+use eigenspace::internal::People;
 use eigenspace::io::Error;
 use serde_json::{Value, json};
 
-use crate::commands::faces::read::{self, People};
-use crate::commands::faces::{plots, quality, results};
+use crate::commands::faces::{plots, quality, read, results};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{args, numbers, output};

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use eigenspace::faces::{Evaluation, Recognition, Recognizer, Rejection, Step, Verdict};
+use eigenspace::internal::People;
 use ndarray::{ArrayView1, ArrayView2};
 
 use crate::commands::faces::evaluate::Found;
-use crate::commands::faces::read::People;
 use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Gallery, ImageSize, Lines, Range, Series, Tile};
 

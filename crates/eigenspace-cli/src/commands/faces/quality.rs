@@ -8,13 +8,12 @@
 use std::path::Path;
 
 use eigenspace::faces::{Split, psnr, ssim};
-use eigenspace::internal::add_noise;
+use eigenspace::internal::{People, add_noise};
 use eigenspace::{EigenspaceModel, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde_json::{Value, json};
 
 use crate::commands::faces::plots::{self, decibels, drawn};
-use crate::commands::faces::read::People;
 use crate::draw::{self, ImageSize, Range, Strip, StripRow};
 use crate::output;
 use crate::table::table;

@@ -14,8 +14,8 @@ pub(crate) struct Settings {
     #[arg(short = 'k', long, value_name = "K")]
     components: Option<String>,
 
-    /// Classifier: knn, knn:3, centroid, subspace, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron or
-    /// perceptron:50 (epochs).
+    /// Classifier: knn, knn:3, centroid, subspace, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron,
+    /// perceptron:50 (epochs) or perceptron:50,3 (epochs, margin).
     #[arg(long, value_name = "NAME")]
     classifier: Option<String>,
 

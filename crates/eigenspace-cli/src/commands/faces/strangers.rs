@@ -1,10 +1,10 @@
 //! Rates of strangers accepted and known people rejected at the learned thresholds, as text and as JSON.
 
 use eigenspace::faces::{OpenEvaluation, OpenRates, OpenSplit, Rate};
+use eigenspace::internal::People;
 use serde_json::{Value, json};
 
 use crate::commands::faces::evaluate::Found;
-use crate::commands::faces::read::People;
 use crate::commands::faces::results::components;
 use crate::table::{counted, table};
 

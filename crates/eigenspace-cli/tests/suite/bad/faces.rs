@@ -210,7 +210,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: invalid classifier `forest`
 
-    hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs) or subspace, with at most 1000 neighbors and 10000 epochs
+    hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with at most 1000 neighbors and 10000 epochs
     ");
     assert_snapshot!(directory.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2

@@ -68,6 +68,7 @@ fn the_help_shows_every_command() {
     Options:
           --threads <N>  Number of threads; results do not depend on it
       -q, --quiet        Print only errors on standard error
+          --licenses     Print the licenses of everything that this program contains
       -h, --help         Print help
       -V, --version      Print version
 
@@ -81,8 +82,11 @@ fn the_help_of_every_command_explains_its_options() {
     let directory = Directory::new();
     for (command, own) in OPTIONS {
         let help = directory.done(&format!("{command} --help"));
-        let input =
-            if ["fit", "update", "project", "reconstruct", "plot", "explore"].contains(&command) { INPUT } else { "" };
+        let input = if ["fit", "update", "project", "reconstruct", "inspect", "plot", "explore"].contains(&command) {
+            INPUT
+        } else {
+            ""
+        };
         // Weights do not change scores, reconstructed rows or plots.
         let weights = if ["fit", "update", "explore"].contains(&command) { "--weights" } else { "" };
         let model = if ["fit", "update"].contains(&command) { MODEL } else { "" };
@@ -125,6 +129,16 @@ fn a_command_is_needed() {
 #[test]
 fn the_version_is_that_of_the_crate() {
     assert_eq!(Directory::new().done("--version"), concat!("eigenspace ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_licenses_of_everything_embedded_are_printed() {
+    let directory = Directory::new();
+    let licenses = directory.done("--licenses");
+    for text in ["ndarray ", "notosans ", "SIL OPEN FONT LICENSE", "Apache License", "Permission is hereby granted"] {
+        assert!(licenses.contains(text), "{text}");
+    }
+    assert_eq!(directory.run("--licenses fit").code, Some(2), "it is not an option of other commands");
 }
 
 #[test]

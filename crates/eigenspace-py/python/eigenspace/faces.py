@@ -1,0 +1,612 @@
+"""Eigenfaces: a recognizer that enrolls and forgets people without retraining.
+
+==================================  ==============================================================
+:func:`train`                       train a recognizer on images of people
+:func:`load`                        read a recognizer file, also one that the command wrote
+:class:`Recognizer`                 recognize, enroll, forget, save
+:func:`evaluate`                    accuracy on images that were not used for training
+:class:`Recognition`                what was found in an image: a person, or a reason why not
+:class:`Candidate`                  a person who may be in an image
+:class:`Match`                      an enrolled image that is near an image
+:class:`Evaluation`                 the result of :func:`evaluate` for one setting
+:class:`Rates`                      results with strangers
+:class:`Rate`                       a share of tests, with a confidence interval
+:class:`Step`                       a step of the protocol ``incremental``
+==================================  ==============================================================
+
+Images are given as a directory with a subdirectory for each person, as
+:class:`eigenspace.datasets.Images`, or as rows of pixels together with ``people``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._errors import refusal, with_hint
+from ._interrupt import LONG, interruptibly
+from ._model import EigenspaceModel
+from ._rows import array_of, is_sparse, rows_of, whole_of, word_of
+from .datasets import Images, images_of, paths_of, size_of
+
+__all__ = [
+    "Candidate",
+    "Evaluation",
+    "Match",
+    "Rate",
+    "Rates",
+    "Recognition",
+    "Recognizer",
+    "Step",
+    "evaluate",
+    "load",
+    "train",
+]
+
+
+class Candidate(NamedTuple):
+    """A person who may be in an image."""
+
+    person: str
+    """The name of the person."""
+    score: float
+    """The score of the classifier; larger is better."""
+    distance: float
+    """The distance to the span of the person's images."""
+    image: str
+    """The name of the person's nearest image."""
+
+
+class Match(NamedTuple):
+    """An enrolled image that is near an image."""
+
+    person: str
+    """The person in it."""
+    image: str
+    """Its name."""
+    distance: float
+    """Its distance by the metric."""
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What was found in an image.
+
+    Attributes
+    ----------
+    person : the name of the person, or None
+    verdict : 'person', 'unknown' (a face of nobody who is enrolled) or 'not a face'
+    distance : the distance to the nearest person; above the threshold ``unknown`` the face is unknown
+    face_distance : the distance to the space of faces
+    candidates : all people, best match first
+    matches : the nearest enrolled images, of any person
+    """
+
+    person: str | None
+    verdict: str
+    distance: float
+    face_distance: float
+    candidates: tuple[Candidate, ...]
+    matches: tuple[Match, ...]
+
+
+class Rate(NamedTuple):
+    """A share of tests, with its 95 % confidence interval over people."""
+
+    count: int
+    """Number of tests that count."""
+    tested: int
+    """Number of all tests."""
+    share: float
+    """The share itself."""
+    low: float
+    """The lower end of the interval."""
+    high: float
+    """The upper end of the interval."""
+
+
+class Rates(NamedTuple):
+    """Results with strangers: a quarter of the people at a time is left out of the recognizer."""
+
+    false_accepts: Rate
+    """Images of strangers in which an enrolled person was recognized."""
+    false_rejects: Rate
+    """Images of enrolled people in which nobody was recognized."""
+    identified: Rate
+    """Images of enrolled people in which the right person was recognized."""
+    misidentified: Rate
+    """Images of enrolled people in which another person was recognized."""
+
+
+class Step(NamedTuple):
+    """A step of the protocol ``incremental``: one more person was enrolled."""
+
+    people: int
+    """Number of people enrolled so far."""
+    enrolled: int
+    """Number of images enrolled so far."""
+    tested: int
+    """Number of test images of these people."""
+    correct: int
+    """Number of test images that were recognized correctly."""
+    rank: int
+    """Rank of the model."""
+    differing: int
+    """Number of test images for which a recognizer trained from scratch decides differently."""
+    difference: float
+    """The largest difference between its scores and these, relative to the largest score."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of :func:`evaluate` for one setting.
+
+    Attributes
+    ----------
+    protocol, classifier, metric, n_components : the setting
+    accuracy : mean share of test images that were recognized correctly, over the trials
+    deviation : standard deviation of that share over the trials
+    tested, correct : number of test images in all trials, and of those recognized correctly
+    ranks : share of images whose person is among the best 1, 2, … 5 matches
+    confusions : (person, person recognized instead, how often), most frequent first
+    mistakes : (index of the image, person recognized instead) of each trial
+    strangers : results with strangers, or None
+    steps : the steps of the protocol ``incremental``, or None
+    """
+
+    protocol: str
+    classifier: str
+    metric: str
+    n_components: int | float | None
+    accuracy: float
+    deviation: float
+    tested: int
+    correct: int
+    ranks: tuple[float, ...]
+    confusions: tuple[tuple[str, str, int], ...]
+    mistakes: tuple[tuple[int, str], ...]
+    strangers: Rates | None = None
+    steps: tuple[Step, ...] | None = None
+
+
+class Recognizer:
+    """A model of faces and the people in it. Get one from :func:`train` or :func:`load`.
+
+    A recognizer is immutable: :meth:`enroll` and :meth:`forget` return a new one. After any
+    sequence of them it equals a recognizer that was trained on the remaining images. It can be
+    pickled, and :meth:`save` writes the file that the command ``eigenspace faces`` reads.
+
+    A recognizer contains the enrolled images: anyone who has it can reconstruct them.
+    """
+
+    __slots__ = ("_core",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        error = TypeError("cannot create a recognizer without images")
+        raise with_hint(error, "use eigenspace.faces.train or eigenspace.faces.load")
+
+    @classmethod
+    def _of(cls, core: _core.Recognizer) -> Recognizer:
+        recognizer = cls.__new__(cls)
+        recognizer._core = core
+        return recognizer
+
+    @classmethod
+    def load(cls, path: Any) -> Recognizer:
+        """Read a recognizer file."""
+        return cls._of(_core.Recognizer.load(os.fspath(path)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Recognizer:
+        """Read a recognizer from the bytes of its file."""
+        return cls._of(_core.Recognizer.from_bytes(data))
+
+    def save(self, path: Any) -> None:
+        """Write the recognizer file, completely or not at all."""
+        self._core.save(os.fspath(path))
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of the recognizer file."""
+        return self._core.to_bytes()
+
+    def recognize(self, images: Any, *, resize: tuple[int, int] | None = None, matches: int = 3) -> list[Recognition]:
+        """Recognize the people in images. Pass many images at once: every call trains the classifier.
+
+        Parameters
+        ----------
+        images : files and directories, :class:`eigenspace.datasets.Images`, or rows of pixels
+        resize : (width, height) that images from files are resized to
+        matches : number of nearest enrolled images to return for each image, up to 10
+        """
+        listed = whole_of(matches, "matches", least=0)
+        if listed > 10:
+            raise refusal(f"invalid matches={listed}: expected at most 10", "pass a number from 0 to 10")
+        if _is_path(images):
+            files, size = paths_of(images), size_of(resize)
+            read = interruptibly(lambda: _core.read_images(files, size, self._core), LONG)
+            rows = images_of(read, size).rows
+        else:
+            rows = images.rows if isinstance(images, Images) else _pixels(images)
+        return [
+            Recognition(
+                person,
+                verdict,
+                distance,
+                face_distance,
+                tuple(Candidate(*candidate) for candidate in candidates),
+                tuple(Match(*match) for match in near),
+            )
+            for verdict, person, distance, face_distance, candidates, near in interruptibly(
+                lambda: self._core.recognize(rows, listed), LONG
+            )
+        ]
+
+    def enroll(
+        self,
+        images: Any,
+        people: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        *,
+        person: str | None = None,
+        resize: tuple[int, int] | None = None,
+    ) -> Recognizer:
+        """Add images of new or known people, without the old images, and return the new recognizer.
+
+        Parameters
+        ----------
+        images : files and directories, :class:`eigenspace.datasets.Images`, or rows of pixels
+        people : the person in each row of pixels
+        names : the name of each row of pixels, different for each image of a person
+        person : the person in all of these images
+        resize : (width, height) that images from files are resized to
+        """
+        if person is not None:
+            person = word_of(person, "person")
+        if _is_path(images):
+            _no_names(people, names)
+            files, size = paths_of(images), size_of(resize)
+            read = interruptibly(lambda: _core.read_more(files, self._core, person, size), LONG)
+            given = images_of(read, size)
+        else:
+            given = _given(images, people, names, person, self._next_number)
+        rows, people, names = given.rows, _people(given), list(given.names)
+        return self._of(interruptibly(lambda: self._core.enroll(rows, people, names), LONG))
+
+    def forget(self, person: str, image: str | None = None) -> Recognizer:
+        """Return the recognizer as if it had never seen a person, or one image of a person."""
+        word_of(person, "person")
+        if image is not None:
+            word_of(image, "image")
+        return self._of(interruptibly(lambda: self._core.forget(person, image), LONG))
+
+    def with_settings(self, **settings: Any) -> Recognizer:
+        """Change settings of :func:`train` other than ``pixels`` and ``max_rank``, and return the new recognizer."""
+        current = self._core.settings
+        fixed = {name: current[name] for name in ("pixels", "max_rank", "size", "depth", "resized")}
+        for name in settings:
+            if name in fixed or name not in _SETTINGS:
+                known = ", ".join(name for name in _SETTINGS if name not in fixed)
+                raise with_hint(TypeError(f"cannot change the setting {name!r}"), f"choose one of: {known}")
+        kept = {name: self.settings[name] for name in _SETTINGS if name not in fixed}
+        return self._of(self._core.with_settings({**_settings(**{**kept, **settings}), **fixed}))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings, by the names of the arguments of :func:`train`."""
+        settings = dict(self._core.settings)
+        settings["n_components"] = settings.pop("components")
+        return settings
+
+    @property
+    def people(self) -> list[str]:
+        """The people, in the order of their names."""
+        return self._core.people
+
+    @property
+    def images(self) -> list[tuple[str, str]]:
+        """Person and name of every enrolled image, in order."""
+        return self._core.images
+
+    @property
+    def model(self) -> EigenspaceModel:
+        """The model of all enrolled images."""
+        return EigenspaceModel._of(self._core.model())
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The scores of every enrolled image in all directions of the model, in the order of ``images``."""
+        return self._core.scores()
+
+    @property
+    def thresholds(self) -> dict[str, float | None]:
+        """The distances in use: a face beyond ``unknown`` is unknown, an image beyond ``not_a_face`` is no face."""
+        unknown, not_a_face = interruptibly(self._core.thresholds, LONG)
+        return {"unknown": unknown, "not_a_face": not_a_face}
+
+    @property
+    def strangers_accepted(self) -> float | None:
+        """The estimated share of strangers that the thresholds accept; None for fewer than three people."""
+        return interruptibly(self._core.strangers_accepted, LONG)
+
+    @property
+    def worst_distance(self) -> float:
+        """Upper bound on the distance between an enrolled image and its reconstruction; 0 if nothing was dropped."""
+        return self._core.worst_distance
+
+    def image(self, person: str, image: str) -> NDArray[np.float64]:
+        """Return an enrolled image, reconstructed from its scores."""
+        return self._core.image(word_of(person, "person"), word_of(image, "image"))
+
+    def _next_number(self, person: str) -> int:
+        """Return the number after the largest one among the names of a person's images."""
+        return 1 + max((int(name) for owner, name in self.images if owner == person and name.isdecimal()), default=0)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Recognizer) and self._core == other._core
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recognizer.from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        settings = self._core.settings
+        return (
+            f"Recognizer({len(self.people)} people, {len(self.images)} images, "
+            f"{settings['classifier']}, {settings['metric']})"
+        )
+
+
+def train(
+    images: Any,
+    people: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    n_components: int | float | None = 40,
+    classifier: str = "svm",
+    metric: str = "cosine",
+    pixels: str = "raw",
+    unknown: float | str | None = "learned",
+    not_a_face: float | str | None = "learned",
+    accept: float = 0.95,
+    max_rank: int | None = None,
+    seed: int = 0,
+    resize: tuple[int, int] | None = None,
+) -> Recognizer:
+    """Train a recognizer on images of people.
+
+    Parameters
+    ----------
+    images : a directory with a subdirectory of images for each person (or several of them),
+        :class:`eigenspace.datasets.Images`, or rows of pixels
+    people : the person in each row of pixels
+    names : the name of each row of pixels, different for each image of a person; by default they
+        are numbered
+    n_components : number of components, a share of variance such as 0.95, or None for all
+    classifier : 'knn', 'knn:3', 'centroid', 'subspace', 'svm', 'svm:10' (C), 'svm-rbf',
+        'svm-rbf:10,0.5' (C, γ), 'perceptron', 'perceptron:50' (epochs) or 'perceptron:50,3' (epochs, margin)
+    metric : 'euclidean', 'cosine', 'mahalanobis' or 'mahalanobis-cosine'
+    pixels : 'raw', or 'standardized' to mean 0 and deviation 1 in each image
+    unknown : distance to the nearest person beyond which a face is unknown: a number, 'learned', or None for never
+    not_a_face : distance to the space of faces beyond which an image is not a face, in the same way
+    accept : share of new images of known people that learned thresholds accept
+    max_rank : number of directions to keep; by default all, so that enrolling and forgetting stay exact
+    seed : seed for the order of images in the training of the perceptron
+    resize : (width, height) that images from files are resized to
+    """
+    given, resized = _read(images, people, names, resize)
+    settings = _settings(n_components, classifier, metric, pixels, unknown, not_a_face, accept, max_rank, seed)
+    settings |= _shape(given, resized)
+    rows, people, names = given.rows, _people(given), list(given.names)
+    return Recognizer._of(interruptibly(lambda: _core.Recognizer.train(rows, people, names, settings), LONG))
+
+
+def load(path: Any) -> Recognizer:
+    """Read a recognizer file, also one that the command wrote."""
+    return Recognizer.load(path)
+
+
+def evaluate(
+    images: Any,
+    people: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    protocol: str = "random-5",
+    classifier: str | Iterable[str] = ("knn", "centroid", "subspace", "svm", "svm-rbf", "perceptron"),
+    metric: str | Iterable[str] = "cosine",
+    n_components: Any = 40,
+    pixels: str = "raw",
+    repeats: int = 10,
+    seed: int = 0,
+    accept: float = 0.95,
+    resize: tuple[int, int] | None = None,
+) -> list[Evaluation]:
+    """Measure recognition accuracy on images that were not used for training.
+
+    Parameters
+    ----------
+    images, people, names, pixels, accept, resize : as for :func:`train`
+    protocol : 'first-N' (train on the first N images of each person), 'random-N' (on N random
+        images), 'leave-one-out', or 'incremental' (enroll people one by one)
+    classifier, metric, n_components : a setting, or several; every combination is evaluated
+    repeats : number of times to run a random protocol
+    seed : seed for the random splits and for the perceptron
+    """
+    word_of(protocol, "protocol")
+    given, resized = _read(images, people, names, resize)
+    times = whole_of(repeats, "repeats")
+    combinations = list(itertools.product(_several(n_components), _several(metric), _several(classifier)))
+    if not combinations:
+        raise refusal("no setting was given", "pass at least one classifier, one metric and one number of components")
+    settings = [
+        _settings(k, c, m, pixels, accept=accept, seed=seed) | _shape(given, resized) for k, m, c in combinations
+    ]
+    rows, people, names = given.rows, _people(given), list(given.names)
+    results = interruptibly(
+        lambda: _core.evaluate_faces(rows, people, names, protocol, settings, times, settings[0]["seed"]), LONG
+    )
+    return [
+        Evaluation(
+            protocol,
+            c,
+            m,
+            k,
+            result["accuracy"],
+            result["deviation"],
+            result["tested"],
+            result["correct"],
+            tuple(result["ranks"]),
+            tuple(result["confusions"]),
+            tuple(result["mistakes"]),
+            None if result["open"] is None else Rates(*(Rate(*rate) for rate in result["open"])),
+            None if result["steps"] is None else tuple(Step(*step) for step in result["steps"]),
+        )
+        for (k, m, c), result in zip(combinations, results, strict=True)
+    ]
+
+
+_SETTINGS = ("n_components", "classifier", "metric", "unknown", "not_a_face", "accept", "seed", "pixels", "max_rank")
+
+
+def _settings(
+    n_components: Any = 40,
+    classifier: Any = "svm",
+    metric: Any = "cosine",
+    pixels: Any = "raw",
+    unknown: Any = "learned",
+    not_a_face: Any = "learned",
+    accept: Any = 0.95,
+    max_rank: Any = None,
+    seed: Any = 0,
+) -> dict[str, Any]:
+    """Return the settings as the native code reads them."""
+    return {
+        "components": _components(n_components),
+        "classifier": word_of(classifier, "classifier"),
+        "metric": word_of(metric, "metric"),
+        "pixels": word_of(pixels, "pixels"),
+        "unknown": _threshold(unknown, "unknown"),
+        "not_a_face": _threshold(not_a_face, "not_a_face"),
+        "accept": _number(accept, "accept"),
+        "max_rank": None if max_rank is None else whole_of(max_rank, "max_rank"),
+        "seed": whole_of(seed, "seed", least=0),
+        "size": None,
+        "depth": None,
+        "resized": False,
+    }
+
+
+def _components(value: Any) -> int | float | None:
+    if value is None or isinstance(value, float):
+        return value
+    return whole_of(value, "n_components")
+
+
+def _threshold(value: Any, name: str) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        return value
+    return repr(_number(value, name))
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, (bool, str)):
+        raise with_hint(TypeError(f"invalid {name}={value!r}: expected a number"), f"omit {name} for the default")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        error = TypeError(f"invalid {name}={value!r}: expected a number")
+        raise with_hint(error, f"omit {name} for the default") from None
+
+
+def _several(values: Any) -> list[Any]:
+    return list(values) if isinstance(values, (list, tuple, set, np.ndarray)) else [values]
+
+
+def _is_path(images: Any) -> bool:
+    """Return whether images are given as a path or as several paths."""
+    if isinstance(images, (str, os.PathLike)):
+        return True
+    return isinstance(images, (list, tuple)) and bool(images) and isinstance(images[0], (str, os.PathLike))
+
+
+def _read(images: Any, people: Any, names: Any, resize: Any) -> tuple[Images, bool]:
+    """Return images of people, and whether they were resized."""
+    if not _is_path(images):
+        given = _given(images, people, names, None, None)
+        return given, given.resized
+    _no_names(people, names)
+    files, size = paths_of(images), size_of(resize)
+    return images_of(interruptibly(lambda: _core.read_people(files, size), LONG), size), size is not None
+
+
+def _no_names(people: Any, names: Any) -> None:
+    if people is not None or names is not None:
+        error = TypeError("cannot use people and names with files: the directories name the people")
+        raise with_hint(error, "leave out people and names")
+
+
+def _given(images: Any, people: Any, names: Any, person: str | None, next_number: Any) -> Images:
+    """Return images that are in memory, with a person and a name each."""
+    if isinstance(images, Images):
+        if people is None and person is None:
+            people = images.people
+        rows = images.rows
+        names = images.names if names is None else names
+    else:
+        rows = _pixels(images)
+    n = rows.shape[0]
+    if people is None:
+        if person is None:
+            error = TypeError("the people in the images are not known")
+            raise with_hint(error, "pass people, with the name of the person in each image")
+        people = [person] * n
+    people = [str(one) if one is not None else None for one in people]
+    if names is None:
+        names = _numbered(people, next_number)
+    names = [str(name) for name in names]
+    if isinstance(images, Images):
+        return Images(rows, tuple(people), tuple(names), images.width, images.height, images.depth, images.resized)
+    return Images(rows, tuple(people), tuple(names), 0, 0)
+
+
+def _numbered(people: Sequence[str | None], next_number: Any) -> list[str]:
+    """Return a number for each image of a person, after the names that are taken."""
+    numbers: dict[str | None, int] = {}
+    names = []
+    for person in people:
+        if person not in numbers:
+            numbers[person] = next_number(person) if next_number is not None and person is not None else 1
+        names.append(str(numbers[person]))
+        numbers[person] += 1
+    return names
+
+
+def _people(images: Images) -> list[str]:
+    """Return the person in each image; every image must have one."""
+    for person, name in zip(images.people, images.names, strict=False):
+        if person is None:
+            words = f"cannot tell whose image `{name}` is: it is not in a person's directory"
+            raise refusal(words, "pass people, with the name of the person in each image")
+    return [person for person in images.people if person is not None]
+
+
+def _shape(images: Images, resized: bool) -> dict[str, Any]:
+    """Return the settings that describe the images."""
+    size = (images.width, images.height) if images.width else None
+    return {"size": size, "depth": images.depth, "resized": resized}
+
+
+def _pixels(images: Any) -> NDArray[np.float64]:
+    """Return rows of pixels as the native code reads them."""
+    rows = array_of(images, "images")
+    if is_sparse(rows):
+        rows = rows.toarray()
+    return np.asarray(rows_of(rows), dtype=np.float64)
