@@ -32,8 +32,8 @@ def points():
         "components": model.components,
         "variance": model.explained_variance(),
         "ratio": model.explained_variance_ratio(),
-        "projected": one.inverse_transform(one.transform(rows)),
-        "correlation": float(np.corrcoef(model.transform(rows).T)[0, 1]),
+        "projected": one.reconstruct(one.project(rows)),
+        "correlation": float(np.corrcoef(model.project(rows).T)[0, 1]),
         "kept": kept._asdict(),
     }
 

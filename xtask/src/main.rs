@@ -73,7 +73,11 @@ const COMMANDS: [Command; 23] = [
     (MUTANTS, "change lines of the certificate and the model file and expect tests to fail; hours", mutants::run),
     ("site", "build the documentation site into target/site, with strict links", site::build),
     ("licenses", "write the licenses of all dependencies, which the command and the wheel contain", licenses::write),
-    ("dist", "make everything that a release consists of in target/dist, with checksums; about ten minutes", dist::make),
+    (
+        "dist",
+        "make everything that a release consists of in target/dist, with checksums; about ten minutes",
+        dist::make,
+    ),
     ("sql", "format, lint and test the SQL functions, with DataFusion; about ten minutes the first time", sql::check),
     ("memory", "run the command on files of gigabytes, within 256 MiB of memory; takes 4 GB of disk", rust::memory),
 ];

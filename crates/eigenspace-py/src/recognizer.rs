@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::compute::compute;
 use crate::memory::{self, affordable, decomposition};
 use crate::model::{Model, to_python};
-use crate::options::{Shown, components, n_components_setting};
+use crate::options::{ComponentsArgument, components, n_components_setting};
 use crate::rows::{checked, matrix};
 
 /// Copies of the rows that training and enrolling hold at a time, about.
@@ -22,7 +22,7 @@ const COPIES: usize = 4;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
-    components: Option<Shown>,
+    components: Option<ComponentsArgument>,
     classifier: String,
     metric: String,
     pixels: String,

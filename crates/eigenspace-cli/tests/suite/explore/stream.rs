@@ -114,7 +114,8 @@ fn components_that_are_computed_again_stay_on_their_side() {
     let mut file = OpenOptions::new().append(true).open(directory.path("live.csv")).unwrap();
     let mut count = 0;
     let mut arrive = |b: f64| {
-        let text: String = (1..=40).flat_map(|i| [i, -i]).map(|i| line(&[f64::from(i), b * f64::from(i), 0.0, 0.0])).collect();
+        let text: String =
+            (1..=40).flat_map(|i| [i, -i]).map(|i| line(&[f64::from(i), b * f64::from(i), 0.0, 0.0])).collect();
         // A model is computed when a row arrives, at most once a second.
         for part in [&text, &line(&[1.0, b, 0.0, 0.0]), &line(&[-1.0, -b, 0.0, 0.0])] {
             file.write_all(part.as_bytes()).unwrap();
