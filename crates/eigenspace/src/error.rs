@@ -3,6 +3,7 @@
 //! Every variant contains numbers and names instead of prose, so that callers can use them; [`Error::hint`] returns advice.
 //! Rows and columns are counted from 0, within the block that was passed.
 
+use crate::device_error::DeviceError;
 use crate::printable::printable;
 
 /// Why a computation is impossible.
@@ -299,6 +300,9 @@ pub enum Error {
         /// Bytes allowed.
         allowed: u64,
     },
+    /// A graphics card cannot be used, or failed. Nothing has changed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 
     // ---- the data is unusable ----
     /// A value that is not a number, or infinite.
@@ -425,6 +429,7 @@ impl Error {
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
             Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
+            Self::Device(error) => error.hint().into(),
             Self::ZeroDirection | Self::CountOverflow => return None,
         };
         Some(text)

@@ -42,6 +42,7 @@
 //! functions inside `rayon::ThreadPool::install`.
 #![deny(unsafe_code)] // allowed in `io/source/window.rs` alone, where it is argued
 
+mod device_error;
 mod error;
 mod printable;
 
@@ -52,7 +53,9 @@ mod model;
 mod rows;
 mod stream;
 
+pub use device_error::DeviceError;
 pub use error::Error;
+pub use linalg::Device;
 pub use model::angles::{principal_angles, subspace_distance};
 pub use model::batch::Method;
 pub use model::certificate::Certificate;

@@ -415,5 +415,6 @@ impl TwoWords {
     }
 }
 
+mod on_card;
 #[cfg(test)]
 mod tests;
