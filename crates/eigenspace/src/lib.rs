@@ -100,6 +100,7 @@ pub mod internal {
     #[cfg(feature = "npy")]
     pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
+    pub use crate::linalg::RowsOnCard;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
     pub use crate::model::batch::is_iterative;
     pub use crate::model::nearest::{add_squared_differences, nearest};

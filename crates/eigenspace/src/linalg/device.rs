@@ -16,8 +16,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 
+use super::products::{mirror, orthogonality_loss, rotate, squared_lengths};
 use crate::device_error::DeviceError;
 use crate::error::Error;
 
@@ -122,6 +123,24 @@ pub struct RowsOnCard {
     pub narrow: bool,
 }
 
+impl RowsOnCard {
+    /// Bytes of a number.
+    pub(crate) fn cell(&self) -> u64 {
+        if self.narrow { 4 } else { 8 }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.rows as u64).saturating_mul(self.columns as u64).saturating_mul(self.cell())
+    }
+
+    /// Some consecutive rows.
+    pub(crate) fn part(&self, which: &[usize]) -> Self {
+        let first = which.first().copied().unwrap_or(0) as u64;
+        let address = self.address + first * self.columns as u64 * self.cell();
+        Self { address, rows: which.len(), ..*self }
+    }
+}
+
 /// A graphics card, or what stands in for it.
 pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// Reserves a matrix of zeros.
@@ -131,8 +150,11 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// later.
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError>;
 
-    /// Copies rows that are on the card already.
-    fn take_over(&self, rows: RowsOnCard, to: &mut Matrix, first: usize) -> Result<(), DeviceError>;
+    /// Checks that rows of another library are in the memory of the card, and waits until they are written.
+    fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError>;
+
+    /// Copies such rows, which were checked, to the first rows of a matrix.
+    fn take_over(&self, rows: RowsOnCard, to: &mut Matrix) -> Result<(), DeviceError>;
 
     /// Copies the first rows of a matrix from the card, as many as fit.
     fn download(&self, from: &Matrix, to: ArrayViewMut2<'_, f64>) -> Result<(), DeviceError>;
@@ -162,6 +184,9 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// All eigenvalues of a symmetric matrix, non-increasing, and its eigenvectors.
     fn eigen(&self, lower: Matrix) -> Result<(Vec<f64>, Vectors), DeviceError>;
 
+    /// The leading eigenvectors, one per row.
+    fn leading(&self, u: &Vectors, keep: usize) -> Result<Matrix, DeviceError>;
+
     /// out = diag(scales) U [ F ; X ] for the leading eigenvectors U, one for each scale.
     fn rotate(
         &self,
@@ -177,18 +202,41 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
 
     /// M + δ += XᵀX in the lower triangle, for the first `rows` rows of X.
     fn add_scatter(&self, m: &mut Matrix, low: &mut Matrix, x: &Matrix, rows: usize) -> Result<(), DeviceError>;
-
-    /// Waits for everything that is queued.
-    fn finish(&self) -> Result<(), DeviceError>;
 }
 
 /// Eigenvectors on a card, one per row, in the order of the card.
 #[derive(Debug)]
 pub(crate) struct Vectors(pub(crate) Matrix);
 
-/// Copies a matrix from a card to a new array.
-pub(crate) fn downloaded(card: &dyn Card, matrix: &Matrix) -> Result<Array2<f64>, DeviceError> {
-    let mut copy = Array2::zeros((matrix.rows, matrix.columns));
-    card.download(matrix, copy.view_mut())?;
-    Ok(copy)
+/// Fewer rows are decomposed sooner on the CPU.
+const MIN_CARD_ROWS: usize = 512;
+
+/// All eigenvalues of a symmetric matrix, given by its lower triangle, and the leading `keep` eigenvectors, one per row,
+/// computed on a card. `None` if the CPU is faster, if the card has failed, or if the result fails its check.
+pub(crate) fn eigen_on_card(card: &dyn Card, g: ArrayView2<'_, f64>, keep: usize) -> Option<(Array1<f64>, Array2<f64>)> {
+    let size = g.nrows();
+    if size < MIN_CARD_ROWS {
+        return None;
+    }
+    let solve = || {
+        let mut lower = card.zeros(size, size)?;
+        card.upload(g, &mut lower, 0)?;
+        let (values, u) = card.eigen(lower)?;
+        let mut vectors = Array2::zeros((keep, size));
+        card.download(&card.leading(&u, keep)?, vectors.view_mut())?;
+        Ok::<_, DeviceError>((Array1::from(values), vectors))
+    };
+    let (values, vectors) = solve().ok()?;
+    let mut whole = g.to_owned();
+    mirror(&mut whole);
+    let mut residual = rotate(vectors.view(), whole.view());
+    for ((mut row, vector), value) in residual.rows_mut().into_iter().zip(vectors.rows()).zip(&values) {
+        row.scaled_add(-value, &vector);
+    }
+    let allowed = (size as f64 + 16.0) * f64::EPSILON * values.first()?.abs();
+    let small = squared_lengths(residual.view()).iter().all(|square| square.sqrt() <= allowed);
+    (small && orthogonality_loss(vectors.view()) <= ORTHONORMALITY_TOLERANCE).then_some((values, vectors))
 }
+
+/// Largest accepted difference between an entry of the Gram matrix of eigenvectors and the identity.
+const ORTHONORMALITY_TOLERANCE: f64 = 1e-12;

@@ -27,8 +27,8 @@ mod svd;
 mod tridiagonal;
 
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
-pub use device::Device;
-pub(crate) use device::{Card, Matrix};
+pub(crate) use device::{Card, Matrix, eigen_on_card};
+pub use device::{Device, RowsOnCard};
 pub(crate) use eigen::{Eigen, eigh};
 pub(crate) use implicit::{Implicit, Operator};
 pub(crate) use lanes::by_columns;

@@ -82,8 +82,13 @@ impl Card for StandIn {
         Ok(())
     }
 
-    fn take_over(&self, rows: RowsOnCard, _: &mut Matrix, _: usize) -> Result<(), DeviceError> {
-        Err(DeviceError::NotOnDevice { address: rows.address, bytes: 0 })
+    fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
+        self.operate()?;
+        Err(DeviceError::NotOnDevice { address: rows.address, bytes: rows.bytes() })
+    }
+
+    fn take_over(&self, rows: RowsOnCard, _: &mut Matrix) -> Result<(), DeviceError> {
+        self.check(rows)
     }
 
     fn download(&self, from: &Matrix, mut to: ArrayViewMut2<'_, f64>) -> Result<(), DeviceError> {
@@ -136,6 +141,11 @@ impl Card for StandIn {
         Ok((values.to_vec(), Vectors(matrix(vectors))))
     }
 
+    fn leading(&self, u: &Vectors, keep: usize) -> Result<Matrix, DeviceError> {
+        self.operate()?;
+        Ok(matrix(rows_of(cells(&u.0).view(), 0..keep).to_owned()))
+    }
+
     fn rotate(
         &self,
         u: &Vectors,
@@ -163,9 +173,5 @@ impl Card for StandIn {
         self.operate()?;
         add_scatter(cells_mut(m), cells_mut(low), rows_of(cells(x).view(), 0..rows));
         Ok(())
-    }
-
-    fn finish(&self) -> Result<(), DeviceError> {
-        self.operate()
     }
 }

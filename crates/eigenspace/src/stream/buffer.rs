@@ -232,10 +232,18 @@ impl RowBuffer {
     }
 
     /// Adds rows that the memory already holds after the rows in use.
-    pub(crate) fn adopt(&mut self, block: &Block<'_>, which: &[usize], time: impl Fn(usize) -> u64) {
-        let arrival = |(i, &row): (usize, &usize)| Arrival { weight: block.weight(row), time: time(i) };
+    pub(crate) fn adopt(&mut self, which: &[usize], weight: impl Fn(usize) -> f64, time: impl Fn(usize) -> u64) {
+        let arrival = |(i, &row): (usize, &usize)| Arrival { weight: weight(row), time: time(i) };
         self.arrivals.extend(which.iter().enumerate().map(arrival));
         self.used += which.len();
+    }
+
+    /// Removes the dense rows that came after the first `pending` ones.
+    pub(crate) fn forget_after(&mut self, pending: usize) {
+        if self.pending() > pending && !self.is_sparse() {
+            self.arrivals.truncate(pending);
+            self.used = self.kept + pending;
+        }
     }
 
     /// The memory of the buffer.

@@ -2,36 +2,55 @@
 
 use ndarray::Axis;
 
+use crate::device_error::DeviceError;
 use crate::error::Error;
+use crate::linalg::{self, RowsOnCard};
 use crate::rows::block::Block;
 use crate::stream::buffer::RowBuffer;
 use crate::stream::eigenspace_stream::{EigenspaceStream, cut_of, rule_of};
-use crate::stream::on_card::{Flushed, OnCard};
+use crate::stream::on_card::{Flushed, OnCard, Source};
 use crate::stream::plan::Engine;
 use crate::stream::state::StreamState;
 
 impl EigenspaceStream {
+    /// Absorbs rows that are in the memory of the card of this stream.
+    #[doc(hidden)]
+    pub fn update_from_card(&mut self, rows: RowsOnCard) -> Result<(), Error> {
+        let Some(on_card) = &self.on_card else {
+            return Err(DeviceError::NotOnDevice { address: rows.address, bytes: rows.bytes() }.into());
+        };
+        if rows.columns != self.features() {
+            return Err(Error::WidthMismatch { expected: self.features(), found: rows.columns });
+        }
+        on_card.check(rows)?;
+        linalg::inside(|| self.absorb_source(&Source::Card(rows)))
+    }
+
     /// Like `absorb`, for dense rows of a stream on a card.
     pub(crate) fn absorb_on_card(&mut self, block: Block<'_>) -> Result<(), Error> {
-        let mut update = Update { clock: self.state.clock, before: None, unchecked: false };
-        let result = self.absorb_rows(block, &mut update);
-        match (&result, update.before, &mut self.on_card) {
-            (Ok(()), Some(before), Some(on_card)) => on_card.reuse(before),
-            (Err(_), before, _) => {
-                // What is on the card may be half done.
-                self.leave_card();
-                if let Some(before) = before {
-                    self.state = before;
-                }
-                self.state.clock = update.clock;
+        self.absorb_source(&Source::Host(block))
+    }
+
+    fn absorb_source(&mut self, source: &Source<'_>) -> Result<(), Error> {
+        let (clock, pending) = (self.state.clock, self.state.buffer.pending());
+        let mut before = Before(None);
+        let result = self.absorb_rows(source, &mut before);
+        if result.is_err() {
+            // What is on the card may be half done.
+            self.leave_card();
+            if let Some(before) = before.0 {
+                self.state = before;
             }
-            _ => {}
+            self.state.buffer.forget_after(pending);
+            self.state.clock = clock;
+        } else if let (Some(before), Some(on_card)) = (before.0, &mut self.on_card) {
+            on_card.reuse(before);
         }
         result
     }
 
-    fn absorb_rows(&mut self, block: Block<'_>, update: &mut Update) -> Result<(), Error> {
-        let selected = block.admit(self.features(), self.options.missing)?;
+    fn absorb_rows(&mut self, source: &Source<'_>, before: &mut Before) -> Result<(), Error> {
+        let selected = source.admit(self.features(), self.options.missing)?;
         self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
         if selected.is_empty() {
             return Ok(());
@@ -39,39 +58,46 @@ impl EigenspaceStream {
         self.cache.outdate();
         self.state.clock += u64::from(!self.options.forgetting.by_row());
         if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() {
-            update.keep(&self.state);
+            before.keep(&self.state);
             self.flush()?;
         }
         let mut rest = &selected[..];
         while !rest.is_empty() {
             let free = self.free_rows();
             let taken = if free > 0 {
-                let (which, _) = rest.split_at(free.min(rest.len()));
-                self.append_on_card(&block, which, free);
-                which.len()
+                self.append_on_card(source, &rest[..free.min(rest.len())], free)?
             } else {
-                self.flush_on_card(&block, rest, update)?
+                self.flush_on_card(source, rest, before)?
             };
             rest = &rest[taken..];
         }
         Ok(())
     }
 
-    /// Appends rows to the buffer, and sends them to the card.
-    fn append_on_card(&mut self, block: &Block<'_>, which: &[usize], free: usize) {
+    /// Appends rows to the buffer, sends them to the card, and returns their number.
+    fn append_on_card(&mut self, source: &Source<'_>, which: &[usize], free: usize) -> Result<usize, Error> {
+        let Some(on_card) = &mut self.on_card else { return Ok(0) };
         let (clock, by_row) = (self.state.clock, self.options.forgetting.by_row());
         let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-        self.state.buffer.append(block, which, false, free, time);
-        self.state.clock += if by_row { which.len() as u64 } else { 0 };
-        let capacity = self.state.buffer.pending() + free - which.len();
-        if let Some(on_card) = &mut self.on_card {
-            on_card.send_ahead(&self.state.buffer, capacity);
+        let buffer = &mut self.state.buffer;
+        match source {
+            Source::Host(block) => buffer.append(block, which, false, free, time),
+            Source::Card(rows) => {
+                let copy = on_card.copy_of(rows.part(which))?;
+                let all: Vec<usize> = (0..which.len()).collect();
+                buffer.append(&Block::from(&copy), &all, false, free, time);
+            }
         }
+        let new = buffer.pending() - which.len()..buffer.pending();
+        source.check(linalg::rows_of(buffer.raw(), new), which)?;
+        self.state.clock += if by_row { which.len() as u64 } else { 0 };
+        on_card.send_ahead(buffer, buffer.pending() + free - which.len());
+        Ok(which.len())
     }
 
     /// Adds the full buffer to the scatter or compresses it, while the next of these rows are copied. Returns the number of
     /// rows that were appended after it.
-    fn flush_on_card(&mut self, block: &Block<'_>, rest: &[usize], update: &mut Update) -> Result<usize, Error> {
+    fn flush_on_card(&mut self, source: &Source<'_>, rest: &[usize], before: &mut Before) -> Result<usize, Error> {
         self.cache.clear();
         let (plan, options, now) = (self.plan, &self.options, self.state.clock);
         let fade = options.forgetting.weight(now - self.state.settled);
@@ -79,7 +105,7 @@ impl EigenspaceStream {
         let StreamState { engine, buffer, .. } = &self.state;
         let suits = fade == 1.0 && OnCard::suits(plan.engine, buffer, options.standardize);
         let (Some(on_card), true) = (&mut self.on_card, suits) else {
-            update.keep(&self.state);
+            before.keep(&self.state);
             return self.flush().map(|()| 0);
         };
         // Afterwards, the buffer has room for a block. How much more depends on the rank, if that is not known.
@@ -91,52 +117,49 @@ impl EigenspaceStream {
         let (card, mut incoming) = on_card.beside();
         let flush = || match plan.engine {
             Engine::Scatter => on_card.add_to_scatter(engine, options, buffer, weights.as_deref()).map(Some),
-            _ => on_card.compress(engine, buffer, weights.as_deref(), &rule_of(plan, options, &cut_of(plan, options)), home),
+            _ => {
+                let cut = cut_of(plan, options);
+                on_card.compress(engine, buffer, weights.as_deref(), &rule_of(plan, options, &cut), home)
+            }
         };
-        let (flushed, filled) = rayon::join(flush, || incoming.fill(&*card, block, which, update.unchecked, room));
+        let (flushed, filled) = rayon::join(flush, || incoming.fill(&*card, source, which, room));
         filled?;
         let Some(Flushed { engine, kept }) = flushed? else {
             // The eigenproblem failed its check.
-            update.keep(&self.state);
+            before.keep(&self.state);
             return self.flush().map(|()| 0);
         };
         on_card.commit(incoming);
         let next = RowBuffer::ending_with(memory, reserved, kept);
         let old = self.state.replaced(engine, next, now);
-        if let Some(unneeded) = update.keep_instead(old) {
+        if let Some(unneeded) = before.keep_instead(old) {
             on_card.reuse(unneeded);
         }
         let by_row = options.forgetting.by_row();
         let time = |i: usize| if by_row { now + 1 + i as u64 } else { now };
-        self.state.buffer.adopt(block, which, time);
+        self.state.buffer.adopt(which, |row| source.weight(row), time);
         self.state.clock += if by_row { which.len() as u64 } else { 0 };
         Ok(which.len())
     }
 }
 
-/// What is needed to undo an update that fails after some of its rows were absorbed.
-struct Update {
-    clock: u64,
-    /// The state before the first compression.
-    before: Option<StreamState>,
-    /// Whether the values of the rows are checked when they are copied.
-    unchecked: bool,
-}
+/// The state before the first compression of an update, to return to if the update fails later.
+struct Before(Option<StreamState>);
 
-impl Update {
+impl Before {
     /// Keeps a copy of the state, unless an earlier one is kept.
     fn keep(&mut self, state: &StreamState) {
-        if self.before.is_none() {
-            self.before = Some(state.clone());
+        if self.0.is_none() {
+            self.0 = Some(state.clone());
         }
     }
 
     /// Keeps a state that was replaced, or returns it if an earlier one is kept.
     fn keep_instead(&mut self, old: StreamState) -> Option<StreamState> {
-        if self.before.is_some() {
+        if self.0.is_some() {
             return Some(old);
         }
-        self.before = Some(old);
+        self.0 = Some(old);
         None
     }
 }

@@ -19,11 +19,12 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::device_error::DeviceError;
 use crate::error::Error;
-use crate::linalg::{self, Card, Matrix};
+use crate::linalg::{self, Card, Matrix, RowsOnCard};
 use crate::model::bound::{Bound, UNIT};
 use crate::model::decompose;
 use crate::model::scatter::Scatter;
 use crate::rows::block::{self, Block};
+use crate::rows::missing::Missing;
 use crate::stream::buffer::RowBuffer;
 use crate::stream::factor::Rule;
 use crate::stream::options::FitOptions;
@@ -82,6 +83,24 @@ impl OnCard {
     pub(crate) fn new(card: Arc<dyn Card>) -> Self {
         let (factor, spare, spare_rows, scatter, memory, home) = (None, None, None, None, None, None);
         Self { card, factor, spare, spare_rows, pending: Pending::default(), scatter, memory, home }
+    }
+
+    pub(crate) fn card(&self) -> &dyn Card {
+        &*self.card
+    }
+
+    /// Checks that rows of another library are on the card.
+    pub(crate) fn check(&self, rows: RowsOnCard) -> Result<(), Error> {
+        Ok(self.card.check(rows)?)
+    }
+
+    /// A copy of such rows.
+    pub(crate) fn copy_of(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+        let mut x = self.card.zeros(rows.rows, rows.columns)?;
+        self.card.take_over(rows, &mut x)?;
+        let mut copy = Array2::zeros((rows.rows, rows.columns));
+        self.card.download(&x, copy.view_mut())?;
+        Ok(copy)
     }
 
     /// Forgets what is on the card: the host has changed it, or the card has failed.
@@ -266,29 +285,73 @@ impl Pending {
         Ok(())
     }
 
-    /// Checks the selected rows of a block, copies them to memory of the same number of rows, and sends them to the card.
+    /// Copies the selected rows to memory with at least as many rows, checks them there, and sends them to the card.
     pub(crate) fn fill(
         &mut self,
         card: &dyn Card,
-        block: &Block<'_>,
+        source: &Source<'_>,
         which: &[usize],
-        unchecked: bool,
         mut to: ArrayViewMut2<'_, f64>,
     ) -> Result<(), Error> {
         let (columns, capacity) = (to.ncols(), to.nrows());
+        let room = self.make_room(card, capacity, columns);
+        let block = match source {
+            Source::Host(block) => block,
+            Source::Card(rows) => {
+                room?;
+                let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
+                if let Some(x) = &mut self.x {
+                    card.take_over(rows.part(which), x)?;
+                    card.download(x, to.view_mut())?;
+                    self.rows = which.len();
+                }
+                return source.check(to.view(), which);
+            }
+        };
         let piece = (PIECE_CELLS / columns.max(1)).max(1);
         // If the card fails, the next compression sends the rows again and reports it.
-        let mut sending = self.make_room(card, capacity, columns).is_ok();
+        let mut sending = room.is_ok();
         for (which, mut to) in which.chunks(piece).zip(to.axis_chunks_iter_mut(Axis(0), piece)) {
             let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
             block.write(which, to.view_mut());
-            if unchecked && block::check(to.view(), columns).is_err() {
-                // Names the cell as it was given.
-                block.check(columns)?;
-            }
+            source.check(to.view(), which)?;
             sending = sending && self.add(card, to.view()).is_ok();
         }
         Ok(())
+    }
+}
+
+/// Where the rows of an update are.
+pub(crate) enum Source<'a> {
+    /// In the memory of the host.
+    Host(Block<'a>),
+    /// On the card.
+    Card(RowsOnCard),
+}
+
+impl Source<'_> {
+    /// The rows to use. Their values are checked where they are copied to, if every row is used.
+    pub(crate) fn admit(&self, features: usize, missing: Missing) -> Result<Vec<usize>, Error> {
+        match self {
+            Self::Host(block) => block.admit_unchecked(features, missing).map(|(selected, _)| selected),
+            Self::Card(rows) => Ok((0..rows.rows).collect()),
+        }
+    }
+
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        match self {
+            Self::Host(block) => block.weight(row),
+            Self::Card(_) => 1.0,
+        }
+    }
+
+    /// Checks copied rows; the error names the cell as it was given.
+    pub(crate) fn check(&self, copy: ArrayView2<'_, f64>, which: &[usize]) -> Result<(), Error> {
+        let Err(error) = block::check(copy, copy.ncols()) else { return Ok(()) };
+        match self {
+            Self::Host(block) => block.check(copy.ncols()).and(Err(error)),
+            Self::Card(_) => Err(error.counted_from(which.first().copied().unwrap_or(0))),
+        }
     }
 }
 

@@ -147,10 +147,7 @@ impl FitOptions {
             Some(_) => {
                 let engine = plan::engine_on_card(self.engine, features);
                 let block_rows = self.block_rows.unwrap_or_else(|| plan::block_rows_on_card(engine, features));
-                let chosen = plan(engine, Some(block_rows))?;
-                // The first rows are few enough to be read without the scatter.
-                let scatter = chosen.engine == Engine::Scatter;
-                Ok(if scatter { chosen.exact_for(self.block_rows) } else { chosen })
+                Ok(plan(engine, Some(block_rows))?.on_card(self.block_rows))
             }
         }
     }

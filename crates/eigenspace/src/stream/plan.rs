@@ -159,9 +159,15 @@ impl Plan {
         self.with_scatter()
     }
 
-    /// The same with as many rows before the first block as on the CPU, unless the number of rows per block was set.
-    pub(crate) fn exact_for(self, block_rows: Option<usize>) -> Self {
-        Self { exact_rows: block_rows.unwrap_or(SCATTER_ROWS), ..self }
+    /// The plan on a card. Unless the number of rows per block was set, the first block of a factor has as many rows as the
+    /// others, so that blocks of that size are never divided, and that of a scatter is as small as on the CPU.
+    pub(crate) fn on_card(self, block_rows: Option<usize>) -> Self {
+        let exact_rows = match (block_rows, self.engine, self.max_rank) {
+            (None, Engine::Scatter, _) => SCATTER_ROWS,
+            (None, _, Some(rank)) if rank < self.block_rows => self.block_rows,
+            _ => self.exact_rows,
+        };
+        Self { exact_rows, ..self }
     }
 
     /// The same with the scatter engine.

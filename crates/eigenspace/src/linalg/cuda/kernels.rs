@@ -172,13 +172,12 @@ impl Kernels {
     pub(super) fn take_over(
         &self,
         stream: &CudaStream,
-        address: u64,
         rows: RowsOnCard,
         to: &mut CudaViewMut<'_, f64>,
     ) -> Result<(), DriverError> {
         let cells = rows.rows * rows.columns;
         let mut arguments = stream.launch_builder(if rows.narrow { &self.widen } else { &self.copy });
         let configuration = LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        launch(arguments.arg(&address).arg(to).arg(&cells), configuration)
+        launch(arguments.arg(&rows.address).arg(to).arg(&cells), configuration)
     }
 }

@@ -103,11 +103,16 @@ impl Card for Cuda {
         staging.send(numbers, cells_mut(to), first * columns).map_err(failed)
     }
 
-    fn take_over(&self, rows: RowsOnCard, to: &mut Matrix, first: usize) -> Result<(), DeviceError> {
-        let start = first * to.columns;
-        let narrow = open::foreign(&self.context, rows)?;
-        let mut part = cells_mut(to).slice_mut(start..start + rows.rows * rows.columns);
-        self.kernels.take_over(&self.main, narrow, rows, &mut part).map_err(failed)
+    fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
+        open::check_rows(&self.context, rows)
+    }
+
+    fn take_over(&self, rows: RowsOnCard, to: &mut Matrix) -> Result<(), DeviceError> {
+        let staging = hold(&self.to_card);
+        let mut part = cells_mut(to).slice_mut(..rows.rows * rows.columns);
+        self.kernels.take_over(staging.stream(), rows, &mut part).map_err(failed)?;
+        // The rows may change as soon as this returns.
+        staging.stream().synchronize().map_err(failed)
     }
 
     fn download(&self, from: &Matrix, mut to: ArrayViewMut2<'_, f64>) -> Result<(), DeviceError> {
@@ -194,6 +199,14 @@ impl Card for Cuda {
         Ok((values, Vectors(lower)))
     }
 
+    fn leading(&self, u: &Vectors, keep: usize) -> Result<Matrix, DeviceError> {
+        let order = u.0.rows;
+        let scale = self.copied_to_card(&vec![1.0; keep])?;
+        let mut leading = self.reserve(keep * order)?;
+        self.kernels.last_rows(&self.main, cells(&u.0), order, &scale, keep, &mut leading).map_err(failed)?;
+        Ok(Matrix { rows: keep, columns: order, memory: Box::new(leading) })
+    }
+
     fn rotate(
         &self,
         u: &Vectors,
@@ -245,10 +258,5 @@ impl Card for Cuda {
                 .map_err(failed)?;
         }
         Ok(())
-    }
-
-    fn finish(&self) -> Result<(), DeviceError> {
-        hold(&self.to_card).finish().map_err(failed)?;
-        self.main.synchronize().map_err(failed)
     }
 }

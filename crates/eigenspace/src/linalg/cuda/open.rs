@@ -135,9 +135,8 @@ fn keep_memory(context: &CudaContext) -> Result<(), DriverError> {
 
 /// Checks that rows of another library are in the memory of the device, and waits until they are written.
 #[allow(unsafe_code)]
-pub(super) fn foreign(context: &CudaContext, rows: RowsOnCard) -> Result<u64, DeviceError> {
-    let size = if rows.narrow { 4 } else { 8 };
-    let bytes = (rows.rows as u64).saturating_mul(rows.columns as u64).saturating_mul(size);
+pub(super) fn check_rows(context: &CudaContext, rows: RowsOnCard) -> Result<(), DeviceError> {
+    let bytes = rows.bytes();
     let wrong = DeviceError::NotOnDevice { address: rows.address, bytes };
     context.synchronize().map_err(failed)?;
     let (mut base, mut length) = (MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -147,7 +146,7 @@ pub(super) fn foreign(context: &CudaContext, rows: RowsOnCard) -> Result<u64, De
         (base.assume_init(), length.assume_init() as u64)
     };
     let inside = rows.address >= base && (rows.address - base).saturating_add(bytes) <= length;
-    if inside && rows.address.is_multiple_of(size) { Ok(rows.address) } else { Err(wrong) }
+    if inside && rows.address.is_multiple_of(rows.cell()) { Ok(()) } else { Err(wrong) }
 }
 
 impl Libraries {

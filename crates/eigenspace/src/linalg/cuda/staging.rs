@@ -75,9 +75,9 @@ impl Staging {
         Ok(())
     }
 
-    /// Waits for all copies.
-    pub(super) fn finish(&self) -> Result<(), DriverError> {
-        self.stream.synchronize()
+    /// The queue of the copies.
+    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+        &self.stream
     }
 }
 
