@@ -40,7 +40,7 @@
 //! Products run in parallel in rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows
 //! in the same order give the same bytes with any number of threads. To choose the number of threads, call the
 //! functions inside `rayon::ThreadPool::install`.
-#![deny(unsafe_code)] // allowed in `io/source/window.rs` alone, where it is argued
+#![deny(unsafe_code)] // allowed in `io/source/window.rs` and `linalg/cuda` alone, where it is argued
 
 mod device_error;
 mod error;
@@ -100,8 +100,8 @@ pub mod internal {
     #[cfg(feature = "npy")]
     pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
-    pub use crate::linalg::RowsOnCard;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
+    pub use crate::linalg::RowsOnCard;
     pub use crate::model::batch::is_iterative;
     pub use crate::model::nearest::{add_squared_differences, nearest};
     pub use crate::printable::{is_printable, printable};

@@ -213,7 +213,11 @@ const MIN_CARD_ROWS: usize = 512;
 
 /// All eigenvalues of a symmetric matrix, given by its lower triangle, and the leading `keep` eigenvectors, one per row,
 /// computed on a card. `None` if the CPU is faster, if the card has failed, or if the result fails its check.
-pub(crate) fn eigen_on_card(card: &dyn Card, g: ArrayView2<'_, f64>, keep: usize) -> Option<(Array1<f64>, Array2<f64>)> {
+pub(crate) fn eigen_on_card(
+    card: &dyn Card,
+    g: ArrayView2<'_, f64>,
+    keep: usize,
+) -> Option<(Array1<f64>, Array2<f64>)> {
     let size = g.nrows();
     if size < MIN_CARD_ROWS {
         return None;

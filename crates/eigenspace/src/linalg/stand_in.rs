@@ -60,9 +60,9 @@ fn matrix(cells: Array2<f64>) -> Matrix {
 
 /// Σ of `term` over the rows, in pieces, as on the CPU.
 fn in_pieces(rows: usize, term: impl Fn(usize) -> f64) -> f64 {
-    (0..rows).step_by(SUMMED_ROWS).fold(0.0, |sum, first| {
-        sum + (first..rows.min(first + SUMMED_ROWS)).fold(0.0, |part, i| part + term(i))
-    })
+    (0..rows)
+        .step_by(SUMMED_ROWS)
+        .fold(0.0, |sum, first| sum + (first..rows.min(first + SUMMED_ROWS)).fold(0.0, |part, i| part + term(i)))
 }
 
 fn stacked(f: (&Matrix, usize), x: (&Matrix, usize)) -> Array2<f64> {

@@ -174,11 +174,12 @@ fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize, card: O
     }
     let size = matrix.nrows();
     let keep = limit.min(size);
-    let (eigenvalues, directions) = card.and_then(|card| linalg::eigen_on_card(card, matrix, keep)).unwrap_or_else(|| {
-        let eigen = Eigen::of(matrix, limit.saturating_add(1));
-        let directions = eigen.vectors(0..keep);
-        (eigen.values, directions)
-    });
+    let (eigenvalues, directions) =
+        card.and_then(|card| linalg::eigen_on_card(card, matrix, keep)).unwrap_or_else(|| {
+            let eigen = Eigen::of(matrix, limit.saturating_add(1));
+            let directions = eigen.vectors(0..keep);
+            (eigen.values, directions)
+        });
     let beyond = eigenvalues.get(keep).map_or(0.0, |value| value.max(0.0));
     let largest = eigenvalues.first().copied().unwrap_or(0.0).max(0.0);
     let values: Array1<f64> = eigenvalues.iter().take(keep).map(|value| value.max(0.0).sqrt()).collect();

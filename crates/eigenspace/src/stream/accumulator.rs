@@ -19,8 +19,8 @@
 //! whose result depends on the order of all rows are refused.
 
 use crate::error::Error;
-use crate::linalg::Device;
 use crate::linalg;
+use crate::linalg::Device;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
 use crate::rows::block::Block;

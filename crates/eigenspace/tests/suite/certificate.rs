@@ -1,6 +1,6 @@
 //! The certificate: every claim, compared with the oracle, after every kind of truncation.
 
-use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};
+use eigenspace::{EigenspaceModel, Engine, Truncation};
 use ndarray::Axis;
 use proptest::prelude::*;
 

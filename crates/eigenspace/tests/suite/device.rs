@@ -13,7 +13,9 @@ fn card() -> Option<Device> {
 
 #[test]
 fn the_names_of_devices() {
-    for (text, device) in [("cpu", Device::Cpu), ("cuda", Device::Cuda(0)), ("cuda:3", Device::Cuda(3)), ("auto", Device::Auto)] {
+    for (text, device) in
+        [("cpu", Device::Cpu), ("cuda", Device::Cuda(0)), ("cuda:3", Device::Cuda(3)), ("auto", Device::Auto)]
+    {
         assert_eq!(text.parse::<Device>().unwrap(), device);
         assert_eq!(device.to_string().parse::<Device>().unwrap(), device);
     }

@@ -1,6 +1,6 @@
 //! Data on which incremental PCA usually fails, compared with the oracle.
 
-use eigenspace::{EigenspaceModel, Engine, FitOptions, Method, Truncation};
+use eigenspace::{EigenspaceModel, Engine, Method, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::support::{self, EPS, Random, allowed, cut, distance, oracle, orthogonality_loss, sine, stack};

@@ -1,7 +1,7 @@
 //! The laws: statements that hold for any rows, compared with the oracle of `support`.
 
 use crate::support::{self, Random, allowed, cut, distance, oracle, stack};
-use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};
+use eigenspace::{EigenspaceModel, Engine, Truncation};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 

@@ -37,8 +37,8 @@ pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     /// Products and kernels are queued here, copies of rows in the other two.
     main: Arc<CudaStream>,
-    to_card: Mutex<Staging>,
-    from_card: Mutex<Staging>,
+    to_card: Staging,
+    from_card: Staging,
     kernels: Kernels,
     libraries: Mutex<Libraries>,
 }
@@ -97,10 +97,9 @@ impl Card for Cuda {
 
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError> {
         let columns = to.columns;
-        let mut staging = hold(&self.to_card);
         let copy = rows.as_standard_layout();
         let numbers = copy.as_slice().unwrap_or_default();
-        staging.send(numbers, cells_mut(to), first * columns).map_err(failed)
+        self.to_card.send(numbers, cells_mut(to), first * columns).map_err(failed)
     }
 
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
@@ -108,21 +107,20 @@ impl Card for Cuda {
     }
 
     fn take_over(&self, rows: RowsOnCard, to: &mut Matrix) -> Result<(), DeviceError> {
-        let staging = hold(&self.to_card);
+        let stream = self.to_card.stream();
         let mut part = cells_mut(to).slice_mut(..rows.rows * rows.columns);
-        self.kernels.take_over(staging.stream(), rows, &mut part).map_err(failed)?;
+        self.kernels.take_over(stream, rows, &mut part).map_err(failed)?;
         // The rows may change as soon as this returns.
-        staging.stream().synchronize().map_err(failed)
+        stream.synchronize().map_err(failed)
     }
 
     fn download(&self, from: &Matrix, mut to: ArrayViewMut2<'_, f64>) -> Result<(), DeviceError> {
-        let mut staging = hold(&self.from_card);
         let part = cells(from).slice(0..to.len());
         match to.as_slice_mut() {
-            Some(to) => staging.receive(&part, to).map_err(failed),
+            Some(to) => self.from_card.receive(&part, to).map_err(failed),
             None => {
                 let mut copy = vec![0.0; to.len()];
-                staging.receive(&part, &mut copy).map_err(failed)?;
+                self.from_card.receive(&part, &mut copy).map_err(failed)?;
                 to.iter_mut().zip(copy).for_each(|(to, from)| *to = from);
                 Ok(())
             }
@@ -141,7 +139,9 @@ impl Card for Cuda {
         let mut part = self.reserve(Kernels::pieces(rows) * x.columns)?;
         let mut sum = self.reserve(x.columns)?;
         let shape = (rows, x.columns);
-        self.kernels.differences(&self.main, cells(x), shape, (&high, &low), weights.as_ref(), &mut part).map_err(failed)?;
+        self.kernels
+            .differences(&self.main, cells(x), shape, (&high, &low), weights.as_ref(), &mut part)
+            .map_err(failed)?;
         self.kernels.total(&self.main, &part, shape, &mut sum).map_err(failed)?;
         self.copied_from_card(&sum)
     }
@@ -158,7 +158,9 @@ impl Card for Cuda {
         let mut part = self.reserve(Kernels::pieces(rows) * x.columns)?;
         let mut sum = self.reserve(x.columns)?;
         let shape = (rows, x.columns);
-        self.kernels.center(&self.main, cells_mut(x), shape, (&high, &low), roots.as_ref(), &mut part).map_err(failed)?;
+        self.kernels
+            .center(&self.main, cells_mut(x), shape, (&high, &low), roots.as_ref(), &mut part)
+            .map_err(failed)?;
         self.kernels.total(&self.main, &part, shape, &mut sum).map_err(failed)?;
         self.copied_from_card(&sum)
     }
@@ -253,9 +255,7 @@ impl Card for Cuda {
         for first in (0..rows).step_by(SUMMED_ROWS) {
             let some = SUMMED_ROWS.min(rows - first);
             libraries.scatter(&self.main, (cells(x), first, some), order, &mut product)?;
-            self.kernels
-                .accumulate(&self.main, cells_mut(m), cells_mut(low), &product, order)
-                .map_err(failed)?;
+            self.kernels.accumulate(&self.main, cells_mut(m), cells_mut(low), &product, order).map_err(failed)?;
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Cuda {
         let main = context.new_stream().map_err(failed)?;
         let (to_card, from_card) = (Staging::new(&context).map_err(failed)?, Staging::new(&context).map_err(failed)?);
         let libraries = Mutex::new(Libraries::new(&main)?);
-        Ok(Self { context, main, to_card: to_card.into(), from_card: from_card.into(), kernels, libraries })
+        Ok(Self { context, main, to_card, from_card, kernels, libraries })
     }
 }
 
@@ -142,7 +142,9 @@ pub(super) fn check_rows(context: &CudaContext, rows: RowsOnCard) -> Result<(), 
     let (mut base, mut length) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: the driver writes two numbers, if it knows the address; otherwise it returns an error.
     let (base, length) = unsafe {
-        sys::cuMemGetAddressRange_v2(base.as_mut_ptr(), length.as_mut_ptr(), rows.address).result().map_err(|_| wrong.clone())?;
+        sys::cuMemGetAddressRange_v2(base.as_mut_ptr(), length.as_mut_ptr(), rows.address)
+            .result()
+            .map_err(|_| wrong.clone())?;
         (base.assume_init(), length.assume_init() as u64)
     };
     let inside = rows.address >= base && (rows.address - base).saturating_add(bytes) <= length;

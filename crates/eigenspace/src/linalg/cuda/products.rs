@@ -17,7 +17,8 @@ use crate::device_error::DeviceError;
 
 /// A dimension, as cuBLAS counts.
 fn int(size: usize) -> Result<i32, DeviceError> {
-    i32::try_from(size).map_err(|_| DeviceError::Failed { reason: format!("a matrix with {size} rows or columns is too large") })
+    i32::try_from(size)
+        .map_err(|_| DeviceError::Failed { reason: format!("a matrix with {size} rows or columns is too large") })
 }
 
 impl Libraries {
@@ -115,7 +116,8 @@ impl Libraries {
             // SAFETY: this only asks for the size of the workspace.
             unsafe {
                 let (matrix, values) = (matrix as *const f64, values as *const f64);
-                solver::cusolverDnDsyevd_bufferSize(self.solver, vectors, upper, n, matrix, n, values, &mut size).result()
+                solver::cusolverDnDsyevd_bufferSize(self.solver, vectors, upper, n, matrix, n, values, &mut size)
+                    .result()
             }
             .map_err(failed)?;
         }

@@ -6,14 +6,18 @@
 //!
 //! While the card copies one part, the cores fill the next. The parts are small enough to stay in the cache.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, CudaView, DevicePtr, DevicePtrMut, DriverError, HostSlice, PinnedHostSlice, result,
+    CudaContext, CudaSlice, CudaStream, CudaView, DevicePtr, DevicePtrMut, DriverError, HostSlice, PinnedHostSlice,
+    result,
 };
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
+
+use super::hold;
 
 /// Cells of a part: 8 MiB.
 const PART: usize = 1 << 20;
@@ -23,52 +27,63 @@ const PARTS: usize = 4;
 const TASK: usize = 1 << 15;
 
 /// Page-locked memory, and the queue of the copies.
+///
+/// Nothing is locked while the cores copy: a thread that waits for the others may start another copy meanwhile.
 pub(super) struct Staging {
     stream: Arc<CudaStream>,
-    parts: Vec<PinnedHostSlice<f64>>,
-    next: usize,
+    /// Parts that no thread uses, the one that was used longest ago first.
+    free: Mutex<VecDeque<PinnedHostSlice<f64>>>,
 }
 
 impl Staging {
     pub(super) fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
-        // SAFETY: the memory is written before it is read: by `send` before the card reads it, and by the card before
-        // `receive` reads it.
-        #[allow(unsafe_code)]
-        let part = |_| unsafe { context.alloc_pinned_with_flags(PART, 0) };
-        let parts = (0..PARTS).map(part).collect::<Result<_, _>>()?;
-        Ok(Self { stream: context.new_stream()?, parts, next: 0 })
+        let free = (0..PARTS).map(|_| new_part(context)).collect::<Result<_, _>>()?;
+        Ok(Self { stream: context.new_stream()?, free: Mutex::new(free) })
+    }
+
+    /// A part, or a new one if other threads use all of them.
+    fn take(&self) -> Result<PinnedHostSlice<f64>, DriverError> {
+        let free = hold(&self.free).pop_front();
+        free.map_or_else(|| new_part(self.stream.context()), Ok)
+    }
+
+    fn put_back(&self, part: PinnedHostSlice<f64>) {
+        hold(&self.free).push_back(part);
     }
 
     /// Copies numbers to the card, from this cell on. They may change as soon as this returns.
-    pub(super) fn send(&mut self, numbers: &[f64], to: &mut CudaSlice<f64>, first: usize) -> Result<(), DriverError> {
+    pub(super) fn send(&self, numbers: &[f64], to: &mut CudaSlice<f64>, first: usize) -> Result<(), DriverError> {
         for (i, some) in numbers.chunks(PART).enumerate() {
-            let part = &mut self.parts[self.next % PARTS];
-            self.next += 1;
+            let mut part = self.take()?;
             // Waits until the card has read what was in it before.
             let memory = part.as_mut_slice()?;
             copy(some, &mut memory[..some.len()]);
             let start = first + i * PART;
             let mut to = to.slice_mut(start..start + some.len());
-            transfer_to_card(&self.stream, part, some.len(), &mut to)?;
+            transfer_to_card(&self.stream, &part, some.len(), &mut to)?;
+            self.put_back(part);
         }
         Ok(())
     }
 
     /// Copies numbers from the card, and waits until they are there.
-    pub(super) fn receive(&mut self, from: &CudaView<'_, f64>, to: &mut [f64]) -> Result<(), DriverError> {
+    pub(super) fn receive(&self, from: &CudaView<'_, f64>, to: &mut [f64]) -> Result<(), DriverError> {
         let count = to.len().div_ceil(PART);
-        let mut rest = to;
+        let (mut rest, mut queued) = (to, VecDeque::new());
         for i in 0..count + PARTS - 1 {
             if i < count {
                 let start = i * PART;
-                let some = from.slice(start..from.len().min(start + PART));
-                transfer_from_card(&self.stream, &some, &mut self.parts[i % PARTS])?;
+                let mut part = self.take()?;
+                transfer_from_card(&self.stream, &from.slice(start..from.len().min(start + PART)), &mut part)?;
+                queued.push_back(part);
             }
-            if i + 1 >= PARTS {
+            if i + 1 >= PARTS
+                && let Some(part) = queued.pop_front()
+            {
                 let (some, later) = rest.split_at_mut(PART.min(rest.len()));
                 // Waits until the card has written it.
-                let memory = self.parts[(i + 1 - PARTS) % PARTS].as_slice()?;
-                copy(&memory[..some.len()], some);
+                copy(&part.as_slice()?[..some.len()], some);
+                self.put_back(part);
                 rest = later;
             }
         }
@@ -79,6 +94,14 @@ impl Staging {
     pub(super) fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
+}
+
+/// Reserves page-locked memory.
+#[allow(unsafe_code)]
+fn new_part(context: &Arc<CudaContext>) -> Result<PinnedHostSlice<f64>, DriverError> {
+    // SAFETY: the memory is written before it is read: by `send` before the card reads it, and by the card before `receive`
+    // reads it.
+    unsafe { context.alloc_pinned_with_flags(PART, 0) }
 }
 
 /// Copies with all cores.

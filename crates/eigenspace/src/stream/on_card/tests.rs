@@ -22,7 +22,8 @@ fn rows(count: usize, features: usize, seed: u64) -> Array2<f64> {
     };
     let scores = Array2::from_shape_fn((count, 12), |(_, k)| random() * 8.0 / (k + 1) as f64);
     let directions = Array2::from_shape_fn((12, features), |_| random());
-    scores.dot(&directions) + &Array2::from_shape_fn((count, features), |(_, j)| 0.01 * random() + (j % 7) as f64 * 100.0)
+    scores.dot(&directions)
+        + &Array2::from_shape_fn((count, features), |(_, j)| 0.01 * random() + (j % 7) as f64 * 100.0)
 }
 
 /// A stream on the CPU, and one with the same plan on the stand-in.
