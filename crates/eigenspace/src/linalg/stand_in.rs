@@ -21,13 +21,18 @@ pub(crate) struct StandIn {
     left: AtomicUsize,
     error: Mutex<Option<DeviceError>>,
     /// Whether eigenvectors are wrong.
-    pub(crate) wrong_vectors: bool,
+    wrong_vectors: bool,
 }
 
 impl StandIn {
     /// A card that never fails.
     pub(crate) fn new() -> Self {
         Self { left: AtomicUsize::new(usize::MAX), error: Mutex::new(None), wrong_vectors: false }
+    }
+
+    /// A card whose eigenvectors are too long.
+    pub(crate) fn with_wrong_vectors() -> Self {
+        Self { wrong_vectors: true, ..Self::new() }
     }
 
     /// After this number of further operations, every operation fails; `None` repairs the card.

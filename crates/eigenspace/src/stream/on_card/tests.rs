@@ -173,9 +173,8 @@ fn rows_with_an_invalid_cell_are_rejected_as_a_whole() {
 #[test]
 fn an_eigenproblem_that_fails_its_check_is_solved_on_the_cpu() {
     let data = rows(200, 60, 8);
-    let wrong = StandIn { wrong_vectors: true, ..StandIn::new() };
     let mut cpu = factor_options().stream(60).expect("valid options");
-    let mut card = cpu.clone().on(Some(Arc::new(wrong)));
+    let mut card = cpu.clone().on(Some(Arc::new(StandIn::with_wrong_vectors())));
     cpu.update(&data).expect("finite");
     card.update(&data).expect("finite");
     assert_same_model(&cpu, &card);
