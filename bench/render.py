@@ -1,5 +1,6 @@
 """Generates the tables and plots from the raw results; no number is typed by hand."""
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,8 +50,23 @@ def pages(directory: Path, results: dict[str, Any]) -> None:
         if result["left_out"]:
             text += ["\nNot measured:\n", *(f"* {reason}" for reason in result["left_out"])]
         text += [f"\n![{name}](figures/{name}.svg)"]
+    for path in sorted((directory / "results").glob("gpu-*.json")):
+        text += _on_a_card(json.loads(path.read_text()))
     (directory / "RESULTS.md").write_text("\n".join(text) + "\n")
     (directory / "TARGETS.md").write_text("\n".join([*_targets(results)]) + "\n")
+
+
+def _on_a_card(result: dict[str, Any]) -> Iterator[str]:
+    """Yield the results of `gpu.py`, which ran on another machine."""
+    at = result["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in at["versions"].items())
+    yield f"\n## {result['title']}\n"
+    yield f"Written by `python bench/gpu.py`: {at['date']}, commit {at['commit']}, {at['card']}, driver {at['driver']}, "
+    yield f"{at['cpu']}, {at['cores']} cores, {versions}, {result['seconds']} seconds in all.\n"
+    yield from _table(result["rows"])
+    if result["left_out"]:
+        yield "\nNot measured:\n"
+        yield from (f"* {reason}" for reason in result["left_out"])
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:

@@ -83,7 +83,7 @@ def read(directory: Path) -> dict[str, Any]:
             stored = stored.replace(json.dumps(old), json.dumps(new))
         return stored
 
-    paths = sorted((directory / "results").glob("*.json"))
+    paths = sorted((directory / "results").glob("W*.json"))
     return {path.stem: json.loads(text(path)) for path in paths}
 
 

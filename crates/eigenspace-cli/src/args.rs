@@ -6,7 +6,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use eigenspace::internal::printable;
-use eigenspace::{Components, Engine, FitOptions, Forgetting, Missing, Rank};
+use eigenspace::{Components, Device, Engine, FitOptions, Forgetting, Missing, Rank};
 
 #[cfg(feature = "explore")]
 use crate::commands::explore;
@@ -168,6 +168,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
+    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA card), or `auto`, which takes the first card if there is one.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub(crate) device: Device,
+
     /// Multiply the weight of all earlier rows by this factor with each new row.
     #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = numbers::number)]
     pub(crate) forgetting: Option<f64>,
@@ -237,7 +241,8 @@ impl Settings {
                 EngineName::Factor => Engine::Factor,
                 EngineName::Scatter => Engine::Scatter,
             })
-            .missing(self.missing.into());
+            .missing(self.missing.into())
+            .device(self.device);
         if let Some(rank) = rank(self.max_rank.as_deref())? {
             options = options.max_rank(rank);
         }

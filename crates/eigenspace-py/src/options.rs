@@ -78,6 +78,7 @@ pub(crate) struct Settings {
     centered: bool,
     standardize: bool,
     weight_kind: String,
+    device: String,
 }
 
 impl Settings {
@@ -109,7 +110,8 @@ impl Settings {
             .missing(self.missing.parse()?)
             .centered(self.centered)
             .standardize(self.standardize)
-            .weights(self.weight_kind.parse()?);
+            .weights(self.weight_kind.parse()?)
+            .device(self.device.parse()?);
         if let Some(rank) = self.max_rank {
             options = options.max_rank(rank);
         }

@@ -1,5 +1,6 @@
 //! The stream: it absorbs rows, and a model can be read from it at any time.
 
+use eigenspace::internal::RowsOnCard;
 use eigenspace::{EigenspaceStream, Engine, Error};
 use numpy::{IntoPyArray, PyArray1};
 use parking_lot::MutexGuard;
@@ -139,6 +140,22 @@ impl Stream {
             absorb(cells.saturating_add(memory::cells(needed)), needed)?;
         }
         Ok(())
+    }
+
+    /// Absorb rows that are in the memory of the card of this stream, all or none.
+    fn update_from_card(
+        &self,
+        py: Python<'_>,
+        address: u64,
+        rows: usize,
+        columns: usize,
+        narrow: bool,
+    ) -> PyResult<()> {
+        let mut stream = self.hold(py)?;
+        let stream = &mut *stream;
+        py.check_signals()?;
+        let cells = decomposition(rows.min(MOST_ROWS), columns);
+        compute(py, cells, || stream.update_from_card(RowsOnCard { address, rows, columns, narrow }))
     }
 
     /// Return the model of all rows so far.

@@ -5,6 +5,7 @@
 
 mod hint;
 
+use crate::device_error::DeviceError;
 use crate::printable::printable;
 
 /// Why a computation is impossible.
@@ -301,6 +302,9 @@ pub enum Error {
         /// Bytes allowed.
         allowed: u64,
     },
+    /// A graphics card cannot be used, or failed. Nothing has changed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 
     // ---- the data is unusable ----
     /// A value that is not a number, or infinite.

@@ -40,8 +40,9 @@
 //! Products run in parallel in rayon's current pool, and large eigenproblems in a fixed number of parts. The same rows
 //! in the same order give the same bytes with any number of threads. To choose the number of threads, call the
 //! functions inside `rayon::ThreadPool::install`.
-#![deny(unsafe_code)] // allowed in `io/source/window.rs` alone, where it is argued
+#![deny(unsafe_code)] // allowed in `io/source/window.rs` and `linalg/cuda` alone, where it is argued
 
+mod device_error;
 mod error;
 mod printable;
 
@@ -54,7 +55,9 @@ mod model;
 mod rows;
 mod stream;
 
+pub use device_error::DeviceError;
 pub use error::Error;
+pub use linalg::Device;
 pub use model::angles::{principal_angles, subspace_distance};
 pub use model::batch::Method;
 pub use model::certificate::Certificate;
@@ -103,6 +106,7 @@ pub mod internal {
     pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
+    pub use crate::linalg::RowsOnCard;
     pub use crate::linalg::random::Random;
     pub use crate::model::angles::signs_like;
     pub use crate::model::batch::is_iterative;

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._core import Metadata, Model, Stream
+from ._cuda import is_on_card, load_libraries, rows_on_card
 from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
@@ -19,6 +20,9 @@ from ._settings import rank_of, settings
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
+
+DEVICE_CELLS = 1 << 28
+"""Cells that a card absorbs at a time (2 GiB): it copies some rows while it computes with others."""
 
 FEW = 8
 """At most this many rows are projected without the components, right after other rows were added."""
@@ -69,6 +73,9 @@ class IncrementalPCA(Estimator):
         Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
         'reliability': a weight says how much to trust a row relative to the others (also for
         weights that sum to one).
+    device : str
+        Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA card), or 'auto' (the first card if
+        there is one, and at least 1,024 features). See docs/GPU.md.
 
     Attributes
     ----------
@@ -109,6 +116,7 @@ class IncrementalPCA(Estimator):
         missing: str = "refuse",
         engine: str = "auto",
         weight_kind: str = "frequency",
+        device: str = "cpu",
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -121,6 +129,7 @@ class IncrementalPCA(Estimator):
         self.missing = missing
         self.engine = engine
         self.weight_kind = weight_kind
+        self.device = device
 
     @classmethod
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
@@ -176,6 +185,9 @@ class IncrementalPCA(Estimator):
             if is_dask(X):
                 self._stream_state = self._merged(X, sample_weight)
                 return self
+            if is_on_card(X):
+                self._stream_state = self._absorbed_on_card(None, X, sample_weight, whole=False)
+                return self
             X = self._checked(X, reset=True, least=1)
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
@@ -188,6 +200,9 @@ class IncrementalPCA(Estimator):
         """Add any number of rows to the model."""
         with self._all_or_nothing():
             state: StreamState | None = getattr(self, "_stream_state", None)
+            if is_on_card(X):
+                self._stream_state = self._absorbed_on_card(state, X, sample_weight, whole=True)
+                return self
             X = self._checked(X, reset=state is None) if check_input or state is None else array_of(X)
             self._stream_state = self._absorbed(state, X, sample_weight, whole=True)
             return self
@@ -200,10 +215,11 @@ class IncrementalPCA(Estimator):
         weights = weights_of(sample_weight, n)
         chosen = self._settings(features) | ({} if state is None else {"centered": state.settings["centered"]})
         self.batch_size_ = self._batch_size(features)
-        size = piece_rows(X)
+        size = piece_rows(X) if self.device == "cpu" else max(1, DEVICE_CELLS // max(features, 1))
         if str(self.forgetting).startswith("block:"):
             size = max(n, 1) if whole else self.batch_size_
-        cost = decomposition(min(n, size), features)
+        # A card takes less time than starting a thread, and its updates succeed or fail as a whole.
+        cost = decomposition(min(n, size), features) if self.device == "cpu" else 0
         if state is None:
             at_hand = 0 if whole or is_sparse(X) else n
             if not whole and is_sparse(X) and Stream.iterates(n, features, True, chosen):
@@ -222,6 +238,31 @@ class IncrementalPCA(Estimator):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, rows, part, start), cost)
         return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (state is None or state.narrow))
+
+    def _absorbed_on_card(
+        self, state: StreamState | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool
+    ) -> StreamState:
+        """Absorb rows that are in the memory of a CUDA device, all or none."""
+        if self.device == "cpu":
+            hint = "pass device='cuda', or move the rows, for example with X.cpu() (PyTorch) or cupy.asnumpy(X)"
+            raise refusal("the rows are on a CUDA device, but device='cpu'", hint)
+        if sample_weight is not None:
+            raise refusal("rows on a CUDA device cannot have weights", "move the rows to the CPU to use sample_weight")
+        address, n, features, narrow = rows_on_card(X)
+        if state is None:
+            self.n_features_in_ = features
+        elif features != state.features:
+            words = f"X has {features} features, but {type(self).__name__} is expecting {state.features} features as input"
+            raise refusal(words, f"pass rows with exactly {state.features} columns")
+        chosen = self._settings(features) | ({} if state is None else {"centered": state.settings["centered"]})
+        self.batch_size_ = self._batch_size(features)
+        if state is None:
+            stream = Stream(features, chosen, 0 if whole else n).with_metadata(self._metadata())
+            self._warn_if_ignored(stream, features)
+        else:
+            stream = state.stream if state.settings == chosen else state.stream.with_settings(chosen)
+        stream.update_from_card(address, n, features, narrow)
+        return StreamState(stream, features, chosen, narrow=narrow and (state is None or state.narrow))
 
     def _at_once(self, X: Any, weights: Any, chosen: dict[str, Any]) -> StreamState:
         """Fit sparse rows that are available as a whole iteratively: one pass would not find the directions."""
@@ -278,6 +319,8 @@ class IncrementalPCA(Estimator):
 
     def _settings(self, features: int) -> dict[str, Any]:
         self._check_flags()
+        if self.device != "cpu":
+            load_libraries()
         n_components = self._components(features)
         max_rank = rank_of(self.max_rank)
         if isinstance(n_components, int) and max_rank is not None and max_rank < n_components:
@@ -292,6 +335,7 @@ class IncrementalPCA(Estimator):
             missing=self.missing,
             standardize=bool(self.standardize),
             weight_kind=self.weight_kind,
+            device=self.device,
         )
 
     def _metadata(self) -> Metadata:

@@ -35,6 +35,7 @@ def settings(
     missing: str = "refuse",
     standardize: bool = False,
     weight_kind: str = "frequency",
+    device: str = "cpu",
 ) -> dict[str, Any]:
     """Return the settings of a stream in the form that the native code expects."""
     return {
@@ -48,6 +49,7 @@ def settings(
         "centered": True,
         "standardize": standardize,
         "weight_kind": word_of(weight_kind, "weight_kind"),
+        "device": word_of(device, "device"),
     }
 
 

@@ -70,6 +70,7 @@ impl Error {
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
             Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
+            Self::Device(error) => error.hint().into(),
             Self::ZeroDirection | Self::CountOverflow => return None,
         };
         Some(text)

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::io::error::{Error, FormatError};
+use crate::linalg::Device;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::state::StreamState;
@@ -19,7 +20,7 @@ use crate::stream::state::StreamState;
 /// The first bytes of every checkpoint.
 const KIND: &[u8] = b"eigenspace checkpoint ";
 /// The first bytes of a checkpoint of this version.
-const MAGIC: &[u8] = b"eigenspace checkpoint 4\n";
+const MAGIC: &[u8] = b"eigenspace checkpoint 5\n";
 /// Length of a SHA-256 in bytes.
 const SUM: usize = 32;
 
@@ -65,9 +66,9 @@ impl EigenspaceStream {
     }
 }
 
-/// The options as text, without `standardize`, which does not affect the state.
+/// The options as text, without `standardize` and the device, which do not affect the state.
 fn described(options: &FitOptions) -> String {
-    format!("{:?}", options.clone().standardize(false))
+    format!("{:?}", options.clone().standardize(false).device(Device::Cpu))
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@
 //! against its definition; if the check fails, a slower and more robust method computes it again.
 
 mod cholesky;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod device;
 mod eigen;
 mod implicit;
 pub(crate) mod jacobi;
@@ -18,10 +21,14 @@ mod reduction;
 pub(crate) mod remainder;
 mod slices;
 mod sparse;
+#[cfg(test)]
+pub(crate) mod stand_in;
 mod svd;
 mod tridiagonal;
 
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
+pub(crate) use device::{Card, Matrix, eigen_on_card};
+pub use device::{Device, RowsOnCard};
 pub(crate) use eigen::{Eigen, eigh};
 pub(crate) use implicit::{Implicit, Operator};
 pub(crate) use lanes::by_columns;

@@ -222,9 +222,14 @@ fn directions_of(mut f: Array2<f64>, rounding: Rounding) -> Decomposed {
 
 /// The indices of the rows of a factor that are more than rounding in some feature.
 pub(crate) fn significant_rows(f: ArrayView2<'_, f64>, q: ArrayView1<'_, f64>, rows: usize) -> Vec<usize> {
-    let relative = 16.0 * (rows as f64 + 4.0).sqrt() * UNIT;
-    let limits: Vec<f64> = q.iter().map(|q| relative * q.sqrt()).collect();
+    let limits = rounding_limits(q, rows);
     (0..f.nrows()).filter(|&i| f.row(i).iter().zip(&limits).any(|(x, limit)| x.abs() > *limit)).collect()
+}
+
+/// Cells of a factor up to these limits, one for each feature, are rounding.
+pub(crate) fn rounding_limits(q: ArrayView1<'_, f64>, rows: usize) -> Vec<f64> {
+    let relative = 16.0 * (rows as f64 + 4.0).sqrt() * UNIT;
+    q.iter().map(|q| relative * q.sqrt()).collect()
 }
 
 /// The leading `limit` directions, as described above.

@@ -366,5 +366,6 @@ fn heaviest(rows: usize, weights: Option<&[f64]>) -> Option<(usize, f64)> {
     (rows > 0).then(|| weights.map_or((0, 1.0), |_| (1..rows).fold((0, weight_of(0)), heavier)))
 }
 
+mod on_card;
 #[cfg(test)]
 mod tests;

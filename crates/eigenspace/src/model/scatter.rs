@@ -27,7 +27,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::{self, Eigen};
+use crate::linalg::{self, Card, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::model::decompose::{
     DIFFERENT_SCALES, Decomposed, Reduced, Route, among_all, have_different_scales, reduce, varying,
@@ -111,29 +111,29 @@ impl Scatter {
     }
 
     /// The leading `limit` directions. If the model will be standardized, smaller differences in scale count as different
-    /// scales.
-    pub(crate) fn reduce(&self, truncation: Truncation, standardized: bool) -> Reduced {
+    /// scales. Large eigenproblems are solved on the card, if there is one.
+    fn reduce(&self, truncation: Truncation, standardized: bool, card: Option<&dyn Card>) -> Reduced {
         let matrix = &self.matrix + &self.low;
         let q = &self.moments.scatter;
         let unlike = if standardized { DIFFERENT_SCALES } else { DIFFERENT_RAW_SCALES };
         // The largest eigenvalue is between the largest entry of the diagonal and the trace.
         if have_different_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
-            return self.by_feature(matrix, truncation);
+            return self.by_feature(matrix, truncation, card);
         }
-        let decomposed = decompose(matrix.view(), q, truncation.rank_limit());
+        let decomposed = decompose(matrix.view(), q, truncation.rank_limit(), card);
         let largest = decomposed.values.first().map_or(0.0, |s| s * s);
         if have_different_scales(q.view(), largest, unlike) {
-            return self.by_feature(matrix, truncation);
+            return self.by_feature(matrix, truncation, card);
         }
         decomposed.cut(truncation, &self.moments)
     }
 
     /// The same in units in which every feature has the same spread.
-    fn by_feature(&self, mut matrix: Array2<f64>, truncation: Truncation) -> Reduced {
+    fn by_feature(&self, mut matrix: Array2<f64>, truncation: Truncation, card: Option<&dyn Card>) -> Reduced {
         let d = self.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
         matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
         let Decomposed { values, directions, floor, rounding, .. } =
-            decompose(matrix.view(), &self.moments.scatter, usize::MAX);
+            decompose(matrix.view(), &self.moments.scatter, usize::MAX, card);
         let live = values.iter().take_while(|s| **s > floor).count();
         let mut a = linalg::rows_of(directions.view(), 0..live).to_owned();
         for (mut row, value) in a.rows_mut().into_iter().zip(&values) {
@@ -147,27 +147,43 @@ impl Scatter {
     }
 
     pub(crate) fn model(&self, truncation: Truncation, components: Components, standardized: bool) -> EigenspaceModel {
-        let reduced = self.reduce(truncation, standardized);
+        self.model_on(None, truncation, components, standardized)
+    }
+
+    /// The same, with a card to solve large eigenproblems.
+    pub(crate) fn model_on(
+        &self,
+        card: Option<&dyn Card>,
+        truncation: Truncation,
+        components: Components,
+        standardized: bool,
+    ) -> EigenspaceModel {
+        let reduced = self.reduce(truncation, standardized, card);
         let bound = self.bound.clone().summed(SUM_ROUNDING, &self.moments.scatter);
         EigenspaceModel::from_reduced(self.moments.clone(), reduced, bound, components)
     }
 }
 
 /// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features that vary.
-fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize) -> Decomposed {
+fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize, card: Option<&dyn Card>) -> Decomposed {
     let varying = varying(q.view());
     if varying.len() < q.len() {
         let part = matrix.select(Axis(0), &varying).select(Axis(1), &varying);
-        let decomposed = decompose(part.view(), &q.select(Axis(0), &varying), limit);
+        let decomposed = decompose(part.view(), &q.select(Axis(0), &varying), limit, card);
         return Decomposed { directions: among_all(decomposed.directions.view(), &varying, q.len()), ..decomposed };
     }
     let size = matrix.nrows();
-    let eigen = Eigen::of(matrix, limit.saturating_add(1));
     let keep = limit.min(size);
-    let beyond = eigen.values.get(keep).map_or(0.0, |value| value.max(0.0));
-    let largest = eigen.values.first().copied().unwrap_or(0.0).max(0.0);
-    let values: Array1<f64> = eigen.values.iter().take(keep).map(|value| value.max(0.0).sqrt()).collect();
+    let (eigenvalues, directions) =
+        card.and_then(|card| linalg::eigen_on_card(card, matrix, keep)).unwrap_or_else(|| {
+            let eigen = Eigen::of(matrix, limit.saturating_add(1));
+            let directions = eigen.vectors(0..keep);
+            (eigen.values, directions)
+        });
+    let beyond = eigenvalues.get(keep).map_or(0.0, |value| value.max(0.0));
+    let largest = eigenvalues.first().copied().unwrap_or(0.0).max(0.0);
+    let values: Array1<f64> = eigenvalues.iter().take(keep).map(|value| value.max(0.0).sqrt()).collect();
     let floor = (2.0 * UNIT * (size as f64 + 16.0) * largest).sqrt();
     let whole = 8.0 * (size as f64 + 16.0) * UNIT * largest;
-    Decomposed { values, directions: eigen.vectors(0..keep), beyond, floor, rounding: Rounding::whole(whole) }
+    Decomposed { values, directions, beyond, floor, rounding: Rounding::whole(whole) }
 }

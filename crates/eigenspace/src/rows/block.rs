@@ -153,6 +153,16 @@ impl<'a> Block<'a> {
         })
     }
 
+    /// The indices of all rows, if they are dense and none is left out; their values are not checked. Otherwise like
+    /// [`admit`](Self::admit), and whether they were checked.
+    pub(crate) fn admit_unchecked(&self, features: usize, missing: Missing) -> Result<(Vec<usize>, bool), Error> {
+        if self.weights.is_some() || missing != Missing::Refuse || self.sparse().is_some() {
+            return self.admit(features, missing).map(|selected| (selected, true));
+        }
+        each!(self.rows, rows => check_width(rows, features)?, _sparse => ());
+        Ok(((0..self.nrows()).collect(), false))
+    }
+
     /// The weight of a row.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])

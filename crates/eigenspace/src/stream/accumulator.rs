@@ -20,6 +20,7 @@
 
 use crate::error::Error;
 use crate::linalg;
+use crate::linalg::Device;
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
 use crate::rows::block::Block;
@@ -62,9 +63,10 @@ pub struct Accumulator {
 
 impl FitOptions {
     /// An empty accumulator. Forgetting and [`Missing::Impute`] are refused, because their results depend on the order of
-    /// all rows.
+    /// all rows. Accumulators compute on the CPU, whatever the device, so that all of them have the same plan.
     pub fn accumulator(&self) -> Result<Accumulator, Error> {
-        self.plan(1)?;
+        let options = self.clone().device(Device::Cpu);
+        options.plan(1)?;
         if self.forgetting != Forgetting::Never {
             return Err(Error::OrderMatters { what: "forgetting" });
         }
@@ -72,7 +74,7 @@ impl FitOptions {
             return Err(Error::OrderMatters { what: "missing = impute" });
         }
         let metadata = Metadata::new().with_standardize(self.standardize);
-        Ok(Accumulator { options: self.clone(), metadata, stream: None, partition: None, passed: 0 })
+        Ok(Accumulator { options, metadata, stream: None, partition: None, passed: 0 })
     }
 }
 

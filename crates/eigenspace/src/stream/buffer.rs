@@ -23,8 +23,10 @@ const QUICK_GROWTH_CELLS: usize = 1 << 23;
 /// The rows of a factor, then pending rows, which are not yet absorbed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RowBuffer {
-    /// Rows of the factor, dense pending rows, and unused rows.
+    /// Unused rows, rows of the factor, dense pending rows, and unused rows.
     data: Array2<f64>,
+    /// Number of unused rows before the factor; 0 unless the rows are on a card too.
+    first: usize,
     /// Number of rows of the factor.
     kept: usize,
     /// Number of rows of `data` in use.
@@ -46,7 +48,7 @@ impl RowBuffer {
     /// A buffer that starts with these rows of a factor.
     pub(crate) fn starting_with(factor: Array2<f64>) -> Self {
         let kept = factor.nrows();
-        Self { data: factor, kept, used: kept, sparse: SparseBuffer::default(), arrivals: Vec::new() }
+        Self { data: factor, first: 0, kept, used: kept, sparse: SparseBuffer::default(), arrivals: Vec::new() }
     }
 
     pub(crate) fn features(&self) -> usize {
@@ -93,13 +95,13 @@ impl RowBuffer {
         if let Some(rows) = self.rows_after_growing(which.len(), free) {
             self.resize(rows);
         }
-        block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.used..end)));
+        block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.first + self.used..self.first + end)));
         self.used = end;
     }
 
     /// The new capacity in rows if the buffer must grow to hold `more` of at most `free` rows, otherwise `None`.
     pub(crate) fn rows_after_growing(&self, more: usize, free: usize) -> Option<usize> {
-        let (end, there) = (self.used + more, self.data.nrows());
+        let (end, there) = (self.used + more, self.data.nrows() - self.first);
         // While it is small, it grows faster: copying it takes longer than appending the rows.
         let small = QUICK_GROWTH_CELLS / self.features().max(1);
         let quick = (there * 4).min(self.used.saturating_add(free)).min(small);
@@ -109,7 +111,7 @@ impl RowBuffer {
     fn resize(&mut self, rows: usize) {
         let mut larger = Array2::zeros((rows, self.features()));
         larger.slice_axis_mut(Axis(0), Slice::from(..self.used)).assign(&self.all());
-        self.data = larger;
+        (self.data, self.first) = (larger, 0);
     }
 
     /// The weights of the pending rows at time `now`; `None` if all of them are 1.
@@ -137,22 +139,22 @@ impl RowBuffer {
 
     /// The rows of the factor.
     pub(crate) fn factor(&self) -> ArrayView2<'_, f64> {
-        linalg::rows_of(self.data.view(), 0..self.kept)
+        linalg::rows_of(self.data.view(), self.first..self.first + self.kept)
     }
 
     /// The rows of the factor.
     pub(crate) fn factor_mut(&mut self) -> ArrayViewMut2<'_, f64> {
-        self.data.slice_axis_mut(Axis(0), Slice::from(..self.kept))
+        self.data.slice_axis_mut(Axis(0), Slice::from(self.first..self.first + self.kept))
     }
 
     /// The pending rows, if they are dense.
     pub(crate) fn raw(&self) -> ArrayView2<'_, f64> {
-        linalg::rows_of(self.data.view(), self.kept..self.used)
+        linalg::rows_of(self.data.view(), self.first + self.kept..self.first + self.used)
     }
 
     /// The pending rows, if they are dense.
     pub(crate) fn raw_mut(&mut self) -> ArrayViewMut2<'_, f64> {
-        self.data.slice_axis_mut(Axis(0), Slice::from(self.kept..self.used))
+        self.data.slice_axis_mut(Axis(0), Slice::from(self.first + self.kept..self.first + self.used))
     }
 
     /// The pending rows, if they are sparse.
@@ -162,12 +164,12 @@ impl RowBuffer {
 
     /// The factor, and the pending rows if they are dense.
     pub(crate) fn all(&self) -> ArrayView2<'_, f64> {
-        linalg::rows_of(self.data.view(), 0..self.used)
+        linalg::rows_of(self.data.view(), self.first..self.first + self.used)
     }
 
     /// The factor, and the pending rows if they are dense.
     pub(crate) fn all_mut(&mut self) -> ArrayViewMut2<'_, f64> {
-        self.data.slice_axis_mut(Axis(0), Slice::from(..self.used))
+        self.data.slice_axis_mut(Axis(0), Slice::from(self.first..self.first + self.used))
     }
 
     /// A dense copy of the factor and the pending rows.
@@ -184,7 +186,7 @@ impl RowBuffer {
     /// Makes sparse pending rows dense.
     pub(crate) fn make_dense(&mut self) {
         if self.is_sparse() {
-            self.data = self.to_dense();
+            (self.data, self.first) = (self.to_dense(), 0);
             self.used = self.data.nrows();
             self.sparse.clear();
         }
@@ -192,7 +194,7 @@ impl RowBuffer {
 
     /// Releases the memory of unused rows.
     pub(crate) fn trim(&mut self) {
-        self.data = self.all().to_owned();
+        (self.data, self.first) = (self.all().to_owned(), 0);
     }
 
     /// Keeps only the first `rows` rows in use, which have replaced all others and have the same scatter.
@@ -202,15 +204,16 @@ impl RowBuffer {
 
     /// The first rows of the buffer, in use or not.
     pub(crate) fn first(&self, rows: usize) -> ArrayView2<'_, f64> {
-        linalg::rows_of(self.data.view(), 0..rows)
+        linalg::rows_of(self.data.view(), self.first..self.first + rows)
     }
 
     /// At least `rows` rows for a factor, of which those after the current ones are zero; and the sparse rows.
     pub(crate) fn factor_and_sparse(&mut self, rows: usize) -> (ArrayViewMut2<'_, f64>, &SparseBuffer) {
-        if self.data.nrows() < rows {
+        if self.data.nrows() - self.first < rows {
             self.resize(rows);
         }
-        let mut room = self.data.slice_axis_mut(Axis(0), Slice::from(..rows.max(self.kept)));
+        let room = Slice::from(self.first..self.first + rows.max(self.kept));
+        let mut room = self.data.slice_axis_mut(Axis(0), room);
         room.slice_axis_mut(Axis(0), Slice::from(self.kept..)).fill(0.0);
         (room, &self.sparse)
     }
@@ -222,11 +225,37 @@ impl RowBuffer {
         self.arrivals.clear();
     }
 
+    /// A buffer of memory whose rows before row `end` end with a factor of `kept` rows.
+    pub(crate) fn ending_with(memory: Array2<f64>, end: usize, kept: usize) -> Self {
+        let empty = Self::starting_with(memory);
+        Self { first: end - kept, kept, used: kept, ..empty }
+    }
+
+    /// Adds rows that the memory already holds after the rows in use.
+    pub(crate) fn adopt(&mut self, which: &[usize], weight: impl Fn(usize) -> f64, time: impl Fn(usize) -> u64) {
+        let arrival = |(i, &row): (usize, &usize)| Arrival { weight: weight(row), time: time(i) };
+        self.arrivals.extend(which.iter().enumerate().map(arrival));
+        self.used += which.len();
+    }
+
+    /// Removes the dense rows that came after the first `pending` ones.
+    pub(crate) fn forget_after(&mut self, pending: usize) {
+        if self.pending() > pending && !self.is_sparse() {
+            self.arrivals.truncate(pending);
+            self.used = self.kept + pending;
+        }
+    }
+
+    /// The memory of the buffer.
+    pub(crate) fn into_memory(self) -> Array2<f64> {
+        self.data
+    }
+
     /// Whether a restored buffer is consistent and no row arrived after `now`.
     pub(crate) fn is_consistent(&self, features: usize, now: u64) -> bool {
         let dense = self.used.checked_sub(self.kept);
         self.features() == features
-            && self.used <= self.data.nrows()
+            && self.first.checked_add(self.used).is_some_and(|end| end <= self.data.nrows())
             && self.data.is_standard_layout()
             && dense.and_then(|dense| dense.checked_add(self.sparse.rows())) == Some(self.pending())
             && (dense == Some(0) || self.sparse.rows() == 0)

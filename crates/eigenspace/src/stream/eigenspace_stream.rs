@@ -10,8 +10,10 @@
 //! * Rows of any element type are converted to f64 when they are copied, so f32 rows give bit-identical models to the
 //!   same numbers in f64.
 
+use std::sync::Arc;
+
 use crate::error::Error;
-use crate::linalg;
+use crate::linalg::{self, Card};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
 use crate::model::scatter::Scatter;
@@ -21,6 +23,7 @@ use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
 use crate::stream::factor::Rule;
 use crate::stream::impute::{self, impute};
+use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
 use crate::stream::plan::{self, Engine, Plan};
 use crate::stream::state::{EngineState, StreamState};
@@ -47,9 +50,11 @@ const SPARSE_BLOCK_ROWS: usize = 400;
 #[derive(Debug, Clone)]
 pub struct EigenspaceStream {
     pub(crate) options: FitOptions,
-    plan: Plan,
+    pub(crate) plan: Plan,
     pub(crate) state: StreamState,
     pub(crate) cache: ReadCache,
+    /// What is on a card, if the stream computes there.
+    pub(crate) on_card: Option<OnCard>,
 }
 
 impl EigenspaceStream {
@@ -57,7 +62,13 @@ impl EigenspaceStream {
         let unseen = if options.missing == Missing::Impute { vec![true; features] } else { Vec::new() };
         let metadata = Metadata::new().with_standardize(options.standardize);
         let state = StreamState { metadata, ..StreamState::empty(options.nothing(features), unseen) };
-        Self { options, plan, state, cache: ReadCache::default() }
+        Self { options, plan, state, cache: ReadCache::default(), on_card: None }
+    }
+
+    /// The same stream, which computes on a card if there is one.
+    pub(crate) fn on(mut self, card: Option<Arc<dyn Card>>) -> Self {
+        self.on_card = card.filter(|_| self.options.missing != Missing::Impute).map(OnCard::new);
+        self
     }
 
     pub(crate) fn resume(options: FitOptions, plan: Plan, model: &EigenspaceModel) -> Self {
@@ -68,6 +79,7 @@ impl EigenspaceStream {
 
     fn start_from(&mut self, model: &EigenspaceModel) {
         self.cache.clear();
+        self.leave_card();
         if model.is_empty() {
             let StreamState { clock, unseen, .. } = &self.state;
             let empty = StreamState::empty(self.options.nothing(model.features()), unseen.clone());
@@ -130,6 +142,9 @@ impl EigenspaceStream {
     }
 
     pub(crate) fn absorb(&mut self, block: Block<'_>) -> Result<(), Error> {
+        if self.on_card.is_some() && block.sparse().is_none() {
+            return self.absorb_on_card(block);
+        }
         let selected = block.admit(self.features(), self.options.missing)?;
         self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
         if selected.is_empty() {
@@ -211,6 +226,7 @@ impl EigenspaceStream {
     /// Adds the buffer to the scatter, or compresses it.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         self.cache.clear();
+        self.leave_card();
         let (forgetting, now) = (self.options.forgetting, self.state.clock);
         let fade = forgetting.weight(now - self.state.settled);
         self.state.settled = now;
@@ -241,6 +257,11 @@ impl EigenspaceStream {
                 factor.compress(buffer, weights.as_deref(), &rule)
             }
         }
+    }
+
+    /// Forgets what is on the card, because the host is about to change it.
+    pub(crate) fn leave_card(&mut self) {
+        self.on_card.iter_mut().for_each(OnCard::clear);
     }
 
     /// Fills the missing cells of the pending rows and returns their number.

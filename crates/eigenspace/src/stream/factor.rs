@@ -133,7 +133,8 @@ impl Factor {
     /// Rotates the rows of the buffer and drops the last of them.
     fn reduce(&mut self, buffer: &mut RowBuffer, sparse_weights: &[f64], prepared: Prepared, rule: &Rule<'_>) {
         let eigen = Eigen::of(prepared.gram.view(), rule.limit.saturating_add(1));
-        let (cut, eigenvalue_error) = rule.cut(&eigen, &prepared.moments, prepared.units.as_ref());
+        let (cut, eigenvalue_error) =
+            rule.cut_of(&eigen.values, eigen.size(), &prepared.moments, prepared.units.as_ref());
         let mut u = eigen.vectors(0..cut.keep);
         for (mut row, value) in u.rows_mut().into_iter().zip(&eigen.values).filter(|_| cut.shrink > 0.0) {
             row *= cut.shrinkage(*value);
@@ -144,7 +145,8 @@ impl Factor {
         }
         let significant = significant_row_count(buffer.first(cut.keep), &prepared.moments);
         buffer.keep_factor(significant);
-        self.record(buffer.factor(), prepared, cut.lost, eigenvalue_error);
+        let largest = linalg::squared_lengths(buffer.factor()).iter().fold(0.0, |a: f64, b| a.max(*b));
+        self.record(largest, prepared, cut.lost, eigenvalue_error);
     }
 
     /// Centers dense rows in place and computes the Gram matrix.
@@ -156,8 +158,12 @@ impl Factor {
     ) -> Result<Prepared, Error> {
         let absorbed = self.moments.absorb(buffer.raw_mut(), weights)?;
         let bound = self.bound.absorbed(&self.moments, &absorbed);
-        let trusted = !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS);
-        Ok(prepare_rows(buffer, absorbed.moments, bound, trusted, rule))
+        Ok(prepare_rows(buffer, absorbed.moments, bound, self.is_trusted(), rule))
+    }
+
+    /// Whether the rows of F are assumed to be orthogonal.
+    pub(crate) fn is_trusted(&self) -> bool {
+        !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS)
     }
 
     /// Computes the Gram matrix of sparse rows, which are centered inside the products.
@@ -190,11 +196,27 @@ impl Factor {
         Ok(Prepared { moments: absorbed.moments, bound, gram, units, center: Some(center), cancellation, rounding })
     }
 
-    /// Adds what a compression dropped and rounded to the bound, and updates the moments.
-    fn record(&mut self, f: ArrayView2<'_, f64>, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
+    /// The factor after a compression on a card that kept directions of these squared lengths.
+    pub(crate) fn compressed(
+        &self,
+        (moments, bound): (Moments, Bound),
+        size: usize,
+        largest: f64,
+        (lost, eigenvalue_error): (f64, f64),
+    ) -> Self {
+        let gram = Array2::zeros((0, 0));
+        let rounding = rotation(2 * size);
+        let mut after = self.clone();
+        let prepared = Prepared { moments, bound, gram, units: None, center: None, cancellation: 0.0, rounding };
+        after.record(largest, prepared, lost, eigenvalue_error);
+        after
+    }
+
+    /// Adds what a compression dropped and rounded to the bound, and updates the moments. `largest` is the largest squared
+    /// length of a row that was kept.
+    fn record(&mut self, largest: f64, prepared: Prepared, lost: f64, eigenvalue_error: f64) {
         let Prepared { moments, mut bound, units, cancellation, rounding, .. } = prepared;
         let (q, eigenvalue_error) = (&moments.scatter, eigenvalue_error + cancellation);
-        let largest = linalg::squared_lengths(f).iter().fold(0.0, |a: f64, b| a.max(*b));
         self.bound = match units {
             None => bound.losing(lost).rounded(Rounding { whole: eigenvalue_error, ..rounding }, q, largest),
             Some(units) => {
@@ -246,18 +268,24 @@ impl Rule<'_> {
         self.standardized.then(|| moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 }))
     }
 
-    /// The cut, and a bound on the error of the eigenvalues of the Gram matrix if anything is dropped.
-    fn cut(&self, eigen: &Eigen, moments: &Moments, units: Option<&Array1<f64>>) -> (Cut, f64) {
-        let squared: Vec<f64> = eigen.values.iter().map(|value| value.max(0.0)).collect();
+    /// The cut, and a bound on the error of the eigenvalues of the Gram matrix of this size if anything is dropped.
+    pub(crate) fn cut_of(
+        &self,
+        values: &Array1<f64>,
+        size: usize,
+        moments: &Moments,
+        units: Option<&Array1<f64>>,
+    ) -> (Cut, f64) {
+        let squared: Vec<f64> = values.iter().map(|value| value.max(0.0)).collect();
         let total = match units {
             None => moments.total(),
             Some(_) => moments.scatter.iter().filter(|q| **q > 0.0).count() as f64,
         };
         let cut = (self.cut)(&squared, total);
-        if cut.keep >= moments.rank_limit().min(eigen.size()) {
+        if cut.keep >= moments.rank_limit().min(size) {
             return (Cut { lost: 0.0, shrink: 0.0, ..cut }, 0.0);
         }
-        let eigenvalue_error = 8.0 * (eigen.size() as f64 + 16.0) * UNIT * squared.first().copied().unwrap_or(0.0);
+        let eigenvalue_error = 8.0 * (size as f64 + 16.0) * UNIT * squared.first().copied().unwrap_or(0.0);
         // Dropped eigenvalues that cannot be distinguished from zero count as rounding.
         if cut.lost <= eigenvalue_error {
             (Cut { lost: 0.0, shrink: 0.0, ..cut }, 2.0 * eigenvalue_error)

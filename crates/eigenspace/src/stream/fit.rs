@@ -12,7 +12,7 @@ use crate::stream::plan::{Engine, spare_rank};
 impl FitOptions {
     /// An empty stream for rows with this number of features.
     pub fn stream(&self, features: usize) -> Result<EigenspaceStream, Error> {
-        Ok(EigenspaceStream::new(self.clone(), self.plan(features)?, features))
+        Ok(EigenspaceStream::new(self.clone(), self.plan(features)?, features).on(self.device.open(features)?))
     }
 
     /// A stream that continues from a model.
@@ -20,7 +20,8 @@ impl FitOptions {
         if !model.is_empty() && model.is_centered() == self.about_origin {
             return Err(Error::CenteringDiffers);
         }
-        Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model))
+        let card = self.device.open(model.features())?;
+        Ok(EigenspaceStream::resume(self.clone(), self.plan(model.features())?, model).on(card))
     }
 
     /// An empty stream for this number of features and an expected number of rows. With at most five rows per feature,
@@ -30,7 +31,7 @@ impl FitOptions {
         let unrestricted =
             self.max_rank.is_none() && self.truncation == Truncation::None && self.engine == Engine::Auto;
         let plan = if unrestricted && self.block_rows.is_none() { plan.for_known_rows(features, rows) } else { plan };
-        Ok(EigenspaceStream::new(self.clone(), plan, features))
+        Ok(EigenspaceStream::new(self.clone(), plan, features).on(self.device.open(features)?))
     }
 
     /// The model of these rows, computed by a stream. If a number of components is set that is much smaller than the numbers

@@ -8,6 +8,7 @@
 //! to the next. Keeping only the reported ones is fastest, but inaccurate; the certificate says by how much.
 
 use crate::error::Error;
+use crate::linalg::Device;
 use crate::model::moments::{Moments, WeightKind};
 use crate::model::truncation::{Components, Rank, Truncation};
 use crate::rows::missing::Missing;
@@ -38,6 +39,7 @@ pub struct FitOptions {
     pub(crate) about_origin: bool,
     pub(crate) standardize: bool,
     pub(crate) weights: WeightKind,
+    pub(crate) device: Device,
 }
 
 impl FitOptions {
@@ -111,6 +113,13 @@ impl FitOptions {
         self
     }
 
+    /// Where to compute. On a card, results equal those of the CPU up to rounding, for the same number of rows per block
+    /// ([`block_rows`](Self::block_rows), which is larger there by default).
+    pub fn device(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
     /// The moments of zero rows.
     pub(crate) fn nothing(&self, features: usize) -> Moments {
         Moments::empty(features).about(self.about_origin).weighing(self.weights)
@@ -130,6 +139,16 @@ impl FitOptions {
         if self.block_rows == Some(0) {
             return Err(Error::Zero { what: "number of rows per block" });
         }
-        plan::plan(features, self.components, self.max_rank, self.truncation, self.engine, self.block_rows)
+        let plan = |engine, block_rows| {
+            plan::plan(features, self.components, self.max_rank, self.truncation, engine, block_rows)
+        };
+        match self.device.open(features)? {
+            None => plan(self.engine, self.block_rows),
+            Some(_) => {
+                let engine = plan::engine_on_card(self.engine, features);
+                let block_rows = self.block_rows.unwrap_or_else(|| plan::block_rows_on_card(engine, features));
+                Ok(plan(engine, Some(block_rows))?.on_card(self.block_rows))
+            }
+        }
     }
 }

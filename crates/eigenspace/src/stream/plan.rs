@@ -24,6 +24,11 @@ const EXACT_ROWS: usize = 512;
 const EXACT_BYTES: usize = 256 << 20;
 /// Number of rows added to the scatter at a time.
 const SCATTER_ROWS: usize = 512;
+/// The same on a card, and the number of rows per compression there; a block has at most this number of cells.
+const CARD_SCATTER_FEATURES: usize = 4096;
+const CARD_SCATTER_ROWS: usize = 8192;
+const CARD_ROWS: usize = 1024;
+const CARD_CELLS: usize = 1 << 27;
 /// If all rows are known in advance, nothing is dropped as long as there are at most this many rows per feature, the
 /// eigenproblem has at most [`MAX_EIGENPROBLEM`] rows, and everything fits in [`MAX_EXACT_BYTES`].
 const MAX_ROWS_PER_FEATURE: usize = 5;
@@ -154,6 +159,17 @@ impl Plan {
         self.with_scatter()
     }
 
+    /// The plan on a card. Unless the number of rows per block was set, the first block of a factor has as many rows as the
+    /// others, so that blocks of that size are never divided, and that of a scatter is as small as on the CPU.
+    pub(crate) fn on_card(self, block_rows: Option<usize>) -> Self {
+        let exact_rows = match (block_rows, self.engine, self.max_rank) {
+            (None, Engine::Scatter, _) => SCATTER_ROWS,
+            (None, _, Some(rank)) if rank < self.block_rows => self.block_rows,
+            _ => self.exact_rows,
+        };
+        Self { exact_rows, ..self }
+    }
+
     /// The same with the scatter engine.
     pub(crate) fn with_scatter(self) -> Self {
         match self.engine {
@@ -161,6 +177,18 @@ impl Plan {
             _ => Self { engine: Engine::Scatter, exact_rows: SCATTER_ROWS, block_rows: SCATTER_ROWS, ..self },
         }
     }
+}
+
+/// The engine on a card, where the D × D matrix pays for more features: its eigenproblem is solved once, and the products of
+/// all rows are one large product after the other.
+pub(crate) fn engine_on_card(engine: Engine, features: usize) -> Engine {
+    if engine == Engine::Auto && features <= CARD_SCATTER_FEATURES { Engine::Scatter } else { engine }
+}
+
+/// Number of rows per block on a card: many, because each block costs an eigenproblem or the copy of a matrix.
+pub(crate) fn block_rows_on_card(engine: Engine, features: usize) -> usize {
+    let most = if engine == Engine::Scatter { CARD_SCATTER_ROWS } else { CARD_ROWS };
+    (CARD_CELLS / features.max(1)).clamp(64, most)
 }
 
 pub(crate) fn check_scatter(features: usize) -> Result<(), Error> {

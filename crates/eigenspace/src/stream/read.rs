@@ -28,6 +28,7 @@ use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 use crate::stream::dual::{Dual, WeightedRows};
 use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
 use crate::stream::preview::Preview;
 use crate::stream::row_products::Reference;
@@ -241,7 +242,8 @@ impl EigenspaceStream {
                     scatter.forget(fade);
                 }
                 scatter.absorb(added, weights.as_deref())?;
-                Ok(scatter.model(truncation, components, standardize).carrying(metadata))
+                let card = self.on_card.as_ref().map(OnCard::card);
+                Ok(scatter.model_on(card, truncation, components, standardize).carrying(metadata))
             }
             EngineState::Factor(factor) => {
                 kept *= fade.sqrt();

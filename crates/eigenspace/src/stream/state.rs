@@ -59,6 +59,13 @@ impl StreamState {
         (self.engine, self.buffer) = (engine, RowBuffer::starting_with(factor));
     }
 
+    /// Replaces the engine and the buffer at this time, and returns the state before.
+    pub(crate) fn replaced(&mut self, engine: EngineState, buffer: RowBuffer, now: u64) -> Self {
+        let Self { metadata, unseen, clock, .. } = &*self;
+        let (metadata, unseen, clock) = (metadata.clone(), unseen.clone(), *clock);
+        std::mem::replace(self, Self { engine, buffer, metadata, unseen, clock, settled: now })
+    }
+
     /// A stream with the option to standardize makes models whose views are standardized.
     pub(crate) fn mark_standardized(&mut self, standardize: bool) {
         let standardize = standardize || self.metadata.standardize();

@@ -1,6 +1,6 @@
 //! The certificate: every claim, compared with the oracle, after every kind of truncation.
 
-use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};
+use eigenspace::{EigenspaceModel, Engine, Truncation};
 use ndarray::Axis;
 use proptest::prelude::*;
 
@@ -161,7 +161,7 @@ fn a_weak_direction_dropped_again_and_again_is_counted() {
         for i in 2..20_002 {
             rows[[i, 1]] = if i % 2 == 0 { 1.0 } else { -1.0 };
         }
-        let options = FitOptions::new().components(1).max_rank(1).engine(Engine::Factor).block_rows(1);
+        let options = support::options().components(1).max_rank(1).engine(Engine::Factor).block_rows(1);
         let narrow = rows.mapv(|x| x as f32);
         let model = if engine == "f32" { options.fit(narrow.view()) } else { options.fit(rows.view()) }.unwrap();
         let certificate = model.certificate();

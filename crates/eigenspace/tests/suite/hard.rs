@@ -1,6 +1,6 @@
 //! Data on which incremental PCA usually fails, compared with the oracle.
 
-use eigenspace::{EigenspaceModel, Engine, FitOptions, Method, Truncation};
+use eigenspace::{EigenspaceModel, Engine, Method, Truncation};
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::support::{self, EPS, Random, allowed, cut, distance, oracle, orthogonality_loss, sine, stack};
@@ -10,8 +10,8 @@ fn roads(rows: &Array2<f64>, lengths: &[usize]) -> Vec<(&'static str, Eigenspace
     let d = rows.ncols();
     let mut update = EigenspaceModel::empty(d);
     let mut merge = EigenspaceModel::empty(d);
-    let mut factor = FitOptions::new().engine(Engine::Factor).block_rows(16).stream(d).unwrap();
-    let mut default = FitOptions::new().stream(d).unwrap();
+    let mut factor = support::options().engine(Engine::Factor).block_rows(16).stream(d).unwrap();
+    let mut default = support::options().stream(d).unwrap();
     for block in cut(rows, lengths) {
         update = update.update(block, Truncation::None).unwrap();
         merge = merge.merge(&EigenspaceModel::fit(block).unwrap(), Truncation::None).unwrap();
@@ -86,7 +86,7 @@ fn the_scatter_engine_sees_half_the_digits_and_the_factor_engine_all() {
     let rows = Random::new(2).with_spectrum(600, 60, &spectrum);
     let truth = oracle(rows.view());
     let worst = |engine| {
-        let model = FitOptions::new().engine(engine).fit(rows.view()).unwrap();
+        let model = support::options().engine(engine).fit(rows.view()).unwrap();
         let relative = |i: usize| {
             let s = model.all_singular_values().get(i).copied().unwrap_or(0.0);
             (s - truth.eigenvalues[i].sqrt()).abs() / truth.eigenvalues[i].sqrt()
@@ -134,7 +134,7 @@ fn a_constant_feature_has_no_scatter_at_all() {
 #[test]
 fn fewer_rows_than_components_show_what_there_is() {
     let rows = Random::new(7).matrix(4, 50);
-    let mut stream = FitOptions::new().components(10).stream(50).unwrap();
+    let mut stream = support::options().components(10).stream(50).unwrap();
     for (i, row) in rows.axis_chunks_iter(Axis(0), 1).enumerate() {
         stream.update(row).unwrap();
         assert_eq!(stream.model().unwrap().n_components(), i);
@@ -153,7 +153,7 @@ fn one_feature_is_a_variance() {
 fn a_hundred_thousand_features_and_fifty_rows() {
     let rows = Random::new(9).with_spectrum(50, 100_000, &(1..=20).rev().map(f64::from).collect::<Vec<_>>());
     let batch = EigenspaceModel::fit(rows.view()).unwrap();
-    let mut stream = FitOptions::new().components(5).stream(100_000).unwrap();
+    let mut stream = support::options().components(5).stream(100_000).unwrap();
     for block in cut(&rows, &[1, 9]) {
         stream.update(block).unwrap();
     }
@@ -176,7 +176,7 @@ fn a_hundred_thousand_features_and_fifty_rows() {
 #[test]
 fn one_row_repeated_has_a_mean_and_nothing_else() {
     let row = Random::new(10).matrix(1, 300) * 1e3;
-    let mut stream = FitOptions::new().components(3).stream(300).unwrap();
+    let mut stream = support::options().components(3).stream(300).unwrap();
     let mut model = EigenspaceModel::empty(300);
     for _ in 0..700 {
         stream.update(row.view()).unwrap();
@@ -199,7 +199,7 @@ fn a_hundred_thousand_one_row_updates_stay_orthogonal() {
     let mut brand = EigenspaceModel::empty(d);
     let mut block = EigenspaceModel::empty(d);
     let mut stream =
-        FitOptions::new().components(3).max_rank(rank).engine(Engine::Factor).block_rows(1).stream(d).unwrap();
+        support::options().components(3).max_rank(rank).engine(Engine::Factor).block_rows(1).stream(d).unwrap();
     for _ in 0..100_000 {
         let row = random.matrix(1, d).dot(&mixing);
         brand = brand.update_row(row.row(0), Truncation::Rank(rank)).unwrap();
@@ -298,7 +298,7 @@ fn frequent_directions_keeps_its_promise_on_the_adversarial_stream() {
 }
 
 fn stream_of(rows: &Array2<f64>, truncation: Truncation) -> EigenspaceModel {
-    let options = FitOptions::new().components(5).truncation(truncation).engine(Engine::Factor).block_rows(1);
+    let options = support::options().components(5).truncation(truncation).engine(Engine::Factor).block_rows(1);
     options.fit(rows.view()).unwrap()
 }
 
@@ -315,7 +315,7 @@ fn f32_rows_with_a_mean_of_a_million_find_the_right_subspace() {
     let wide = rows.mapv(f64::from);
     let truth = oracle(wide.view());
     for engine in [Engine::Factor, Engine::Scatter] {
-        let model = FitOptions::new().components(4).engine(engine).fit(rows.view()).unwrap();
+        let model = support::options().components(4).engine(engine).fit(rows.view()).unwrap();
         let angle = angle_to(&model, truth.directions.view(), 4);
         // Backward error ε₃₂ s₁ of the factor, over s₄; the scatter's ε₃₂ λ₁ is averaged over 3000 rows.
         let allowed = 16.0 * f64::from(f32::EPSILON) * (truth.eigenvalues[0] / truth.eigenvalues[3]).sqrt();
@@ -331,7 +331,7 @@ fn the_loss_of_working_in_f32_is_a_ten_millionth() {
     let rows = random.with_spectrum(1500, 200, &spectrum).mapv(|x| x as f32);
     let truth = oracle(rows.mapv(f64::from).view());
     for engine in [Engine::Factor, Engine::Scatter] {
-        let model = FitOptions::new().components(30).engine(engine).block_rows(64).fit(rows.view()).unwrap();
+        let model = support::options().components(30).engine(engine).block_rows(64).fit(rows.view()).unwrap();
         for i in 0..30 {
             let error = (model.all_singular_values()[i].powi(2) - truth.eigenvalues[i]).abs();
             assert!(error <= 2e-6 * truth.eigenvalues[0], "{engine:?} {i}: {error:e}");
@@ -346,7 +346,7 @@ fn f32_rows_too_large_or_too_small_for_f32_squares_go_on_in_f64() {
         let rows = Random::new(15).matrix(900, 12).mapv(|x| x as f32 * scale);
         let truth = oracle(rows.mapv(f64::from).view());
         for engine in [Engine::Factor, Engine::Scatter] {
-            let model = FitOptions::new().engine(engine).block_rows(50).fit(rows.view()).unwrap();
+            let model = support::options().engine(engine).block_rows(50).fit(rows.view()).unwrap();
             let far = distance(&model, &truth);
             assert!(far.worst() <= allowed(900, 12), "{scale} {engine:?}: {far:?}");
         }
@@ -365,8 +365,8 @@ fn data_of_any_magnitude_is_decomposed_to_rounding() {
         for scale in [1e-60, 1e-9, 1e4, 1e9, 1e60] {
             let rows = &plain * scale;
             let truth = oracle(rows.view());
-            let streamed = FitOptions::new().engine(Engine::Factor).block_rows(100).fit(rows.view()).unwrap();
-            let scattered = FitOptions::new().engine(Engine::Scatter).fit(rows.view()).unwrap();
+            let streamed = support::options().engine(Engine::Factor).block_rows(100).fit(rows.view()).unwrap();
+            let scattered = support::options().engine(Engine::Scatter).fit(rows.view()).unwrap();
             for model in [EigenspaceModel::fit(rows.view()).unwrap(), streamed, scattered] {
                 let far = distance(&model, &truth);
                 assert!(far.worst() <= allowed(n, d), "{n} x {d}, {scale}: {far:?}");

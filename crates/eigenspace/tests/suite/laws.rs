@@ -1,7 +1,7 @@
 //! The laws: statements that hold for any rows, compared with the oracle of `support`.
 
 use crate::support::{self, Random, allowed, cut, distance, oracle, stack};
-use eigenspace::{EigenspaceModel, Engine, FitOptions, Truncation};
+use eigenspace::{EigenspaceModel, Engine, Truncation};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 
@@ -38,9 +38,9 @@ proptest! {
         let rows = rows(seed, n, d);
         let truth = oracle(rows.view());
         let mut updated = EigenspaceModel::empty(d);
-        let mut stream = FitOptions::new().stream(d).unwrap();
-        let mut factor = FitOptions::new().engine(Engine::Factor).block_rows(5).stream(d).unwrap();
-        let mut scatter = FitOptions::new().engine(Engine::Scatter).block_rows(5).stream(d).unwrap();
+        let mut stream = support::options().stream(d).unwrap();
+        let mut factor = support::options().engine(Engine::Factor).block_rows(5).stream(d).unwrap();
+        let mut scatter = support::options().engine(Engine::Scatter).block_rows(5).stream(d).unwrap();
         let mut models = Vec::new();
         for block in cut(&rows, &cuts) {
             updated = updated.update(block, Truncation::None).unwrap();
@@ -157,7 +157,7 @@ proptest! {
         backwards.invert_axis(Axis(1));
         for view in [fortran.t(), backwards.view()] {
             prop_assert_eq!(&EigenspaceModel::fit(view).unwrap(), &wanted);
-            prop_assert_eq!(&FitOptions::new().fit(view).unwrap(), &FitOptions::new().fit(rows.view()).unwrap());
+            prop_assert_eq!(&support::options().fit(view).unwrap(), &support::options().fit(rows.view()).unwrap());
             prop_assert_eq!(wanted.project(view).unwrap(), wanted.project(rows.view()).unwrap());
         }
     }

@@ -8,6 +8,7 @@ mod batch;
 mod certificate;
 mod checkpoint;
 mod contributions;
+mod device;
 mod edit;
 mod errors;
 mod everyday;

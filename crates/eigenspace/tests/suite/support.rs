@@ -1,6 +1,6 @@
 //! A slow and simple oracle that shares no code with the library, and test data.
 
-use eigenspace::EigenspaceModel;
+use eigenspace::{EigenspaceModel, FitOptions};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
 use proptest::prelude::ProptestConfig;
 
@@ -11,6 +11,12 @@ pub(crate) const EPS: f64 = f64::EPSILON;
 pub(crate) fn cases(usual: u32) -> ProptestConfig {
     let factor = std::env::var("EIGENSPACE_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     ProptestConfig { cases: usual * factor, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// Options for the device that `EIGENSPACE_TEST_DEVICE` names, by default the CPU.
+pub(crate) fn options() -> FitOptions {
+    let device = std::env::var("EIGENSPACE_TEST_DEVICE").unwrap_or_else(|_| "cpu".into());
+    FitOptions::new().device(device.parse().unwrap())
 }
 
 /// The results of plain loops for a set of rows.

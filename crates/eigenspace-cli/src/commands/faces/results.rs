@@ -1,10 +1,10 @@
 //! The results of `eigenspace faces evaluate`, as tables and as JSON.
 
 use eigenspace::faces::{self, FaceOptions, Protocol, Split, Step, Summary};
+use eigenspace::internal::People;
 use serde_json::{Value, json};
 
 use crate::commands::faces::evaluate::Found;
-use crate::commands::faces::read::People;
 use crate::commands::faces::strangers;
 use crate::output;
 use crate::table::{counted, number, percent, table};

@@ -36,7 +36,7 @@ const OPTIONS: [(&str, &str); 20] = [
 const INPUT: &str = "--columns --exclude --label --weight-column --header --no-header --delimiter --decimal --na --keep-index --key \
                      --resize --color --format";
 const RECOGNIZER: &str = "--components --classifier --metric --unknown --not-a-face --accept --seed";
-const MODEL: &str = "--max-rank --truncation --engine --block-rows --forgetting --half-life --missing";
+const MODEL: &str = "--max-rank --truncation --engine --block-rows --device --forgetting --half-life --missing";
 
 #[test]
 fn the_help_shows_every_command() {

@@ -1,0 +1,275 @@
+"""Measures fits on an NVIDIA card: needs torch with CUDA and an eigenspace that finds the card.
+
+    python bench/gpu.py bench/results/gpu-h200.json
+
+Every tool of a case runs once per round, in alternating order. *Torch SVD* is what cuML's
+IncrementalPCA does for a block: it stacks the kept directions, the centered rows and the row of the
+mean, and takes the SVD of the stack, on the card. Both keep as many directions as ours.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import eigenspace
+import machine
+
+RUNS = int(os.environ.get("EIGENSPACE_BENCH_RUNS", "5"))
+BUDGET = float(os.environ.get("EIGENSPACE_BENCH_SECONDS", "420"))
+START = time.perf_counter()
+CUDA = torch.device("cuda")
+
+
+def spectrum(rows: int, features: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+    """Return rows on the card with a decreasing spectrum, noise, and a mean."""
+    make = torch.Generator(CUDA).manual_seed(seed)
+    rank = 300
+    scales = 20.0 / torch.arange(1, rank + 1, device=CUDA, dtype=torch.float32) ** 0.7
+    basis = torch.randn(rank, features, generator=make, device=CUDA)
+    out = torch.empty(rows, features, dtype=dtype, device=CUDA)
+    for start in range(0, rows, 4096):
+        end = min(rows, start + 4096)
+        scores = torch.randn(end - start, rank, generator=make, device=CUDA) * scales
+        noise = torch.randn(end - start, features, generator=make, device=CUDA)
+        out[start:end] = (scores @ basis + noise + 3.0).to(dtype)
+    return out
+
+
+def truth(rows: torch.Tensor, k: int) -> torch.Tensor:
+    """Return the first k directions of batch PCA in float64, by torch alone."""
+    rows = rows.to(torch.float64)
+    rows = rows - rows.mean(0)
+    if rows.shape[0] > rows.shape[1]:
+        _, vectors = torch.linalg.eigh(rows.T @ rows)
+        return vectors[:, -k:].T
+    values, vectors = torch.linalg.eigh(rows @ rows.T)
+    basis = vectors[:, -k:].T @ rows
+    return torch.linalg.qr(basis.T)[0].T
+
+
+def sine(reference: torch.Tensor, found: object) -> float:
+    """Return the sine of the largest principal angle between two subspaces."""
+    found = torch.as_tensor(np.array(found), dtype=torch.float64, device=CUDA)
+    found = torch.linalg.qr(found.T)[0].T
+    return float(torch.linalg.matrix_norm(reference - reference @ found.T @ found, 2))
+
+
+class TorchSvd:
+    """Incremental PCA by the SVD of the stack, as cuML and scikit-learn do it, on the card."""
+
+    def __init__(self, rank: int, k: int):
+        self.rank, self.k, self.n = rank, k, 0
+
+    def partial_fit(self, rows: object) -> None:
+        rows = torch.as_tensor(rows).to(CUDA, torch.float64)
+        count, mean = rows.shape[0], rows.mean(0)
+        stack = [rows - mean]
+        if self.n:
+            shift = (self.n * count / (self.n + count)) ** 0.5
+            stack = [self.s[:, None] * self.v, *stack, (shift * (self.mean - mean))[None]]
+            mean = (self.n * self.mean + count * mean) / (self.n + count)
+        self.mean, self.n = mean, self.n + count
+        _, s, v = torch.linalg.svd(torch.cat(stack), full_matrices=False)
+        self.s, self.v = s[: self.rank], v[: self.rank]
+        torch.cuda.synchronize()
+
+    @property
+    def components_(self) -> np.ndarray:
+        return self.v[: self.k].cpu().numpy()
+
+
+def interleaved(case, unit, per, tools, reference, peer, rounds=RUNS):
+    """Run every tool once per round and return a row for each."""
+    times = {name: [] for name in tools}
+    answers = {}
+    order = list(tools)
+    for name in order:  # warm up: libraries, kernels, memory
+        tools[name]()
+    for round_ in range(rounds):
+        if round_ and time.perf_counter() - START > BUDGET:
+            break
+        for name in order if round_ % 2 == 0 else order[::-1]:
+            seconds, answers[name] = tools[name]()
+            times[name].append(seconds / per)
+    rows = []
+    for name in tools:
+        found, ratios = times[name], [a / b for a, b in zip(times[peer], times[name], strict=True)]
+        row = {
+            "case": case,
+            "unit": unit,
+            "peer": peer,
+            "tool": name.split(" | ")[0],
+            "mode": name.split(" | ")[1] if " | " in name else "",
+            "threads": os.cpu_count(),
+            "runs": len(found),
+            "mean": statistics.mean(found),
+            "deviation": statistics.pstdev(found),
+            "median": statistics.median(found),
+            "min": min(found),
+            "ratio": statistics.median(ratios),
+            "sine": sine(reference, answers[name]),
+        }
+        rows.append(row)
+        print(f"{case}: {name}: {row['median'] * 1e3:.2f} ms per {unit}, ratio {row['ratio']:.2f}, "
+              f"sine {row['sine']:.1e}", flush=True)
+    return rows
+
+
+def streamed(make, blocks, timed):
+    """Feed the first blocks untimed and the last `timed` ones timed; return seconds and components."""
+    pca = make()
+    for block in blocks[:-timed]:
+        pca.partial_fit(block)
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for block in blocks[-timed:]:
+        pca.partial_fit(block)
+    torch.cuda.synchronize()
+    return time.perf_counter() - start, pca
+
+
+def ours(k, device, **more):
+    return lambda: eigenspace.IncrementalPCA(k, device=device, **more)
+
+
+def answer(run):
+    seconds, pca = run
+    return seconds, pca.components_
+
+
+def wide(rows):
+    """D = 100,000, k = 100, blocks of 1,024 rows from the host and from the card."""
+    on_card = spectrum(6 * 1024, 100_000, torch.float64)
+    reference = truth(on_card, 100)
+    blocks = list(on_card.cpu().numpy().reshape(6, 1024, 100_000))
+    card_blocks = list(on_card.reshape(6, 1024, 100_000))
+    tools = {
+        "torch SVD | from the card": lambda: answer(streamed(lambda: TorchSvd(232, 100), card_blocks, 4)),
+        "eigenspace | cuda, from the host": lambda: answer(streamed(ours(100, "cuda"), blocks, 4)),
+        "torch SVD | from the host": lambda: answer(streamed(lambda: TorchSvd(232, 100), blocks, 4)),
+    }
+    if eigenspace.IncrementalPCA(2, device="cuda") and hasattr(eigenspace._core.Stream, "update_from_card"):
+        tools["eigenspace | cuda, from the card"] = lambda: answer(streamed(ours(100, "cuda"), card_blocks, 4))
+    found = interleaved("D = 100,000, k = 100, 1,024 rows", "block", 4, tools, reference, "torch SVD | from the host")
+    cpu = {
+        "eigenspace | cuda, from the host": tools["eigenspace | cuda, from the host"],
+        "eigenspace | cpu": lambda: answer(streamed(ours(100, "cpu"), blocks, 4)),
+    }
+    name = "D = 100,000, k = 100, 1,024 rows, beside the CPU"
+    rows += found + interleaved(name, "block", 4, cpu, reference, "eigenspace | cpu", 2)
+
+
+def faces(rows):
+    """D = 10,304, k = 50, blocks of 1,024 rows."""
+    on_card = spectrum(12 * 1024, 10_304, torch.float64, 1)
+    reference = truth(on_card, 50)
+    blocks = list(on_card.cpu().numpy().reshape(12, 1024, 10_304))
+    tools = {
+        "eigenspace | cuda, from the host": lambda: answer(streamed(ours(50, "cuda"), blocks, 8)),
+        "torch SVD | from the host": lambda: answer(streamed(lambda: TorchSvd(132, 50), blocks, 8)),
+        "eigenspace | cpu": lambda: answer(streamed(ours(50, "cpu"), blocks, 8)),
+    }
+    name = "D = 10,304, k = 50, 1,024 rows"
+    rows += interleaved(name, "block", 8, tools, reference, "torch SVD | from the host", 3)
+
+
+def embeddings(rows):
+    """D = 4,096, float32, k = 64, from a .npy file, in blocks of 8,192 rows."""
+    on_card = spectrum(40 * 1024, 4096, torch.float32, 2)
+    reference = truth(on_card, 64)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        path = Path(directory) / "x.npy"
+        np.save(path, on_card.cpu().numpy())
+        del on_card
+
+        def run(device):
+            start = time.perf_counter()
+            pca = eigenspace.IncrementalPCA(64, device=device)
+            x = np.load(path, mmap_mode="r")
+            for at in range(0, len(x), 8192):
+                pca.partial_fit(x[at : at + 8192])
+            seconds = time.perf_counter() - start
+            return seconds, pca
+
+        def read():
+            start = time.perf_counter()
+            x = np.load(path)
+            seconds = time.perf_counter() - start
+            return seconds, np.eye(64, x.shape[1])
+
+        tools = {
+            "eigenspace | cuda": lambda: answer(run("cuda")),
+            "eigenspace | cpu": lambda: answer(run("cpu")),
+            "numpy | reading the file alone": read,
+        }
+        name = "D = 4,096, float32, k = 64, 40,960 rows from .npy, without the read of the model"
+        rows += interleaved(name, "fit", 1, tools, reference, "eigenspace | cpu", 2)
+
+
+def batch(rows):
+    """200,000 x 4,096, float32, k = 50, with the read of the model."""
+    on_card = spectrum(200_000, 4096, torch.float32, 3)
+    reference = truth_of_pieces(on_card, 50)
+    x = on_card.cpu().numpy()
+    del on_card
+
+    def fit(device):
+        start = time.perf_counter()
+        found = eigenspace.IncrementalPCA(50, device=device).fit(x).components_
+        return time.perf_counter() - start, found
+
+    def by_pca():
+        start = time.perf_counter()
+        found = eigenspace.PCA(50).fit(x).components_
+        return time.perf_counter() - start, found
+
+    tools = {
+        "eigenspace | cuda": lambda: fit("cuda"),
+        "eigenspace PCA | cpu": by_pca,
+    }
+    rows += interleaved("batch 200,000 x 4,096, float32, k = 50", "fit", 1, tools, reference, "eigenspace PCA | cpu", 2)
+
+
+def truth_of_pieces(x, k):
+    """Return the first k directions of batch PCA in float64, without a copy of all rows."""
+    mean = x.mean(0, dtype=torch.float64)
+    scatter = torch.zeros(x.shape[1], x.shape[1], dtype=torch.float64, device=CUDA)
+    for start in range(0, len(x), 20_000):
+        piece = x[start : start + 20_000].to(torch.float64) - mean
+        scatter += piece.T @ piece
+    return torch.linalg.eigh(scatter)[1][:, -k:].T
+
+
+def main():
+    rows, left_out = [], []
+    for case in (wide, faces, embeddings, batch):
+        if time.perf_counter() - START > BUDGET:
+            left_out.append(f"{case.__doc__.strip()} (no time left)")
+            continue
+        try:
+            case(rows)
+        except Exception as error:
+            left_out.append(f"{case.__doc__.strip()} ({type(error).__name__}: {error})")
+            print(left_out[-1], flush=True)
+        torch.cuda.empty_cache()
+    at = machine.described()
+    driver = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                            capture_output=True, text=True, check=False).stdout.strip()
+    card, _, version = driver.partition(", ")
+    at |= {"card": card, "driver": version, "commit": os.environ.get("EIGENSPACE_COMMIT", at["commit"])}
+    at["versions"] |= {"torch": torch.__version__, "eigenspace": eigenspace.__version__}
+    result = {"title": f"fits on {card}", "quick": False, "seconds": round(time.perf_counter() - START),
+              "machine": at, "rows": rows, "left_out": left_out}
+    Path(sys.argv[1]).write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

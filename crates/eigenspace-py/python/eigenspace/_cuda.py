@@ -1,0 +1,46 @@
+"""Rows in the memory of a CUDA device, and the libraries that come with other Python packages."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ._errors import refusal
+
+LIBRARIES = ("libcublas.so.*", "libcusolver.so.*")
+
+
+def is_on_card(X: Any) -> bool:
+    """Return whether X is an array of PyTorch, CuPy or another library in the memory of a CUDA device."""
+    return hasattr(X, "__cuda_array_interface__")
+
+
+def rows_on_card(X: Any) -> tuple[int, int, int, bool]:
+    """Return address, rows and columns of such an array, and whether it is float32."""
+    described = X.__cuda_array_interface__
+    shape, kind, strides = described["shape"], described["typestr"], described.get("strides")
+    if len(shape) != 2:
+        words = f"X has {len(shape)} dimensions, expected 2 (one row per observation)"
+        raise refusal(words, "pass a table with one row for each observation")
+    if kind not in ("<f8", "<f4"):
+        raise refusal(f"X has the type {kind} on the CUDA device, expected float64 or float32", "convert it on the device")
+    size = int(kind[2:])
+    if strides is not None and tuple(strides) != (shape[1] * size, size) and shape[0] > 1:
+        raise refusal("X is not contiguous on the CUDA device", "pass X.contiguous() (PyTorch) or cupy.ascontiguousarray(X)")
+    return int(described["data"][0]), int(shape[0]), int(shape[1]), size == 4
+
+
+@cache
+def load_libraries() -> None:
+    """Load cuBLAS and cuSOLVER from the packages nvidia-*, which the system does not search by itself."""
+    found = importlib.util.find_spec("nvidia")
+    for place in found.submodule_search_locations or () if found else ():
+        for pattern in LIBRARIES:
+            for path in sorted(Path(place).glob(f"*/lib/{pattern}")):
+                try:
+                    ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+                except OSError:
+                    continue  # the native code reports what is missing

@@ -1,0 +1,79 @@
+"""Fits on a card: refused where there is none, equal to the CPU where there is one (EIGENSPACE_TEST_DEVICE=cuda)."""
+
+import os
+
+import numpy as np
+import pytest
+
+from eigenspace import EigenspaceError, IncrementalPCA, subspace_distance
+
+CARD = os.environ.get("EIGENSPACE_TEST_DEVICE")
+X = np.random.default_rng(0).normal(size=(300, 1200)) * np.linspace(10, 1, 1200)
+
+
+class OnCard:
+    """An array as PyTorch and CuPy describe it, at an address that no card knows."""
+
+    def __init__(self, **described):
+        self.__cuda_array_interface__ = {"shape": (3, 1200), "typestr": "<f8", "data": (4096, False), "version": 3} | described
+
+
+def refused(work):
+    with pytest.raises(EigenspaceError) as found:
+        work()
+    assert found.value.hint
+    return str(found.value)
+
+
+def test_an_unknown_device_is_refused():
+    words = refused(lambda: IncrementalPCA(2, device="gpu").fit(X))
+    assert words == "invalid device `gpu`: expected `cpu`, `cuda`, `cuda:N` or `auto`"
+
+
+def test_a_card_that_is_not_there_is_refused_and_the_estimator_is_not_fitted():
+    pca = IncrementalPCA(2, device="cuda:99")
+    words = refused(lambda: pca.fit(X))
+    assert words.startswith(("no CUDA device: ", "cannot load lib")), words
+    assert not hasattr(pca, "n_features_in_")
+
+
+def test_rows_on_a_card_need_a_device():
+    assert refused(lambda: IncrementalPCA(2).fit(OnCard())) == "the rows are on a CUDA device, but device='cpu'"
+
+
+@pytest.mark.parametrize(
+    ("described", "words"),
+    [
+        ({"shape": (1200,)}, "X has 1 dimensions, expected 2 (one row per observation)"),
+        ({"typestr": "<i4"}, "X has the type <i4 on the CUDA device, expected float64 or float32"),
+        ({"strides": (8, 24)}, "X is not contiguous on the CUDA device"),
+    ],
+)
+def test_rows_on_a_card_that_cannot_be_read_are_refused(described, words):
+    assert refused(lambda: IncrementalPCA(2, device="auto").partial_fit(OnCard(**described))) == words
+
+
+def test_without_a_card_auto_is_the_cpu():
+    if CARD is None:
+        np.testing.assert_array_equal(
+            IncrementalPCA(3, device="auto").fit(X).components_, IncrementalPCA(3).fit(X).components_
+        )
+
+
+@pytest.mark.skipif(CARD is None, reason="EIGENSPACE_TEST_DEVICE names no card")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_on_the_card_give_what_rows_on_the_host_give(dtype):
+    torch = pytest.importorskip("torch")
+    rows = X.astype(dtype)
+    host = IncrementalPCA(5, device=CARD, engine="factor").partial_fit(rows[:100]).partial_fit(rows[100:])
+    card = IncrementalPCA(5, device=CARD, engine="factor")
+    for block in (rows[:100], rows[100:]):
+        card.partial_fit(torch.from_numpy(block).cuda())
+    np.testing.assert_array_equal(host.components_, card.components_)
+    cpu = IncrementalPCA(5, engine="factor").fit(rows)
+    assert subspace_distance(cpu.components_, card.components_) < 1e-9
+    bad = torch.from_numpy(rows).cuda()
+    bad[7, 11] = float("nan")
+    words = refused(lambda: card.partial_fit(bad))
+    assert words.startswith("row 7, column 11: "), words
+    assert card.n_samples_seen_ == 300

@@ -1,0 +1,76 @@
+//! Why a computation on a graphics card is impossible.
+
+/// Why a graphics card cannot be used, or why it failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The library or command was built without the feature `cuda`.
+    #[error("cannot use CUDA: this build does not support it")]
+    NotBuilt,
+    /// The machine has no such card, or the driver cannot use it.
+    #[error("no CUDA device: {reason}")]
+    NoDevice {
+        /// What the driver says.
+        reason: String,
+    },
+    /// A library of CUDA is not installed.
+    #[error("cannot load {library}: it is not installed, or not where the system looks for libraries")]
+    MissingLibrary {
+        /// Its name.
+        library: &'static str,
+    },
+    /// The driver is older than the code for the card.
+    #[error("the NVIDIA driver is too old: it supports CUDA {found}, and CUDA {needed} is needed")]
+    OldDriver {
+        /// The version of CUDA that the driver supports.
+        found: String,
+        /// The oldest version of CUDA that is sufficient.
+        needed: String,
+    },
+    /// The card has too little free memory.
+    #[error("cannot reserve {needed} bytes on the CUDA device: {free} bytes are free")]
+    OutOfMemory {
+        /// Bytes that were to be reserved.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// The card reported an error, or is no longer there.
+    #[error("the CUDA device failed: {reason}")]
+    Failed {
+        /// What the driver says.
+        reason: String,
+    },
+    /// An address that is not in the memory of the card.
+    #[error("cannot read {bytes} bytes from the CUDA device at address {address:#x}: they are not in its memory")]
+    NotOnDevice {
+        /// The address.
+        address: u64,
+        /// Bytes that were to be read.
+        bytes: u64,
+    },
+}
+
+impl DeviceError {
+    /// What the user can do about it.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::NotBuilt => "build with the feature `cuda`, or compute on the CPU",
+            Self::NoDevice { .. } => "check the output of nvidia-smi, or compute on the CPU",
+            Self::MissingLibrary { library: "libcuda" } => "install the NVIDIA driver, or compute on the CPU",
+            Self::MissingLibrary { .. } => {
+                "install the CUDA toolkit and add its libraries to LD_LIBRARY_PATH, or compute on the CPU; in Python, \
+                 `import torch` or the packages nvidia-cublas and nvidia-cusolver provide them"
+            }
+            Self::OldDriver { .. } => "update the NVIDIA driver, or compute on the CPU",
+            Self::OutOfMemory { .. } => {
+                "use fewer rows per block or a smaller rank, close other programs that use the card, or compute on the CPU"
+            }
+            Self::Failed { .. } => {
+                "the rows so far are still in the stream, which can be saved and read; start the program again to use the \
+                 card again"
+            }
+            Self::NotOnDevice { .. } => "pass an array that is on the CUDA device of the fit",
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! cuBLAS and cuSOLVER.
+//!
+//! A row-major q × D matrix is a column-major D × q one. So A Bᵀ of row-major matrices is Aᵀ B of column-major ones, and the
+//! lower triangle of a row-major matrix is the upper one of a column-major matrix.
+//!
+//! cuBLAS adds the products of a sum in f64 in an order of its own, possibly with fused multiplications. A dot product of
+//! length n then has an error of at most γ_n |x|ᵀ|y|, as any order has, which is what `bound.rs` counts for the CPU too.
+
+use cudarc::cublas::sys::{cublasFillMode_t, cublasOperation_t as Operation};
+use cudarc::cublas::{result as blas, sys as blas_sys};
+use cudarc::cusolver::sys as solver;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+
+use super::Cuda;
+use super::open::{Libraries, failed};
+use crate::device_error::DeviceError;
+
+/// A dimension, as cuBLAS counts.
+fn int(size: usize) -> Result<i32, DeviceError> {
+    i32::try_from(size)
+        .map_err(|_| DeviceError::Failed { reason: format!("a matrix with {size} rows or columns is too large") })
+}
+
+impl Libraries {
+    /// B Aᵀ for two matrices with the same number of columns, written to a row-major square from cell `start` on.
+    #[allow(unsafe_code, clippy::too_many_arguments)]
+    pub(super) fn inner(
+        &self,
+        stream: &CudaStream,
+        (a, a_rows): (&CudaSlice<f64>, usize),
+        (b, b_rows): (&CudaSlice<f64>, usize),
+        columns: usize,
+        out: &mut CudaSlice<f64>,
+        start: usize,
+        order: usize,
+    ) -> Result<(), DeviceError> {
+        let (m, n, k, ldc) = (int(a_rows)?, int(b_rows)?, int(columns)?, int(order)?);
+        let mut out = out.slice_mut(start..);
+        let ((a, _a), (b, _b), (out, _out)) = (a.device_ptr(stream), b.device_ptr(stream), out.device_ptr_mut(stream));
+        let (one, zero, t) = (1.0, 0.0, Operation::CUBLAS_OP_T);
+        // SAFETY: `a` has a_rows × columns cells, `b` b_rows × columns, and the caller leaves room for a_rows × b_rows with
+        // `order` cells from one to the next. The guards order this with other uses of the same memory.
+        unsafe {
+            let (a, b, out) = (a as *const f64, b as *const f64, out as *mut f64);
+            blas::dgemm(self.blas, t, Operation::CUBLAS_OP_N, m, n, k, &one, a, k, b, k, &zero, out, ldc)
+        }
+        .map_err(failed)
+    }
+
+    /// out = U A, or out += U A, for the columns of a small matrix from `first` on: `small` is (U, first, its columns, its
+    /// rows).
+    #[allow(unsafe_code)]
+    pub(super) fn combine(
+        &self,
+        stream: &CudaStream,
+        (a, rows): (&CudaSlice<f64>, usize),
+        (u, first, order, keep): (&CudaSlice<f64>, usize, usize, usize),
+        columns: usize,
+        out: &mut CudaSlice<f64>,
+        add: bool,
+    ) -> Result<(), DeviceError> {
+        let (m, n, k, ldb) = (int(columns)?, int(keep)?, int(rows)?, int(order)?);
+        let u = u.slice(first..);
+        let ((a, _a), (u, _u), (out, _out)) = (a.device_ptr(stream), u.device_ptr(stream), out.device_ptr_mut(stream));
+        let (one, beta, plain) = (1.0, if add { 1.0 } else { 0.0 }, Operation::CUBLAS_OP_N);
+        // SAFETY: `a` has rows × columns cells, `out` keep × columns, and `u` keep × order, of which `rows` columns from
+        // `first` on are read. The guards order this with other uses of the same memory.
+        unsafe {
+            let (a, u, out) = (a as *const f64, u as *const f64, out as *mut f64);
+            blas::dgemm(self.blas, plain, plain, m, n, k, &one, a, m, u, ldb, &beta, out, m)
+        }
+        .map_err(failed)
+    }
+
+    /// The lower triangle of XᵀX for some rows of X, from row `first` on.
+    #[allow(unsafe_code)]
+    pub(super) fn scatter(
+        &self,
+        stream: &CudaStream,
+        (x, first, rows): (&CudaSlice<f64>, usize, usize),
+        columns: usize,
+        out: &mut CudaSlice<f64>,
+    ) -> Result<(), DeviceError> {
+        let (n, k) = (int(columns)?, int(rows)?);
+        let x = x.slice(first * columns..);
+        let ((x, _x), (out, _out)) = (x.device_ptr(stream), out.device_ptr_mut(stream));
+        let (one, zero) = (1.0, 0.0);
+        let (upper, plain) = (cublasFillMode_t::CUBLAS_FILL_MODE_UPPER, Operation::CUBLAS_OP_N);
+        // SAFETY: `x` has rows × columns cells after `first`, and `out` columns × columns. The guards order this with other
+        // uses of the same memory.
+        unsafe {
+            let (x, out) = (x as *const f64, out as *mut f64);
+            blas_sys::cublasDsyrk_v2(self.blas, upper, plain, n, k, &one, x, n, &zero, out, n).result()
+        }
+        .map_err(failed)
+    }
+
+    /// Replaces the lower triangle of a symmetric matrix by its eigenvectors, one per row, by increasing eigenvalue.
+    /// Returns whether the method has converged.
+    #[allow(unsafe_code)]
+    pub(super) fn eigen(
+        &self,
+        card: &Cuda,
+        matrix: &mut CudaSlice<f64>,
+        order: usize,
+        values: &mut CudaSlice<f64>,
+    ) -> Result<bool, DeviceError> {
+        let stream = &card.main;
+        let n = int(order)?;
+        let vectors = solver::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
+        let upper = solver::cublasFillMode_t::CUBLAS_FILL_MODE_UPPER;
+        let mut info = stream.alloc_zeros::<i32>(1).map_err(failed)?;
+        let mut size = 0;
+        {
+            let ((matrix, _m), (values, _v)) = (matrix.device_ptr(stream), values.device_ptr(stream));
+            // SAFETY: this only asks for the size of the workspace.
+            unsafe {
+                let (matrix, values) = (matrix as *const f64, values as *const f64);
+                solver::cusolverDnDsyevd_bufferSize(self.solver, vectors, upper, n, matrix, n, values, &mut size)
+                    .result()
+            }
+            .map_err(failed)?;
+        }
+        let mut work = card.reserve(usize::try_from(size).unwrap_or(0))?;
+        {
+            let ((matrix, _m), (values, _v)) = (matrix.device_ptr_mut(stream), values.device_ptr_mut(stream));
+            let ((work, _w), (info, _i)) = (work.device_ptr_mut(stream), info.device_ptr_mut(stream));
+            // SAFETY: `matrix` has order × order cells, `values` has `order`, and the workspace the size that was asked for.
+            // The guards order this with other uses of the same memory.
+            unsafe {
+                let (matrix, values, work) = (matrix as *mut f64, values as *mut f64, work as *mut f64);
+                let info = info as *mut i32;
+                solver::cusolverDnDsyevd(self.solver, vectors, upper, n, matrix, n, values, work, size, info).result()
+            }
+            .map_err(failed)?;
+        }
+        let info = stream.clone_dtoh(&info).map_err(failed)?;
+        stream.synchronize().map_err(failed)?;
+        Ok(info == [0])
+    }
+}

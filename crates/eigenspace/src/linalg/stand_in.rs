@@ -1,0 +1,182 @@
+//! Computes on the CPU what a card would compute, and fails on request, to test the code around a card.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+
+use super::device::{Card, Matrix, RowsOnCard, Vectors, Words};
+use super::eigen::eigh;
+use super::products::{add_scatter, gram_with_orthogonal_groups, rotate, squared_length};
+use super::slices::rows_of;
+use crate::device_error::DeviceError;
+
+/// Number of rows that are summed before the sum is added to the others, as in `moments.rs`.
+const SUMMED_ROWS: usize = 32;
+
+/// A card whose memory is that of the CPU.
+#[derive(Debug)]
+pub(crate) struct StandIn {
+    /// Operations until one fails.
+    left: AtomicUsize,
+    error: Mutex<Option<DeviceError>>,
+    /// Whether eigenvectors are wrong.
+    wrong_vectors: bool,
+}
+
+impl StandIn {
+    /// A card that never fails.
+    pub(crate) fn new() -> Self {
+        Self { left: AtomicUsize::new(usize::MAX), error: Mutex::new(None), wrong_vectors: false }
+    }
+
+    /// A card whose eigenvectors are too long.
+    pub(crate) fn with_wrong_vectors() -> Self {
+        Self { wrong_vectors: true, ..Self::new() }
+    }
+
+    /// After this number of further operations, every operation fails; `None` repairs the card.
+    pub(crate) fn fail(&self, after: usize, error: Option<DeviceError>) {
+        self.left.store(if error.is_some() { after } else { usize::MAX }, Ordering::SeqCst);
+        *self.error.lock().expect("nobody panicked") = error;
+    }
+
+    fn operate(&self) -> Result<(), DeviceError> {
+        let one_less = |left: usize| Some(if left == usize::MAX { left } else { left.saturating_sub(1) });
+        let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).unwrap_or(0);
+        match self.error.lock().expect("nobody panicked").as_ref() {
+            Some(error) if left == 0 => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn cells(matrix: &Matrix) -> &Array2<f64> {
+    matrix.memory.downcast_ref().expect("a matrix of the stand-in")
+}
+
+fn cells_mut(matrix: &mut Matrix) -> &mut Array2<f64> {
+    matrix.memory.downcast_mut().expect("a matrix of the stand-in")
+}
+
+fn matrix(cells: Array2<f64>) -> Matrix {
+    Matrix { rows: cells.nrows(), columns: cells.ncols(), memory: Box::new(cells) }
+}
+
+/// Σ of `term` over the rows, in pieces, as on the CPU.
+fn in_pieces(rows: usize, term: impl Fn(usize) -> f64) -> f64 {
+    (0..rows)
+        .step_by(SUMMED_ROWS)
+        .fold(0.0, |sum, first| sum + (first..rows.min(first + SUMMED_ROWS)).fold(0.0, |part, i| part + term(i)))
+}
+
+fn stacked(f: (&Matrix, usize), x: (&Matrix, usize)) -> Array2<f64> {
+    let (f, x) = (rows_of(cells(f.0).view(), 0..f.1), rows_of(cells(x.0).view(), 0..x.1));
+    ndarray::concatenate![Axis(0), f, x]
+}
+
+impl Card for StandIn {
+    fn zeros(&self, rows: usize, columns: usize) -> Result<Matrix, DeviceError> {
+        self.operate()?;
+        Ok(matrix(Array2::zeros((rows, columns))))
+    }
+
+    fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError> {
+        self.operate()?;
+        cells_mut(to).slice_axis_mut(Axis(0), Slice::from(first..first + rows.nrows())).assign(&rows);
+        Ok(())
+    }
+
+    fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
+        self.operate()?;
+        Err(DeviceError::NotOnDevice { address: rows.address, bytes: rows.bytes() })
+    }
+
+    fn take_over(&self, rows: RowsOnCard, _: &mut Matrix) -> Result<(), DeviceError> {
+        self.check(rows)
+    }
+
+    fn download(&self, from: &Matrix, mut to: ArrayViewMut2<'_, f64>) -> Result<(), DeviceError> {
+        self.operate()?;
+        let rows = to.nrows();
+        to.assign(&rows_of(cells(from).view(), 0..rows));
+        Ok(())
+    }
+
+    fn differences(
+        &self,
+        x: &Matrix,
+        rows: usize,
+        (high, low): Words<'_>,
+        weights: Option<&[f64]>,
+    ) -> Result<Vec<f64>, DeviceError> {
+        self.operate()?;
+        let x = cells(x);
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        Ok((0..x.ncols()).map(|j| in_pieces(rows, |i| weight(i) * ((x[[i, j]] - high[j]) - low[j]))).collect())
+    }
+
+    fn center(
+        &self,
+        x: &mut Matrix,
+        rows: usize,
+        (high, low): Words<'_>,
+        roots: Option<&[f64]>,
+    ) -> Result<Vec<f64>, DeviceError> {
+        self.operate()?;
+        let x = cells_mut(x);
+        for ((i, j), x) in x.indexed_iter_mut().filter(|((i, _), _)| *i < rows) {
+            *x = roots.map_or(1.0, |roots| roots[i]) * ((*x - high[j]) - low[j]);
+        }
+        Ok((0..x.ncols()).map(|j| in_pieces(rows, |i| x[[i, j]] * x[[i, j]])).collect())
+    }
+
+    fn gram(&self, f: (&Matrix, usize), x: (&Matrix, usize), orthogonal: bool) -> Result<Matrix, DeviceError> {
+        self.operate()?;
+        let groups = if orthogonal { vec![f.1] } else { vec![] };
+        Ok(matrix(gram_with_orthogonal_groups(stacked(f, x).view(), &groups)))
+    }
+
+    fn eigen(&self, lower: Matrix) -> Result<(Vec<f64>, Vectors), DeviceError> {
+        self.operate()?;
+        let (values, mut vectors) = eigh(cells(&lower).view());
+        if self.wrong_vectors {
+            vectors *= 1.001;
+        }
+        Ok((values.to_vec(), Vectors(matrix(vectors))))
+    }
+
+    fn leading(&self, u: &Vectors, keep: usize) -> Result<Matrix, DeviceError> {
+        self.operate()?;
+        Ok(matrix(rows_of(cells(&u.0).view(), 0..keep).to_owned()))
+    }
+
+    fn rotate(
+        &self,
+        u: &Vectors,
+        scales: &[f64],
+        f: (&Matrix, usize),
+        x: (&Matrix, usize),
+        out: &mut Matrix,
+    ) -> Result<(), DeviceError> {
+        self.operate()?;
+        let mut u = rows_of(cells(&u.0).view(), 0..scales.len()).to_owned();
+        u.rows_mut().into_iter().zip(scales).for_each(|(mut row, scale)| row *= *scale);
+        let rotated = rotate(u.view(), stacked(f, x).view());
+        cells_mut(out).slice_axis_mut(Axis(0), Slice::from(..scales.len())).assign(&rotated);
+        Ok(())
+    }
+
+    fn lengths(&self, f: &Matrix, rows: usize, limits: &[f64]) -> Result<(Vec<f64>, Vec<bool>), DeviceError> {
+        self.operate()?;
+        let f = rows_of(cells(f).view(), 0..rows);
+        let above = |row: ndarray::ArrayView1<'_, f64>| row.iter().zip(limits).any(|(x, limit)| x.abs() > *limit);
+        Ok((f.rows().into_iter().map(squared_length).collect(), f.rows().into_iter().map(above).collect()))
+    }
+
+    fn add_scatter(&self, m: &mut Matrix, low: &mut Matrix, x: &Matrix, rows: usize) -> Result<(), DeviceError> {
+        self.operate()?;
+        add_scatter(cells_mut(m), cells_mut(low), rows_of(cells(x).view(), 0..rows));
+        Ok(())
+    }
+}

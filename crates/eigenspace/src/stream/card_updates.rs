@@ -1,0 +1,165 @@
+//! Updates of a stream on a card. They either succeed as a whole or leave the stream as it was.
+
+use ndarray::Axis;
+
+use crate::device_error::DeviceError;
+use crate::error::Error;
+use crate::linalg::{self, RowsOnCard};
+use crate::rows::block::Block;
+use crate::stream::buffer::RowBuffer;
+use crate::stream::eigenspace_stream::{EigenspaceStream, cut_of, rule_of};
+use crate::stream::on_card::{Flushed, OnCard, Source};
+use crate::stream::plan::Engine;
+use crate::stream::state::StreamState;
+
+impl EigenspaceStream {
+    /// Absorbs rows that are in the memory of the card of this stream.
+    #[doc(hidden)]
+    pub fn update_from_card(&mut self, rows: RowsOnCard) -> Result<(), Error> {
+        let Some(on_card) = &self.on_card else {
+            return Err(DeviceError::NotOnDevice { address: rows.address, bytes: rows.bytes() }.into());
+        };
+        if rows.columns != self.features() {
+            return Err(Error::WidthMismatch { expected: self.features(), found: rows.columns });
+        }
+        on_card.check(rows)?;
+        linalg::inside(|| self.absorb_source(&Source::Card(rows)))
+    }
+
+    /// Like `absorb`, for dense rows of a stream on a card.
+    pub(crate) fn absorb_on_card(&mut self, block: Block<'_>) -> Result<(), Error> {
+        self.absorb_source(&Source::Host(block))
+    }
+
+    fn absorb_source(&mut self, source: &Source<'_>) -> Result<(), Error> {
+        let (clock, pending) = (self.state.clock, self.state.buffer.pending());
+        let mut before = Before(None);
+        let result = self.absorb_rows(source, &mut before);
+        if result.is_err() {
+            // What is on the card may be half done.
+            self.leave_card();
+            if let Some(before) = before.0 {
+                self.state = before;
+            }
+            self.state.buffer.forget_after(pending);
+            self.state.clock = clock;
+        } else if let (Some(before), Some(on_card)) = (before.0, &mut self.on_card) {
+            on_card.reuse(before);
+        }
+        result
+    }
+
+    fn absorb_rows(&mut self, source: &Source<'_>, before: &mut Before) -> Result<(), Error> {
+        let selected = source.admit(self.features(), self.options.missing)?;
+        self.count().checked_add(selected.len() as u64).ok_or(Error::CountOverflow)?;
+        if selected.is_empty() {
+            return Ok(());
+        }
+        self.cache.outdate();
+        self.state.clock += u64::from(!self.options.forgetting.by_row());
+        if self.state.buffer.pending() > 0 && self.state.buffer.is_sparse() {
+            before.keep(&self.state);
+            self.flush()?;
+        }
+        let mut rest = &selected[..];
+        while !rest.is_empty() {
+            let free = self.free_rows();
+            let taken = if free > 0 {
+                self.append_on_card(source, &rest[..free.min(rest.len())], free)?
+            } else {
+                self.flush_on_card(source, rest, before)?
+            };
+            rest = &rest[taken..];
+        }
+        Ok(())
+    }
+
+    /// Appends rows to the buffer, sends them to the card, and returns their number.
+    fn append_on_card(&mut self, source: &Source<'_>, which: &[usize], free: usize) -> Result<usize, Error> {
+        let Some(on_card) = &mut self.on_card else { return Ok(0) };
+        let (clock, by_row) = (self.state.clock, self.options.forgetting.by_row());
+        let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
+        let buffer = &mut self.state.buffer;
+        match source {
+            Source::Host(block) => buffer.append(block, which, false, free, time),
+            Source::Card(rows) => {
+                let copy = on_card.copy_of(rows.part(which))?;
+                let all: Vec<usize> = (0..which.len()).collect();
+                buffer.append(&Block::from(&copy), &all, false, free, time);
+            }
+        }
+        let new = buffer.pending() - which.len()..buffer.pending();
+        source.check(linalg::rows_of(buffer.raw(), new), which)?;
+        self.state.clock += if by_row { which.len() as u64 } else { 0 };
+        on_card.send_ahead(buffer, buffer.pending() + free - which.len());
+        Ok(which.len())
+    }
+
+    /// Adds the full buffer to the scatter or compresses it, while the next of these rows are copied. Returns the number of
+    /// rows that were appended after it.
+    fn flush_on_card(&mut self, source: &Source<'_>, rest: &[usize], before: &mut Before) -> Result<usize, Error> {
+        self.cache.clear();
+        let (plan, options, now) = (self.plan, &self.options, self.state.clock);
+        let fade = options.forgetting.weight(now - self.state.settled);
+        let weights = self.state.buffer.weights(options.forgetting, now);
+        let StreamState { engine, buffer, .. } = &self.state;
+        let suits = fade == 1.0 && OnCard::suits(plan.engine, buffer, options.standardize);
+        let (Some(on_card), true) = (&mut self.on_card, suits) else {
+            before.keep(&self.state);
+            return self.flush().map(|()| 0);
+        };
+        // Afterwards, the buffer has room for a block. How much more depends on the rank, if that is not known.
+        let known = plan.engine == Engine::Scatter || plan.max_rank.is_some();
+        let which = if known { &rest[..plan.block_rows.min(rest.len())] } else { &[] };
+        let reserved = OnCard::reserved_rows(plan, buffer);
+        let mut memory = on_card.memory_of(reserved + plan.block_rows, buffer.features());
+        let (home, room) = memory.view_mut().split_at(Axis(0), reserved);
+        let (card, mut incoming) = on_card.beside();
+        let flush = || match plan.engine {
+            Engine::Scatter => on_card.add_to_scatter(engine, options, buffer, weights.as_deref()).map(Some),
+            _ => {
+                let cut = cut_of(plan, options);
+                on_card.compress(engine, buffer, weights.as_deref(), &rule_of(plan, options, &cut), home)
+            }
+        };
+        let (flushed, filled) = rayon::join(flush, || incoming.fill(&*card, source, which, room));
+        filled?;
+        let Some(Flushed { engine, kept }) = flushed? else {
+            // The eigenproblem failed its check.
+            before.keep(&self.state);
+            return self.flush().map(|()| 0);
+        };
+        on_card.commit(incoming);
+        let next = RowBuffer::ending_with(memory, reserved, kept);
+        let old = self.state.replaced(engine, next, now);
+        if let Some(unneeded) = before.keep_instead(old) {
+            on_card.reuse(unneeded);
+        }
+        let by_row = options.forgetting.by_row();
+        let time = |i: usize| if by_row { now + 1 + i as u64 } else { now };
+        self.state.buffer.adopt(which, |row| source.weight(row), time);
+        self.state.clock += if by_row { which.len() as u64 } else { 0 };
+        Ok(which.len())
+    }
+}
+
+/// The state before the first compression of an update, to return to if the update fails later.
+struct Before(Option<StreamState>);
+
+impl Before {
+    /// Keeps a copy of the state, unless an earlier one is kept.
+    fn keep(&mut self, state: &StreamState) {
+        if self.0.is_none() {
+            self.0 = Some(state.clone());
+        }
+    }
+
+    /// Keeps a state that was replaced, or returns it if an earlier one is kept.
+    fn keep_instead(&mut self, old: StreamState) -> Option<StreamState> {
+        if self.0.is_some() {
+            return Some(old);
+        }
+        self.0 = Some(old);
+        None
+    }
+}

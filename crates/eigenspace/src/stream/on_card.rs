@@ -1,0 +1,359 @@
+//! Fits on a card: what a stream keeps there, and the compression.
+//!
+//! ```text
+//! host   buffer: [ F ; X ]    next: [    ; X' ] ──copies──►  card   F, X, X'
+//!                                                            G = [ F ; X ] [ F ; X ]ᵀ,  F' = U_r [ F ; X ]
+//!        next:   [ F' ; X' ] ◄────────────────────────────── F'
+//! ```
+//!
+//! While the card compresses the full buffer, the rows after it are checked and copied to the memory of the next buffer and
+//! to the card. The compressed factor comes back to the host as well. So the host always has the complete state: a stream
+//! can be read, saved and cloned as without a card, and if the card fails, the stream is as it was before the update.
+//!
+//! What a card cannot do is computed on the CPU: sparse rows, standardized rows, rows with missing cells to be filled, more
+//! rows than features in a factor, and eigenproblems whose result fails its check.
+
+use std::sync::Arc;
+
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
+
+use crate::device_error::DeviceError;
+use crate::error::Error;
+use crate::linalg::{self, Card, Matrix, RowsOnCard};
+use crate::model::bound::{Bound, UNIT};
+use crate::model::decompose;
+use crate::model::scatter::Scatter;
+use crate::rows::block::{self, Block};
+use crate::rows::missing::Missing;
+use crate::stream::buffer::RowBuffer;
+use crate::stream::factor::Rule;
+use crate::stream::options::FitOptions;
+use crate::stream::plan::{Engine, Plan};
+use crate::stream::state::{EngineState, StreamState};
+
+/// Cells that are checked, copied and sent to the card at a time: few enough to stay in the cache in between.
+const PIECE_CELLS: usize = 1 << 21;
+/// Fewer new rows than this number of cells are sent together with later ones.
+const MIN_SENT_CELLS: usize = 1 << 18;
+
+/// What a stream keeps on a card.
+#[derive(Debug)]
+pub(crate) struct OnCard {
+    card: Arc<dyn Card>,
+    /// F after this number of compressions.
+    factor: Option<(Matrix, u64)>,
+    /// Memory for the next F.
+    spare: Option<Matrix>,
+    /// Memory for the rows after the next compression.
+    spare_rows: Option<Matrix>,
+    pending: Pending,
+    /// M and its rounding errors for this number of rows.
+    scatter: Option<(Matrix, Matrix, u64)>,
+    /// Memory for the next buffer, and for the next M.
+    memory: Option<Array2<f64>>,
+    home: Option<(Array2<f64>, Array2<f64>)>,
+}
+
+/// The first pending rows, on the card.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    x: Option<Matrix>,
+    rows: usize,
+}
+
+/// A copy of a stream starts with nothing on the card; what it needs is sent from the host.
+impl Clone for OnCard {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.card))
+    }
+}
+
+/// The engine after the pending rows were added to it, and the number of rows of its factor.
+pub(crate) struct Flushed {
+    pub(crate) engine: EngineState,
+    pub(crate) kept: usize,
+}
+
+/// The error if rows that were sent are not there.
+fn lost() -> DeviceError {
+    DeviceError::Failed { reason: "the rows that were sent are not there".into() }
+}
+
+impl OnCard {
+    pub(crate) fn new(card: Arc<dyn Card>) -> Self {
+        let (factor, spare, spare_rows, scatter, memory, home) = (None, None, None, None, None, None);
+        Self { card, factor, spare, spare_rows, pending: Pending::default(), scatter, memory, home }
+    }
+
+    pub(crate) fn card(&self) -> &dyn Card {
+        &*self.card
+    }
+
+    /// Checks that rows of another library are on the card.
+    pub(crate) fn check(&self, rows: RowsOnCard) -> Result<(), Error> {
+        Ok(self.card.check(rows)?)
+    }
+
+    /// A copy of such rows.
+    pub(crate) fn copy_of(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+        let mut x = self.card.zeros(rows.rows, rows.columns)?;
+        self.card.take_over(rows, &mut x)?;
+        let mut copy = Array2::zeros((rows.rows, rows.columns));
+        self.card.download(&x, copy.view_mut())?;
+        Ok(copy)
+    }
+
+    /// Forgets what is on the card: the host has changed it, or the card has failed.
+    pub(crate) fn clear(&mut self) {
+        *self = Self { memory: self.memory.take(), ..Self::new(Arc::clone(&self.card)) };
+    }
+
+    /// Sends pending rows ahead of the compression, if there are enough of them. If that fails, the compression tries again
+    /// and reports it.
+    pub(crate) fn send_ahead(&mut self, buffer: &RowBuffer, capacity: usize) {
+        let rows = buffer.raw();
+        if rows.nrows().saturating_sub(self.pending.rows) * rows.ncols() >= MIN_SENT_CELLS {
+            self.send(buffer, capacity).unwrap_or_default();
+        }
+    }
+
+    /// Sends the pending rows that are not on the card yet.
+    fn send(&mut self, buffer: &RowBuffer, capacity: usize) -> Result<(), DeviceError> {
+        let rows = buffer.raw();
+        if rows.nrows() > self.pending.rows {
+            self.pending.make_room(&*self.card, capacity.max(rows.nrows()), rows.ncols())?;
+            self.pending.add(&*self.card, linalg::rows_of(rows, self.pending.rows..rows.nrows()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the card can compute with these rows.
+    pub(crate) fn suits(engine: Engine, buffer: &RowBuffer, standardized: bool) -> bool {
+        let fits = engine == Engine::Scatter || (!standardized && buffer.len() <= buffer.features());
+        !buffer.is_sparse() && buffer.pending() > 0 && fits
+    }
+
+    /// Number of rows that the factor has at most after a compression.
+    pub(crate) fn reserved_rows(plan: Plan, buffer: &RowBuffer) -> usize {
+        if plan.engine == Engine::Scatter { 0 } else { plan.max_rank.unwrap_or(usize::MAX).min(buffer.len()) }
+    }
+
+    /// Memory for the next buffer. Memory that was used before is faster than new memory.
+    pub(crate) fn memory_of(&mut self, rows: usize, columns: usize) -> Array2<f64> {
+        let memory = self.memory.take().filter(|memory| memory.dim() == (rows, columns));
+        memory.unwrap_or_else(|| Array2::zeros((rows, columns)))
+    }
+
+    /// Reuses the memory of a state that is no longer needed.
+    pub(crate) fn reuse(&mut self, state: StreamState) {
+        if let EngineState::Scatter(scatter) = state.engine {
+            self.home = Some((scatter.matrix, scatter.low));
+        }
+        self.memory = Some(state.buffer.into_memory());
+    }
+
+    /// Adds the pending rows to the scatter.
+    pub(crate) fn add_to_scatter(
+        &mut self,
+        engine: &EngineState,
+        options: &FitOptions,
+        buffer: &RowBuffer,
+        weights: Option<&[f64]>,
+    ) -> Result<Flushed, Error> {
+        let features = buffer.features();
+        let nothing = Array2::zeros((0, 0));
+        let (moments, bound) = (options.nothing(features), Bound::exact(features));
+        let empty = Scatter { moments, bound, matrix: nothing.clone(), low: nothing };
+        let scatter = if let EngineState::Scatter(scatter) = engine { scatter } else { &empty };
+        self.send(buffer, buffer.pending())?;
+        let Pending { x: Some(mut x), rows } = std::mem::take(&mut self.pending) else { return Err(lost().into()) };
+        let (mut m, mut low) = match self.scatter.take() {
+            Some((m, low, count)) if count == scatter.moments.count => (m, low),
+            _ => {
+                let (mut m, mut low) = (self.card.zeros(features, features)?, self.card.zeros(features, features)?);
+                if scatter.moments.count > 0 {
+                    self.card.upload(scatter.matrix.view(), &mut m, 0)?;
+                    self.card.upload(scatter.low.view(), &mut low, 0)?;
+                }
+                (m, low)
+            }
+        };
+        let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
+        let absorbed = scatter.moments.absorb_on_card(&*self.card, &mut x, rows, weights, row)?;
+        self.card.add_scatter(&mut m, &mut low, &x, rows)?;
+        // The card computes the products meanwhile.
+        let bound = scatter.bound.absorbed(&scatter.moments, &absorbed);
+        let new = || (Array2::zeros((features, features)), Array2::zeros((features, features)));
+        let (mut matrix, mut matrix_low) = self.home.take().unwrap_or_else(new);
+        self.card.download(&m, matrix.view_mut())?;
+        self.card.download(&low, matrix_low.view_mut())?;
+        self.spare_rows = Some(x);
+        self.scatter = Some((m, low, absorbed.moments.count));
+        let scatter = Scatter { moments: absorbed.moments, bound, matrix, low: matrix_low };
+        Ok(Flushed { engine: EngineState::Scatter(scatter), kept: 0 })
+    }
+
+    /// Compresses the rows of the buffer. The factor is written to the last rows of `home`. `None` if the eigenproblem has
+    /// failed its check.
+    pub(crate) fn compress(
+        &mut self,
+        engine: &EngineState,
+        buffer: &RowBuffer,
+        weights: Option<&[f64]>,
+        rule: &Rule<'_>,
+        mut home: ArrayViewMut2<'_, f64>,
+    ) -> Result<Option<Flushed>, Error> {
+        let EngineState::Factor(factor) = engine else { return Ok(None) };
+        let card = Arc::clone(&self.card);
+        let (kept, pending, columns) = (buffer.kept(), buffer.pending(), buffer.features());
+        let size = kept + pending;
+        self.send(buffer, pending)?;
+        let f = match self.factor.take() {
+            Some((f, compressions)) if compressions == factor.compressions() => f,
+            _ => {
+                let mut f = card.zeros(home.nrows().max(kept), columns)?;
+                card.upload(buffer.factor(), &mut f, 0)?;
+                f
+            }
+        };
+        // The rows are centered on the card, so they are no longer those of the buffer.
+        let Pending { x: Some(mut x), .. } = std::mem::take(&mut self.pending) else { return Err(lost().into()) };
+        let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
+        let absorbed = factor.moments.absorb_on_card(&*card, &mut x, pending, weights, row)?;
+        let gram = card.gram((&f, kept), (&x, pending), factor.is_trusted())?;
+        // The card computes the products meanwhile.
+        let bound = factor.bound.absorbed(&factor.moments, &absorbed);
+        let moments = absorbed.moments;
+        let (values, vectors) = card.eigen(gram)?;
+        let values = Array1::from(values);
+        if values.iter().any(|value| !value.is_finite()) {
+            return Ok(None);
+        }
+        let (cut, eigenvalue_error) = rule.cut_of(&values, size, &moments, None);
+        let scale = |value: &f64| if cut.shrink > 0.0 { cut.shrinkage(*value) } else { 1.0 };
+        let scales: Vec<f64> = values.iter().take(cut.keep).map(scale).collect();
+        let mut out = match self.spare.take() {
+            Some(spare) if spare.rows >= cut.keep => spare,
+            _ => card.zeros(home.nrows().max(cut.keep), columns)?,
+        };
+        card.rotate(&vectors, &scales, (&f, kept), (&x, pending), &mut out)?;
+        let limits = decompose::rounding_limits(moments.scatter.view(), cut.keep);
+        let (lengths, significant) = card.lengths(&out, cut.keep, &limits)?;
+        // The rows of F are as long as the eigenvalues say, if the eigenvectors have length 1 and belong to them.
+        let error = 8.0 * (size as f64 + 16.0) * UNIT * values.first().map_or(0.0, |value| value.abs());
+        let agrees = |((length, value), scale): ((&f64, &f64), &f64)| (length - scale * scale * value).abs() <= error;
+        if !lengths.iter().zip(&values).zip(&scales).all(agrees) {
+            return Ok(None);
+        }
+        let largest = lengths.iter().fold(0.0, |a: f64, b| a.max(*b));
+        let rows = significant.iter().rposition(|significant| *significant).map_or(0, |last| last + 1);
+        let end = home.nrows();
+        card.download(&out, home.slice_axis_mut(Axis(0), Slice::from(end - rows..)))?;
+        let factor = factor.compressed((moments, bound), size, largest, (cut.lost, eigenvalue_error));
+        (self.spare, self.spare_rows) = (Some(f), Some(x));
+        self.factor = Some((out, factor.compressions()));
+        Ok(Some(Flushed { engine: EngineState::Factor(factor), kept: rows }))
+    }
+
+    /// Uses these pending rows from now on.
+    pub(crate) fn commit(&mut self, pending: Pending) {
+        self.pending = pending;
+    }
+
+    /// The card, and memory for pending rows beside those that are being compressed.
+    pub(crate) fn beside(&mut self) -> (Arc<dyn Card>, Pending) {
+        (Arc::clone(&self.card), Pending { x: self.spare_rows.take(), rows: 0 })
+    }
+}
+
+impl Pending {
+    /// Reserves memory for so many rows. If there was less, the rows in it must be sent again.
+    fn make_room(&mut self, card: &dyn Card, rows: usize, columns: usize) -> Result<(), DeviceError> {
+        if self.x.as_ref().is_none_or(|x| x.rows < rows || x.columns != columns) {
+            *self = Self::default();
+            self.x = Some(card.zeros(rows, columns)?);
+        }
+        Ok(())
+    }
+
+    /// Sends rows after those that were sent before.
+    fn add(&mut self, card: &dyn Card, rows: ArrayView2<'_, f64>) -> Result<(), DeviceError> {
+        if let Some(x) = &mut self.x {
+            card.upload(rows, x, self.rows)?;
+            self.rows += rows.nrows();
+        }
+        Ok(())
+    }
+
+    /// Copies the selected rows to memory with at least as many rows, checks them there, and sends them to the card.
+    pub(crate) fn fill(
+        &mut self,
+        card: &dyn Card,
+        source: &Source<'_>,
+        which: &[usize],
+        mut to: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), Error> {
+        let (columns, capacity) = (to.ncols(), to.nrows());
+        let room = self.make_room(card, capacity, columns);
+        let block = match source {
+            Source::Host(block) => block,
+            Source::Card(rows) => {
+                room?;
+                let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
+                if let Some(x) = &mut self.x {
+                    card.take_over(rows.part(which), x)?;
+                    card.download(x, to.view_mut())?;
+                    self.rows = which.len();
+                }
+                return source.check(to.view(), which);
+            }
+        };
+        let piece = (PIECE_CELLS / columns.max(1)).max(1);
+        // If the card fails, the next compression sends the rows again and reports it.
+        let mut sending = room.is_ok();
+        for (which, mut to) in which.chunks(piece).zip(to.axis_chunks_iter_mut(Axis(0), piece)) {
+            let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
+            block.write(which, to.view_mut());
+            source.check(to.view(), which)?;
+            sending = sending && self.add(card, to.view()).is_ok();
+        }
+        Ok(())
+    }
+}
+
+/// Where the rows of an update are.
+pub(crate) enum Source<'a> {
+    /// In the memory of the host.
+    Host(Block<'a>),
+    /// On the card.
+    Card(RowsOnCard),
+}
+
+impl Source<'_> {
+    /// The rows to use. Their values are checked where they are copied to, if every row is used.
+    pub(crate) fn admit(&self, features: usize, missing: Missing) -> Result<Vec<usize>, Error> {
+        match self {
+            Self::Host(block) => block.admit_unchecked(features, missing).map(|(selected, _)| selected),
+            Self::Card(rows) => Ok((0..rows.rows).collect()),
+        }
+    }
+
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        match self {
+            Self::Host(block) => block.weight(row),
+            Self::Card(_) => 1.0,
+        }
+    }
+
+    /// Checks copied rows; the error names the cell as it was given.
+    pub(crate) fn check(&self, copy: ArrayView2<'_, f64>, which: &[usize]) -> Result<(), Error> {
+        let Err(error) = block::check(copy, copy.ncols()) else { return Ok(()) };
+        match self {
+            Self::Host(block) => block.check(copy.ncols()).and(Err(error)),
+            Self::Card(_) => Err(error.counted_from(which.first().copied().unwrap_or(0))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
