@@ -16,11 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-import torch
-
 import eigenspace
 import machine
+import numpy as np
+import torch
 
 RUNS = int(os.environ.get("EIGENSPACE_BENCH_RUNS", "5"))
 BUDGET = float(os.environ.get("EIGENSPACE_BENCH_SECONDS", "420"))
@@ -50,7 +49,7 @@ def truth(rows: torch.Tensor, k: int) -> torch.Tensor:
     if rows.shape[0] > rows.shape[1]:
         _, vectors = torch.linalg.eigh(rows.T @ rows)
         return vectors[:, -k:].T
-    values, vectors = torch.linalg.eigh(rows @ rows.T)
+    _, vectors = torch.linalg.eigh(rows @ rows.T)
     basis = vectors[:, -k:].T @ rows
     return torch.linalg.qr(basis.T)[0].T
 
@@ -118,13 +117,16 @@ def interleaved(case, unit, per, tools, reference, peer, rounds=RUNS):
             "sine": sine(reference, answers[name]),
         }
         rows.append(row)
-        print(f"{case}: {name}: {row['median'] * 1e3:.2f} ms per {unit}, ratio {row['ratio']:.2f}, "
-              f"sine {row['sine']:.1e}", flush=True)
+        print(
+            f"{case}: {name}: {row['median'] * 1e3:.2f} ms per {unit}, ratio {row['ratio']:.2f}, "
+            f"sine {row['sine']:.1e}",
+            flush=True,
+        )
     return rows
 
 
 def streamed(make, blocks, timed):
-    """Feed the first blocks untimed and the last `timed` ones timed; return seconds and components."""
+    """Return the seconds that the last `timed` blocks took after the others, and the estimator."""
     pca = make()
     for block in blocks[:-timed]:
         pca.partial_fit(block)
@@ -152,13 +154,25 @@ def wide(rows):
     blocks = list(on_card.cpu().numpy().reshape(6, 1024, 100_000))
     card_blocks = list(on_card.reshape(6, 1024, 100_000))
     tools = {
-        "torch SVD | from the card": lambda: answer(streamed(lambda: TorchSvd(232, 100), card_blocks, 4)),
+        "torch SVD | from the card": lambda: answer(
+            streamed(lambda: TorchSvd(232, 100), card_blocks, 4)
+        ),
         "eigenspace | cuda, from the host": lambda: answer(streamed(ours(100, "cuda"), blocks, 4)),
-        "torch SVD | from the host": lambda: answer(streamed(lambda: TorchSvd(232, 100), blocks, 4)),
+        "torch SVD | from the host": lambda: answer(
+            streamed(lambda: TorchSvd(232, 100), blocks, 4)
+        ),
     }
-    if eigenspace.IncrementalPCA(2, device="cuda") and hasattr(eigenspace._core.Stream, "update_from_card"):
-        tools["eigenspace | cuda, from the card"] = lambda: answer(streamed(ours(100, "cuda"), card_blocks, 4))
-    found = interleaved("D = 100,000, k = 100, 1,024 rows", "block", 4, tools, reference, "torch SVD | from the host")
+    tools["eigenspace | cuda, from the card"] = lambda: answer(
+        streamed(ours(100, "cuda"), card_blocks, 4)
+    )
+    found = interleaved(
+        "D = 100,000, k = 100, 1,024 rows",
+        "block",
+        4,
+        tools,
+        reference,
+        "torch SVD | from the host",
+    )
     cpu = {
         "eigenspace | cuda, from the host": tools["eigenspace | cuda, from the host"],
         "eigenspace | cpu": lambda: answer(streamed(ours(100, "cpu"), blocks, 4)),
@@ -235,7 +249,15 @@ def batch(rows):
         "eigenspace | cuda": lambda: fit("cuda"),
         "eigenspace PCA | cpu": by_pca,
     }
-    rows += interleaved("batch 200,000 x 4,096, float32, k = 50", "fit", 1, tools, reference, "eigenspace PCA | cpu", 2)
+    rows += interleaved(
+        "batch 200,000 x 4,096, float32, k = 50",
+        "fit",
+        1,
+        tools,
+        reference,
+        "eigenspace PCA | cpu",
+        2,
+    )
 
 
 def truth_of_pieces(x, k):
@@ -261,13 +283,27 @@ def main():
             print(left_out[-1], flush=True)
         torch.cuda.empty_cache()
     at = machine.described()
-    driver = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=False).stdout.strip()
+    driver = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
     card, _, version = driver.partition(", ")
-    at |= {"card": card, "driver": version, "commit": os.environ.get("EIGENSPACE_COMMIT", at["commit"])}
+    at |= {
+        "card": card,
+        "driver": version,
+        "commit": os.environ.get("EIGENSPACE_COMMIT", at["commit"]),
+    }
     at["versions"] |= {"torch": torch.__version__, "eigenspace": eigenspace.__version__}
-    result = {"title": f"fits on {card}", "quick": False, "seconds": round(time.perf_counter() - START),
-              "machine": at, "rows": rows, "left_out": left_out}
+    result = {
+        "title": f"fits on {card}",
+        "quick": False,
+        "seconds": round(time.perf_counter() - START),
+        "machine": at,
+        "rows": rows,
+        "left_out": left_out,
+    }
     Path(sys.argv[1]).write_text(json.dumps(result, indent=1) + "\n")
 
 

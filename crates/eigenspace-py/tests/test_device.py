@@ -15,7 +15,12 @@ class OnCard:
     """An array as PyTorch and CuPy describe it, at an address that no card knows."""
 
     def __init__(self, **described):
-        self.__cuda_array_interface__ = {"shape": (3, 1200), "typestr": "<f8", "data": (4096, False), "version": 3} | described
+        self.__cuda_array_interface__ = {
+            "shape": (3, 1200),
+            "typestr": "<f8",
+            "data": (4096, False),
+            "version": 3,
+        } | described
 
 
 def refused(work):

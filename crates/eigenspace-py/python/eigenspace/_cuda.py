@@ -26,10 +26,14 @@ def rows_on_card(X: Any) -> tuple[int, int, int, bool]:
         words = f"X has {len(shape)} dimensions, expected 2 (one row per observation)"
         raise refusal(words, "pass a table with one row for each observation")
     if kind not in ("<f8", "<f4"):
-        raise refusal(f"X has the type {kind} on the CUDA device, expected float64 or float32", "convert it on the device")
+        raise refusal(
+            f"X has the type {kind} on the CUDA device, expected float64 or float32", "convert it on the device"
+        )
     size = int(kind[2:])
     if strides is not None and tuple(strides) != (shape[1] * size, size) and shape[0] > 1:
-        raise refusal("X is not contiguous on the CUDA device", "pass X.contiguous() (PyTorch) or cupy.ascontiguousarray(X)")
+        raise refusal(
+            "X is not contiguous on the CUDA device", "pass X.contiguous() (PyTorch) or cupy.ascontiguousarray(X)"
+        )
     return int(described["data"][0]), int(shape[0]), int(shape[1]), size == 4
 
 

@@ -252,7 +252,9 @@ class IncrementalPCA(Estimator):
         if state is None:
             self.n_features_in_ = features
         elif features != state.features:
-            words = f"X has {features} features, but {type(self).__name__} is expecting {state.features} features as input"
+            words = (
+                f"X has {features} features, but {type(self).__name__} is expecting {state.features} features as input"
+            )
             raise refusal(words, f"pass rows with exactly {state.features} columns")
         chosen = self._settings(features) | ({} if state is None else {"centered": state.settings["centered"]})
         self.batch_size_ = self._batch_size(features)
