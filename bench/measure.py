@@ -3,8 +3,8 @@
 A round runs every tool of a case once. The order is reversed from one round to the next, so that
 other load on the machine and warm caches affect all tools. The ratio to the peer is computed within
 each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
-unless it took so long that warming up does not matter. A tool runs up to 20 times, or fewer if that
-would take too long; each row of the results says how many times.
+unless it took so long that warming up does not matter. A tool runs 5 to 20 times, or fewer if a run
+takes minutes; each row of the results says how many times.
 """
 
 import gc
@@ -24,6 +24,9 @@ PAUSE = 0.15
 """Seconds between runs, so that threads of other libraries stop spinning (OpenBLAS needs 0.11)."""
 LONG = 10.0
 """A first run that takes longer than this many seconds counts."""
+LEAST = 5
+"""Fewest runs of a tool, unless one takes longer than MINUTES seconds."""
+MINUTES = 60.0
 SHORT = 0.05
 """Repeatable work is repeated for this many seconds, as `timeit` does, so that caches and clock
 rates are those of a busy program for every tool."""
@@ -93,7 +96,7 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
         if tool.prepare is nothing and not isinstance(answers[i], Timed):
             tool.repeats = max(1, round(SHORT / seconds))
         share = case.seconds / len(case.tools) / max(seconds, 1e-6)
-        least = 1 if seconds > LONG else 3
+        least = 1 if seconds > MINUTES else min(LEAST, runs)
         wanted[i] = min(max(int(share), least), runs)
         times[i] = [seconds] if seconds > LONG else []
         if seconds > LONG:

@@ -19,6 +19,7 @@ mod memory;
 mod metadata;
 mod model;
 mod options;
+mod refinement;
 mod rows;
 mod shared;
 mod stream;
@@ -41,6 +42,8 @@ mod _core {
     use crate::metadata::Metadata;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::refinement::Refinement;
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

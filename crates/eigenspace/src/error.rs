@@ -169,6 +169,20 @@ pub enum Error {
         /// What is wrong with its rows, which are counted from 0 within the partition.
         source: Box<Self>,
     },
+    /// The rows of another pass are not those of the model.
+    #[error("cannot refine the model: {}", other_rows(*expected, *found))]
+    RefineOther {
+        /// Rows of the model.
+        expected: u64,
+        /// Rows of the pass, as far as they were read.
+        found: u64,
+    },
+    /// A model of rows whose missing cells were filled, which another pass would fill with other numbers.
+    #[error("cannot refine the model: {cells} missing cells of its rows were filled with estimates")]
+    RefineImputed {
+        /// Cells that were filled.
+        cells: u64,
+    },
     /// An empty list of models.
     #[error("cannot merge an empty list of models")]
     NoModels,
@@ -381,6 +395,8 @@ impl Error {
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
                 "use more rows, forget more slowly, or report fewer components".into()
             }
+            Self::RefineOther { .. } => "pass the rows that the model was fitted to, with the same weights and without forgetting, in any order".into(),
+            Self::RefineImputed { .. } => "fill the missing cells before fitting, or leave out their rows".into(),
             Self::NeverObserved { .. } => "leave out the column, or add rows that have a value in it before you read the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
             Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),
@@ -440,6 +456,15 @@ fn too_little(needed: f64, weight: f64) -> String {
         format!("it needs more than {needed} rows, and the model has {weight}")
     } else {
         format!("it needs rows with a total weight above {needed}, and the model has {}", short(weight))
+    }
+}
+
+/// How the rows of another pass differ from those of the model.
+fn other_rows(expected: u64, found: u64) -> String {
+    match found.cmp(&expected) {
+        std::cmp::Ordering::Less => format!("it has {}, and this pass only {found}", rows(expected)),
+        std::cmp::Ordering::Greater => format!("it has {}, and this pass more", rows(expected)),
+        std::cmp::Ordering::Equal => "the rows of this pass, or their weights, are not those of the model".into(),
     }
 }
 

@@ -13,7 +13,7 @@ from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
-from ._model import EigenspaceModel, model_of, rank_of, settings
+from ._model import EigenspaceModel, model_of, rank_of, refined, settings
 from ._rows import array_of, is_dask, is_sparse, piece_rows, pieces_of, rows_of, truth_of, weights_of, whole_of
 from ._stream_state import StreamState
 from ._view import View
@@ -68,6 +68,12 @@ class IncrementalPCA(Estimator):
         Meaning of ``sample_weight``. 'frequency': a weight of 3 counts as three equal rows.
         'reliability': a weight says how much to trust a row relative to the others (also for
         weights that sum to one).
+    passes : int
+        Number of times that ``fit`` reads the rows. One pass drops directions on the way. If the
+        variances of the directions decrease slowly, as for word counts, the components are then
+        inaccurate (see ``certificate_``), and every further pass brings them closer to batch PCA. It
+        takes about as long as the first. If nothing was dropped, the rows are read once.
+        ``partial_fit`` sees its rows once; use ``EigenspaceModel.refine`` for another pass.
 
     Attributes
     ----------
@@ -108,6 +114,7 @@ class IncrementalPCA(Estimator):
         missing: str = "refuse",
         engine: str = "auto",
         weight_kind: str = "frequency",
+        passes: int = 1,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -120,6 +127,7 @@ class IncrementalPCA(Estimator):
         self.missing = missing
         self.engine = engine
         self.weight_kind = weight_kind
+        self.passes = passes
 
     @classmethod
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
@@ -175,10 +183,13 @@ class IncrementalPCA(Estimator):
             if is_dask(X):
                 self._stream_state = self._merged(X, sample_weight)
                 return self
+            passes = self._passes()
             X = self._checked(X, reset=True, least=1)
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
                 raise nothing_to_fit(X.shape[0])
+            if passes > 1:
+                self._stream_state = self._refined(self._stream_state, X, sample_weight, passes)
             return self
 
     def partial_fit(
@@ -221,6 +232,29 @@ class IncrementalPCA(Estimator):
             part = None if weights is None else weights[start:end]
             interruptibly(partial(stream.update, rows, part, start), cost)
         return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 and (state is None or state.narrow))
+
+    def _passes(self) -> int:
+        """Return the number of passes after checking it."""
+        passes = whole_of(self.passes, "passes")
+        if passes > 1 and self.forgetting not in (None, "never", 1):
+            words = f"cannot read the rows {passes} times with forgetting: their weights depend on the order"
+            raise refusal(words, "set passes=1, or omit forgetting")
+        if passes > 1 and self.missing == "impute":
+            words = f"cannot read the rows {passes} times with missing='impute': each pass would fill other numbers"
+            raise refusal(words, "set passes=1, or missing='skip'")
+        return passes
+
+    def _refined(self, state: StreamState, X: Any, sample_weight: ArrayLike | None, passes: int) -> StreamState:
+        """Read the rows again, and continue from the more accurate model."""
+        weights = weights_of(sample_weight, X.shape[0])
+        cost = decomposition(min(X.shape[0], state.held), state.features)
+        model = interruptibly(state.stream.model, cost)
+        if model.certificate().is_exact or not model.certificate().is_proven:
+            return state  # nothing was dropped, or the rows were read until the components had converged
+        for _ in range(passes - 1):
+            model = refined(model, X, weights, self.missing)
+        stream = Stream.resume(model, state.settings).with_metadata(self._metadata())
+        return StreamState(stream, state.features, state.settings, narrow=state.narrow)
 
     def _at_once(self, X: Any, weights: Any, chosen: dict[str, Any]) -> StreamState:
         """Fit sparse rows that are available as a whole iteratively: one pass would not find the directions."""

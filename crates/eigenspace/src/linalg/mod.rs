@@ -24,7 +24,7 @@ mod tridiagonal;
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
 pub(crate) use eigen::{Eigen, eigh};
 pub(crate) use implicit::{Implicit, Operator};
-pub(crate) use lanes::by_columns;
+pub(crate) use lanes::{Lanes, add, by_columns, by_rows};
 pub(crate) use pairs::{Shifted, pair_products, pair_roundings};
 pub(crate) use products::*;
 pub(crate) use real::Real;

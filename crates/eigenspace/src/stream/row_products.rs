@@ -12,6 +12,8 @@
 //! keeps their digits if all rows are far from zero. Centering the products then costs digits only if r is far from the
 //! mean compared with the spread: [`CenteredProducts::cancellation`] bounds the error.
 
+use std::ops::Range;
+
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concatenate};
 
 use crate::linalg::{self, Real, Shifted, pair_products, pair_roundings};
@@ -56,11 +58,12 @@ impl Reference {
         concatenate![Axis(0), factor, pending]
     }
 
-    /// Writes columns of the rows of the factor, and of the differences of pending rows from r, times a scale.
+    /// Writes some rows and columns of the factor and of the differences of pending rows from r, times a scale.
     pub(crate) fn write_differences<T: Real>(
         &self,
         buffer: &RowBuffer,
-        columns: std::ops::Range<usize>,
+        which: Range<usize>,
+        columns: Range<usize>,
         scale: f64,
         mut to: ArrayViewMut2<'_, T>,
     ) {
@@ -68,8 +71,8 @@ impl Reference {
         let part = |point: &Array1<f64>| point.slice_axis(Axis(0), Slice::from(columns.clone())).to_vec();
         let (high, low) =
             self.0.as_ref().map_or((zeros.to_vec(), zeros.to_vec()), |(high, low)| (part(high), part(low)));
-        let rows = linalg::columns_of(buffer.all(), columns);
-        for (i, (mut to, row)) in to.rows_mut().into_iter().zip(rows.rows()).enumerate() {
+        let rows = linalg::columns_of(linalg::rows_of(buffer.all(), which.clone()), columns);
+        for (i, (mut to, row)) in which.zip(to.rows_mut().into_iter().zip(rows.rows())) {
             let (Some(to), row) = (to.as_slice_mut(), linalg::contiguous(row)) else { continue };
             linalg::vectorized(
                 #[inline(always)]
