@@ -113,7 +113,12 @@ def passes(quick: bool) -> Case:
 
         mode = f"{number} pass{'es' * (number > 1)}"
         return Tool(
-            "eigenspace stream", run, lambda: ours(k, "default"), lambda found: found, mode=mode, truth=truth
+            "eigenspace stream",
+            run,
+            lambda: ours(k, "default"),
+            lambda found: found,
+            mode=mode,
+            truth=truth,
         )
 
     def peer(_: Any) -> np.ndarray:

@@ -57,7 +57,8 @@ impl ReadCache {
 
     /// Runs `work` with the rows in f32, which nothing locks meanwhile, and keeps them.
     pub(crate) fn with_narrow(&self, work: &dyn Fn(&mut NarrowRows)) {
-        let mut narrow = self.narrow.lock().map_or_else(|_| NarrowRows::default(), |mut kept| std::mem::take(&mut *kept));
+        let mut narrow =
+            self.narrow.lock().map_or_else(|_| NarrowRows::default(), |mut kept| std::mem::take(&mut *kept));
         work(&mut narrow);
         if let Ok(mut kept) = self.narrow.lock()
             && kept.len() <= narrow.len()

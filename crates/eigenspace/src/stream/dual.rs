@@ -42,6 +42,8 @@ pub(crate) struct WeightedRows<'a> {
     pub(crate) weights: Option<&'a [f64]>,
     /// What the weights inside the factor are multiplied by.
     pub(crate) fade: f64,
+    /// The sums of the pending rows minus the reference point, if they are known and all weights are 1.
+    pub(crate) sums: Option<Vec<f64>>,
 }
 
 /// The k leading components of the rows of a buffer, as combinations of these rows.
@@ -270,16 +272,19 @@ fn extremes_of<T: Real>(row: &[T]) -> (f64, f64) {
 fn rotated(u: &Array2<f64>, rows: &WeightedRows<'_>, before: &Moments) -> Result<(Array2<f64>, Absorbed), Error> {
     let WeightedRows { buffer, weights, fade, .. } = *rows;
     let (all, kept) = (buffer.all(), buffer.kept());
+    let sums = rows.sums.as_deref();
     let mut f = Array2::zeros((u.nrows(), buffer.features()));
     let turn = |panel: &mut Array2<f64>, (p, out): (usize, ArrayViewMut2<'_, f64>)| -> Result<Absorbed, Error> {
         let columns = p * PANEL..p * PANEL + out.ncols();
         let mut panel = panel.slice_axis_mut(Axis(1), Slice::from(..columns.len()));
-        panel.assign(&linalg::columns_of(all, columns.clone()));
+        let (from_factor, from_rows) = linalg::columns_of(all, columns.clone()).split_at(Axis(0), kept);
         let (mut factor, added) = panel.view_mut().split_at(Axis(0), kept);
+        factor.assign(&from_factor);
         if fade < 1.0 {
             factor *= fade.sqrt();
         }
-        let absorbed = before.of_features(columns).absorb(added, weights)?;
+        let sums = sums.map(|sums| &sums[columns.clone()]);
+        let absorbed = before.of_features(columns).absorb_copy(Some(from_rows), added, weights, sums)?;
         // A constant feature is zero in every direction, without rounding.
         for (j, _) in absorbed.moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
             panel.column_mut(j).fill(0.0);

@@ -51,7 +51,9 @@ impl NarrowRows {
         let (start, end) = (self.used, buffer.len());
         if end > self.rows.nrows() {
             let mut larger = Array2::zeros(((end + end / 4).max(16), buffer.features()));
-            larger.slice_axis_mut(Axis(0), Slice::from(..start)).assign(&self.view());
+            if start > 0 {
+                larger.slice_axis_mut(Axis(0), Slice::from(..start)).assign(&self.view());
+            }
             self.rows = larger;
         }
         let mut new = self.rows.slice_axis_mut(Axis(0), Slice::from(start..end));

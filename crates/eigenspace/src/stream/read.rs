@@ -204,14 +204,19 @@ impl EigenspaceStream {
         };
         let fade = self.options.forgetting.weight(clock - settled);
         let weights = buffer.weights(self.options.forgetting, *clock);
-        let weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade };
+        let plain = weights.is_none() && fade == 1.0;
+        let mut weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade, sums: None };
         let reference = Reference::of(buffer, &factor.moments);
         if let Some(dual) = self.cache.dual.get() {
+            let kept = self.cache.take_products();
+            weighted.sums = kept.sums(buffer.pending()).filter(|_| plain);
+            self.cache.keep_products(kept);
             let products = reference.products(buffer, others);
             return work(dual.as_deref(), &weighted, &reference, products.view());
         }
         let mut kept = self.cache.take_products();
         let products = kept.extend(buffer, &reference, others);
+        weighted.sums = kept.sums(buffer.pending()).filter(|_| plain);
         let ones = vec![1.0; if weights.is_some() { 0 } else { buffer.pending() }];
         let before = factor.moments.weight.times(fade).value();
         let origin = factor.moments.about_origin;

@@ -163,7 +163,11 @@ impl Refinement {
             return;
         }
         self.multiplied += 1;
-        if self.buffer.is_sparse() { self.multiply_sparse() } else { self.multiply_dense() }
+        if self.buffer.is_sparse() {
+            self.multiply_sparse()
+        } else {
+            self.multiply_dense()
+        }
         self.buffer.keep_factor(0);
     }
 
@@ -202,10 +206,8 @@ impl Refinement {
             let basis = self.model.basis();
             let some = |start: usize| linalg::rows_of(basis, start..basis.nrows().min(start + WIDTH));
             let zeros = || vec![[0.0; WIDTH]; basis.ncols()];
-            self.lanes = (0..basis.nrows())
-                .step_by(WIDTH)
-                .map(|start| (linalg::by_columns(some(start)), zeros()))
-                .collect();
+            self.lanes =
+                (0..basis.nrows()).step_by(WIDTH).map(|start| (linalg::by_columns(some(start)), zeros())).collect();
         }
         let slices = self.slices();
         for (directions, images) in &mut self.lanes {
@@ -220,7 +222,8 @@ impl Refinement {
         let weight = moments.weight.value();
         let subtracted = |j: usize| weight * moments.mean[j] * moments.mean[j] <= moments.scatter[j];
         let full: Vec<usize> = (0..moments.features()).filter(|&j| !subtracted(j) && moments.mean[j] != 0.0).collect();
-        let within: Vec<f64> = (0..moments.features()).map(|j| if subtracted(j) { moments.mean[j] } else { 0.0 }).collect();
+        let within: Vec<f64> =
+            (0..moments.features()).map(|j| if subtracted(j) { moments.mean[j] } else { 0.0 }).collect();
         let (starts, columns, stored) = self.buffer.sparse().parts();
         let weights = self.buffer.own_weights().unwrap_or_else(|| vec![1.0; self.buffer.pending()]);
         let across: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
@@ -304,7 +307,8 @@ impl Refinement {
         let centered = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
         let (none, off) = (Array1::zeros(features), known_sums.mean_noise.clone());
         let scatter_noise = known_sums.scatter_noise.sum();
-        let bound = known_sums.shifted(&none, &off, &moments.scatter).rounded(centered, &moments.scatter, moments.total());
+        let bound =
+            known_sums.shifted(&none, &off, &moments.scatter).rounded(centered, &moments.scatter, moments.total());
         let outside = largest(&model.bound.lost) + model.bound.noise;
         let trace = (moments.total() - linalg::squared_lengths(factor.view()).sum()).max(0.0)
             + scatter_noise
