@@ -28,7 +28,8 @@ PAUSE = 0.15
 LONG = 10.0
 """A first run that takes longer than this many seconds counts."""
 LEAST = 5
-"""Every tool runs at least so often."""
+"""Fewest runs of a tool, unless one takes longer than MINUTES seconds."""
+MINUTES = 60.0
 SHORT = 0.05
 """Repeatable work is repeated for this many seconds, as `timeit` does, so that caches and clock
 rates are those of a busy program for every tool."""
@@ -129,7 +130,8 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
         if tool.prepare is nothing and not isinstance(answers[i], Timed):
             tool.repeats = max(1, round(SHORT / seconds))
         share = case.seconds / len(case.tools) / max(seconds, 1e-6)
-        wanted[i] = min(max(int(share), LEAST), runs)
+        least = 1 if seconds > MINUTES else min(LEAST, runs)
+        wanted[i] = min(max(int(share), least), runs)
         times[i] = [seconds] if seconds > LONG else []
         if seconds > LONG:
             wanted[i] -= 1

@@ -23,6 +23,8 @@ from data import ROOT
 from measure import Timed, Tool
 
 SKLEARN = "scikit-learn IncrementalPCA"
+EQUAL_RANK = "equal rank"
+"""Mode of a peer that keeps as many directions as ours by default: 2 k + 32."""
 ONEDAL = "oneDAL IncrementalPCA"
 OURS = "eigenspace IncrementalPCA"
 RUST_PEERS = ROOT / "target" / "rust-peers" / "release" / "rust-peers"
@@ -40,6 +42,11 @@ def sklearn(k: int) -> Any:
     from sklearn.decomposition import IncrementalPCA
 
     return IncrementalPCA(n_components=k)
+
+
+def sklearn_equal(k: int) -> Any:
+    """The peer with as many directions as ours keeps by default; its first k are compared."""
+    return sklearn(2 * k + 32)
 
 
 def onedal(k: int) -> Any:

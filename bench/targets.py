@@ -262,6 +262,37 @@ TARGETS = [
         column="memory_mib",
     ),
     *[
+        Target(f"ORL, 300 rows seen, then {work}", "W1", case, OURS, "default", least=least)
+        for work, case, least in (
+            ("one row and the scores of a row", "scores of a row after each 1 rows", 5),
+            ("one row and the components", "components after each 1 rows", 1.7),
+            ("ten rows and the components", "components after each 10 rows", 2.5),
+        )
+    ],
+    *[
+        Target(f"batch PCA, {case}, k = 50", "W9", case, "eigenspace PCA", "default", peer, least)
+        for case, peer, least in (
+            ("20,000 x 4,096", "scikit-learn PCA(arpack)", 1.5),
+            ("20,000 x 784", "scikit-learn PCA(covariance_eigh)", 1),
+            ("200,000 x 768", "scikit-learn PCA(covariance_eigh)", 1),
+            ("400 x 10,304 (ORL)", "numpy Gram matrix", 1),
+            ("sparse topics", "scikit-learn PCA(arpack)", 1.5),
+            ("sparse documents", "scikit-learn PCA(arpack)", 1.5),
+        )
+    ],
+    *[
+        Target(
+            f"exact {work} of 2 x 200 ORL faces, against our batch PCA of all 400",
+            "W4",
+            work,
+            f"eigenspace {work}",
+            "all directions",
+            "eigenspace EigenspaceModel.fit",
+            1 / 1.2,
+        )
+        for work in ("merge", "split")
+    ],
+    *[
         Target(
             f"ORL in blocks of {rows} rows, sine of the largest angle to batch PCA",
             "W1",

@@ -9,6 +9,9 @@
 * *calls*: after 1,000 generated rows of the same width, 2,000 more in calls of m rows. The
   components are read once at the end, and times are per call. Our stream already has more rows than
   it keeps exactly, as in any long stream.
+
+scikit-learn's IncrementalPCA is measured with k components and, as *equal rank*, with the 2 k + 32
+that ours keeps by default, of which the first k are compared.
 """
 
 from collections.abc import Callable
@@ -19,6 +22,7 @@ import numpy as np
 from accuracy import Truth
 from measure import Case, Tool
 from peers import (
+    EQUAL_RANK,
     OURS,
     SKLEARN,
     batch,
@@ -27,6 +31,7 @@ from peers import (
     numpy_svd,
     ours,
     rust_peers,
+    sklearn_equal,
     streamed,
     streams,
 )
@@ -88,6 +93,7 @@ def reads(rows: int, scores: bool, quick: bool) -> Case:
     tools = [
         tool(OURS, lambda: ours(k, "default"), "default"),
         tool(SKLEARN, lambda: make_sklearn(k)),
+        tool(SKLEARN, lambda: sklearn_equal(k), EQUAL_RANK),
     ]
     what = "scores of a row" if scores else "components"
     return Case(f"{what} after each {rows} rows", SKLEARN, tools, "call", seconds=15)
@@ -152,6 +158,8 @@ def calls(rows: int, quick: bool) -> Case:
         return [everything[primed + i * rows : primed + (i + 1) * rows] for i in range(number)]
 
     prime = np.split(everything[:primed], range(max(rows, k), primed, max(rows, k)))
+    # The first block of scikit-learn needs as many rows as it has components.
+    step = max(rows, 2 * k + 32)
     truth = _truth("factors", everything[: primed + ours * rows], k)
     tools = [
         *streams(k, blocks(ours), prime, with_onedal=False, per=ours, truth=truth)[:2],
@@ -160,6 +168,16 @@ def calls(rows: int, quick: bool) -> Case:
             lambda: make_sklearn(k),
             blocks(theirs),
             prime,
+            judged=blocks(ours),
+            per=theirs,
+            truth=truth,
+        ),
+        streamed(
+            SKLEARN,
+            lambda: sklearn_equal(k),
+            blocks(theirs),
+            np.split(everything[:primed], range(step, primed, step)),
+            mode=EQUAL_RANK,
             judged=blocks(ours),
             per=theirs,
             truth=truth,

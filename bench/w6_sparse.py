@@ -2,6 +2,7 @@
 
 gensim's LsiModel does not center the rows, so in the case where it is the peer, ours are not
 centered either. In the centered case, which is PCA, the peer is scikit-learn's ARPACK solver.
+*Passes* streams the rows in blocks and then reads them again once or more.
 """
 
 from typing import Any
@@ -93,5 +94,44 @@ def centered(quick: bool) -> Case:
     return Case("centered", "scikit-learn PCA(arpack)", tools, "fit", memory=True, seconds=25)
 
 
+def passes(quick: bool) -> Case:
+    """Stream blocks of rows, then read them again: the spectrum falls too slowly for one pass."""
+    from sklearn.decomposition import PCA
+
+    rows, n, features, k = _setting(quick)
+    truth = Truth(f"topics-{n}x{features}-centered", lambda: rows, k)
+    blocks = [rows[start : start + 2000] for start in range(0, n, 2000)]
+
+    def stream(number: int) -> Tool:
+        def run(estimator: Any) -> np.ndarray:
+            for block in blocks:
+                estimator.partial_fit(block)
+            model = estimator.model_
+            for _ in range(number - 1):
+                model = model.refine(rows)
+            return model.basis[:k]
+
+        mode = f"{number} pass{'es' * (number > 1)}"
+        return Tool(
+            "eigenspace stream",
+            run,
+            lambda: ours(k, "default"),
+            lambda found: found,
+            mode=mode,
+            truth=truth,
+        )
+
+    def peer(_: Any) -> np.ndarray:
+        return PCA(k, svd_solver="arpack", random_state=0).fit(rows).components_
+
+    peers = [Tool("scikit-learn PCA(arpack)", peer, components=lambda found: found, truth=truth)]
+    tools = [stream(number) for number in (1, 2, 3, 5)] + peers
+    return Case("stream, more passes", peers[0].name, tools, "fit", seconds=40)
+
+
 def cases(quick: bool) -> dict:
-    return {"about the origin": lambda: uncentered(quick), "centered": lambda: centered(quick)}
+    return {
+        "about the origin": lambda: uncentered(quick),
+        "centered": lambda: centered(quick),
+        "passes": lambda: passes(quick),
+    }

@@ -93,6 +93,8 @@ def cases(quick: bool) -> dict:
             for what in (project, reconstruct):
                 name = f"{what.__name__} {features} {dtype}"
                 chosen[name] = lambda w=what, s=(n, features, k, dtype): w(*s)
-    chosen["project one row"] = lambda: single(*((10_304, 50) if not quick else (1200, 5)))
+    for features in (64, 784, 10_304) if not quick else (1200,):
+        k = 5 if quick else min(50, features // 2)
+        chosen[f"project one row {features}"] = lambda d=features, k=k: single(d, k)
     chosen["square"] = lambda: square(200 if quick else 2000)
     return chosen

@@ -22,6 +22,7 @@ mod metadata;
 mod model;
 mod options;
 mod recognizer;
+mod refinement;
 mod rows;
 mod shared;
 mod stream;
@@ -50,6 +51,8 @@ mod _core {
     use crate::model::Model;
     #[pymodule_export]
     use crate::recognizer::Recognizer;
+    #[pymodule_export]
+    use crate::refinement::Refinement;
     #[pymodule_export]
     use crate::stream::Stream;
     #[pymodule_export]

@@ -163,9 +163,11 @@ impl Stream {
         Ok(self.with(py, cells_to_read, |stream| stream.model())?.into())
     }
 
-    /// Return a model with the components but not all directions, which is cheaper.
-    fn preview(&self, py: Python<'_>) -> PyResult<Model> {
-        Ok(self.with(py, cells_to_read, |stream| stream.preview())?.into_partial_model().into())
+    /// Return a model with the components but not all directions, which is cheaper. `once`: no more rows will come.
+    #[pyo3(signature = (once=false))]
+    fn preview(&self, py: Python<'_>, once: bool) -> PyResult<Model> {
+        let read = |stream: &EigenspaceStream| if once { stream.preview_once() } else { stream.preview() };
+        Ok(self.with(py, cells_to_read, read)?.into_partial_model().into())
     }
 
     /// Return the scores of a few rows if they are known sooner than the components, otherwise None.

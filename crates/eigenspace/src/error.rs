@@ -172,6 +172,20 @@ pub enum Error {
         /// What is wrong with its rows, which are counted from 0 within the partition.
         source: Box<Self>,
     },
+    /// The rows of another pass are not those of the model.
+    #[error("cannot refine the model: {}", other_rows(*expected, *found))]
+    RefineOther {
+        /// Rows of the model.
+        expected: u64,
+        /// Rows of the pass, as far as they were read.
+        found: u64,
+    },
+    /// A model of rows whose missing cells were filled, which another pass would fill with other numbers.
+    #[error("cannot refine the model: {cells} missing cells of its rows were filled with estimates")]
+    RefineImputed {
+        /// Cells that were filled.
+        cells: u64,
+    },
     /// An empty list of models.
     #[error("cannot merge an empty list of models")]
     NoModels,
@@ -374,6 +388,15 @@ fn too_little(needed: f64, weight: f64) -> String {
         format!("it needs more than {needed} rows, and the model has {weight}")
     } else {
         format!("it needs rows with a total weight above {needed}, and the model has {}", short(weight))
+    }
+}
+
+/// How the rows of another pass differ from those of the model.
+fn other_rows(expected: u64, found: u64) -> String {
+    match found.cmp(&expected) {
+        std::cmp::Ordering::Less => format!("it has {}, and this pass only {found}", rows(expected)),
+        std::cmp::Ordering::Greater => format!("it has {}, and this pass more", rows(expected)),
+        std::cmp::Ordering::Equal => "the rows of this pass, or their weights, are not those of the model".into(),
     }
 }
 

@@ -16,6 +16,7 @@
 //! | fit rows in memory | [`EigenspaceModel::fit`] |
 //! | fit a stream of rows | [`FitOptions::stream`] and [`EigenspaceStream::update`] |
 //! | fit rows that are in many places | [`FitOptions::accumulator`], [`Accumulator::merge`] and [`Accumulator::finish`] |
+//! | read the same rows again for more accurate directions | [`refine`](EigenspaceModel::refine), [`Refinement::update`] and [`Refinement::finish`] |
 //! | choose what to keep | [`Components`], [`Truncation`], [`Engine`], [`Forgetting`], [`Missing`] |
 //! | use weights, or other units | [`Block::weighted`], [`standardize`](EigenspaceModel::standardize), [`scale_by`](EigenspaceModel::scale_by) |
 //! | merge, split, remove or replace rows | [`merge`](EigenspaceModel::merge), [`split`](EigenspaceModel::split), [`remove`](EigenspaceModel::remove), [`replace`](EigenspaceModel::replace) |
@@ -79,6 +80,7 @@ pub use stream::forgetting::Forgetting;
 pub use stream::options::FitOptions;
 pub use stream::plan::{Engine, Plan};
 pub use stream::preview::Preview;
+pub use stream::refinement::Refinement;
 
 /// What the command and the Python package of this repository share with the library. It is not part of the public
 /// API, and it changes without notice.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use eigenspace::{Engine, WeightKind};
+use eigenspace::{EigenspaceModel, Engine, WeightKind};
 
-use crate::args::{self, Input, Settings};
+use crate::args::{self, Input, MissingName, Settings};
 use crate::checkpoint::Checkpoint;
 use crate::commands::inspect;
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ use crate::{memory, numbers, output, rows, table, warn};
   eigenspace fit 'shards/*.parquet' --columns vector -k 0.95 -o m.safetensors
   eigenspace fit iris.csv --label species --standardize -o iris.safetensors
   eigenspace fit faces/ -k 50 -o faces.safetensors
+  eigenspace fit big.npy -k 50 --passes 2 -o m.safetensors
   eigenspace fit big.npy -k 50 -o m.safetensors --checkpoint big.ckpt --every 100000")]
 pub(crate) struct Fit {
     /// Rows to fit: .npy, .npz, .csv, .tsv (also .gz), .parquet, .arrow, images, directories, patterns, or -.
@@ -47,6 +48,12 @@ pub(crate) struct Fit {
     /// weights that sum to one).
     #[arg(long, value_name = "KIND", default_value = "frequency")]
     weight_kind: WeightKind,
+
+    /// Number of times to read the rows. Each pass after the first makes the directions more accurate if some were
+    /// dropped, which matters if the variances decrease slowly; the certificate and `inspect` show whether it does.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::positive,
+          conflicts_with_all = ["checkpoint", "forgetting", "half_life"])]
+    passes: NonZeroUsize,
 
     /// Save progress to this file and resume from it after an interruption.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -77,6 +84,7 @@ impl Fit {
         if let Some(checkpoint) = &self.checkpoint {
             self.check_checkpoint(checkpoint)?;
         }
+        self.check_passes()?;
         let mut rows = rows::open(&self.data, &self.input)?;
         let metadata = rows.columns().metadata().with_standardize(self.standardize);
         let plan = options.plan(rows.columns().count)?;
@@ -119,7 +127,7 @@ impl Fit {
         let model = stream.model().map_err(|error| rows::unreadable(error, &self.data, &columns))?;
         // The stream may hold as many numbers as the model, and is not needed to write it.
         drop(stream);
-        let model = Arc::unwrap_or_clone(model);
+        let model = self.refined(Arc::unwrap_or_clone(model))?;
         model.save(&self.output)?;
         if let Some(checkpoint) = checkpoint {
             checkpoint.remove()?;
@@ -127,6 +135,32 @@ impl Fit {
         let opened = Opened::new(&self.output, model)?;
         warn::of_fewer_components(opened.model());
         inspect::print(&opened, self.json, false)
+    }
+
+    /// Rejects input that cannot be read again.
+    fn check_passes(&self) -> anyhow::Result<()> {
+        if self.passes.get() > 1 && self.data.iter().any(|path| rows::is_standard_input(path)) {
+            return Err(Failure::PassesOfInput.into());
+        }
+        if self.passes.get() > 1 && self.settings.missing == MissingName::Impute {
+            return Err(Failure::PassesOfFilled.into());
+        }
+        Ok(())
+    }
+
+    /// Reads the rows again for each further pass.
+    fn refined(&self, mut model: EigenspaceModel) -> anyhow::Result<EigenspaceModel> {
+        for pass in 2..=self.passes.get() {
+            if model.certificate().is_exact() {
+                output::message("nothing was dropped, so the rows are not read again");
+                break;
+            }
+            let mut refinement = model.refine()?.missing(self.settings.missing.into());
+            let rows = rows::open(&self.data, &self.input)?;
+            rows::for_each(&format!("pass {pass}"), rows, 0, |block| Ok(refinement.update(block.as_block())?))?;
+            model = refinement.finish()?;
+        }
+        Ok(model)
     }
 
     /// Rejects a checkpoint that is also read, or that is also the model, before the work starts.

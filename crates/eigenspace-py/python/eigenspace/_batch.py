@@ -192,7 +192,7 @@ class PCA(Estimator):
             interruptibly(partial(stream.update, piece, part, start), decomposition(end - start, features))
         if stream.count == 0:
             raise nothing_to_fit(rows)
-        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32).view(standardize=False)
+        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32).view(False, once=True)
 
     def _view(self) -> View:
         view: View | None = getattr(self, "_fitted", None)

@@ -14,7 +14,7 @@ from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
 from ._lock import lock_of
-from ._model import EigenspaceModel, model_of
+from ._model import EigenspaceModel, model_of, refined
 from ._rows import array_of, is_dask, is_sparse, piece_rows, pieces_of, rows_of, truth_of, weights_of, whole_of
 from ._settings import rank_of, settings
 from ._stream_state import StreamState
@@ -76,6 +76,12 @@ class IncrementalPCA(Estimator):
     device : str
         Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA card), or 'auto' (the first card if
         there is one, and at least 1,024 features). See docs/GPU.md.
+    passes : int
+        Number of times that ``fit`` reads the rows. One pass drops directions on the way. If the
+        variances of the directions decrease slowly, as for word counts, the components are then
+        inaccurate (see ``certificate_``), and every further pass brings them closer to batch PCA. It
+        takes about as long as the first. If nothing was dropped, the rows are read once.
+        ``partial_fit`` sees its rows once; use ``EigenspaceModel.refine`` for another pass.
 
     Attributes
     ----------
@@ -117,6 +123,7 @@ class IncrementalPCA(Estimator):
         engine: str = "auto",
         weight_kind: str = "frequency",
         device: str = "cpu",
+        passes: int = 1,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
@@ -130,6 +137,7 @@ class IncrementalPCA(Estimator):
         self.engine = engine
         self.weight_kind = weight_kind
         self.device = device
+        self.passes = passes
 
     @classmethod
     def from_model(cls, model: EigenspaceModel, **params: Any) -> IncrementalPCA:
@@ -188,10 +196,13 @@ class IncrementalPCA(Estimator):
             if is_on_card(X):
                 self._stream_state = self._absorbed_on_card(None, X, sample_weight, whole=False)
                 return self
+            passes = self._passes()
             X = self._checked(X, reset=True, least=1)
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
                 raise nothing_to_fit(X.shape[0])
+            if passes > 1:
+                self._stream_state = self._refined(self._stream_state, X, sample_weight, passes)
             return self
 
     def partial_fit(
@@ -265,6 +276,29 @@ class IncrementalPCA(Estimator):
             stream = state.stream if state.settings == chosen else state.stream.with_settings(chosen)
         stream.update_from_card(address, n, features, narrow)
         return StreamState(stream, features, chosen, narrow=narrow and (state is None or state.narrow))
+
+    def _passes(self) -> int:
+        """Return the number of passes after checking it."""
+        passes = whole_of(self.passes, "passes")
+        if passes > 1 and self.forgetting not in (None, "never", 1):
+            words = f"cannot read the rows {passes} times with forgetting: their weights depend on the order"
+            raise refusal(words, "set passes=1, or omit forgetting")
+        if passes > 1 and self.missing == "impute":
+            words = f"cannot read the rows {passes} times with missing='impute': each pass would fill other numbers"
+            raise refusal(words, "set passes=1, or missing='skip'")
+        return passes
+
+    def _refined(self, state: StreamState, X: Any, sample_weight: ArrayLike | None, passes: int) -> StreamState:
+        """Read the rows again, and continue from the more accurate model."""
+        weights = weights_of(sample_weight, X.shape[0])
+        cost = decomposition(min(X.shape[0], state.held), state.features)
+        model = interruptibly(state.stream.model, cost)
+        if model.certificate().is_exact or not model.certificate().is_proven:
+            return state  # nothing was dropped, or the rows were read until the components had converged
+        for _ in range(passes - 1):
+            model = refined(model, X, weights, self.missing)
+        stream = Stream.resume(model, state.settings).with_metadata(self._metadata())
+        return StreamState(stream, state.features, state.settings, narrow=state.narrow)
 
     def _at_once(self, X: Any, weights: Any, chosen: dict[str, Any]) -> StreamState:
         """Fit sparse rows that are available as a whole iteratively: one pass would not find the directions."""

@@ -21,13 +21,13 @@ class StreamState:
         self.narrow = narrow
         self._views: dict[bool, View] = {}
 
-    def view(self, standardize: bool) -> View:
-        """Return the view of the model, computed once for each number of rows."""
+    def view(self, standardize: bool, *, once: bool = False) -> View:
+        """Return the view of the model, computed once for each number of rows. ``once``: no more rows will come."""
         count = self.stream.count
         view = self._views.get(standardize)
         if view is None or view.raw.count != count:
             cost = decomposition(min(count, self.held), self.features)
-            view = self._views[standardize] = interruptibly(lambda: self._read(standardize), cost)
+            view = self._views[standardize] = interruptibly(lambda: self._read(standardize, once), cost)
         return view
 
     def scores_of_few(self, X: NDArray[Any]) -> NDArray[Any] | None:
@@ -39,11 +39,11 @@ class StreamState:
         cost = decomposition(min(count, self.held), self.features)
         return interruptibly(lambda: self.stream.project_few(X), cost)
 
-    def _read(self, standardize: bool) -> View:
+    def _read(self, standardize: bool, once: bool) -> View:
         shown = self.settings["components"]
         if standardize:
             return View(self.stream.model(), shown, standardize=True, narrow=self.narrow)
-        return View(self.stream.preview(), shown, standardize=False, narrow=self.narrow, whole=self.stream.model)
+        return View(self.stream.preview(once), shown, standardize=False, narrow=self.narrow, whole=self.stream.model)
 
     @property
     def held(self) -> int:

@@ -26,6 +26,10 @@ impl Error {
             Self::TooLittleWeight { .. } | Self::Divisor { .. } => {
                 "use more rows, forget more slowly, or report fewer components".into()
             }
+            Self::RefineOther { .. } => {
+                "pass the rows that the model was fitted to, with the same weights and without forgetting, in any order".into()
+            }
+            Self::RefineImputed { .. } => "fill the missing cells before fitting, or leave out their rows".into(),
             Self::NeverObserved { .. } => "leave out the column, or add rows that have a value in it before you read the model".into(),
             Self::ScatterTooLarge { .. } => "use the factor engine, or let the library choose".into(),
             Self::InvalidScale { .. } => "use a scale of 1 to leave a column unchanged".into(),

@@ -31,7 +31,7 @@ pub(crate) use device::{Card, Matrix, eigen_on_card};
 pub use device::{Device, RowsOnCard};
 pub(crate) use eigen::{Eigen, eigh};
 pub(crate) use implicit::{Implicit, Operator};
-pub(crate) use lanes::by_columns;
+pub(crate) use lanes::{Lanes, add, by_columns, by_rows};
 pub(crate) use pairs::{Shifted, pair_products, pair_roundings};
 pub(crate) use products::*;
 pub(crate) use real::Real;

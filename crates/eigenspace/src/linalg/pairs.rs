@@ -41,6 +41,12 @@ pub(crate) struct Shifted<'a> {
 }
 
 impl Shifted<'_> {
+    /// Columns of a row, from which the point is not yet subtracted.
+    #[inline(always)]
+    fn part(&self, row: usize, columns: std::ops::Range<usize>) -> &[f64] {
+        self.rows.row(row).to_slice().map_or(&[], |row| &row[columns])
+    }
+
     /// Writes columns of a row minus the point, and zeros after them.
     fn pack(&self, row: usize, columns: std::ops::Range<usize>, to: &mut [f64]) {
         let (to, rest) = to.split_at_mut(columns.len());
@@ -146,14 +152,26 @@ impl Products<'_, '_> {
                     if from >= end {
                         break;
                     }
-                    for (j, to) in few.chunks_exact_mut(STRIDE).enumerate().take(out.nrows()) {
-                        right.pack(at + j, columns.clone(), &mut to[..PAIR_PANEL]);
-                    }
+                    let height = out.nrows();
                     let sums = out.as_slice_mut().expect("whole rows of a new matrix are contiguous");
-                    let others: [&[f64]; RIGHT] = std::array::from_fn(|j| panel(few, j));
                     let mut add = |i: usize, products: [f64; RIGHT]| {
                         sums.chunks_exact_mut(lefts).zip(products).for_each(|(sums, product)| sums[i] += product);
                     };
+                    if lefts <= LEFT && height == RIGHT && columns.len() == PAIR_PANEL {
+                        // Each panel on the right is used so rarely that it is not worth writing it down.
+                        let rows = std::array::from_fn(|j| right.part(at + j, columns.clone()));
+                        let point = right.point.and_then(|(high, low)| {
+                            Some((&high.to_slice()?[columns.clone()], &low.to_slice()?[columns.clone()]))
+                        });
+                        for i in from..end {
+                            add(i, shifted_tile::<S, RIGHT>(simd, panel(packed, i - block), rows, point));
+                        }
+                        continue;
+                    }
+                    for (j, to) in few.chunks_exact_mut(STRIDE).enumerate().take(height) {
+                        right.pack(at + j, columns.clone(), &mut to[..PAIR_PANEL]);
+                    }
+                    let others: [&[f64]; RIGHT] = std::array::from_fn(|j| panel(few, j));
                     let mut i = from;
                     while i + LEFT <= end {
                         let rows = std::array::from_fn(|k| panel(packed, i + k - block));
@@ -197,6 +215,40 @@ fn tile<S: Simd, const LEFT: usize, const RIGHT: usize>(
         for (product, sum) in products.iter_mut().zip(sums) {
             *product = simd.reduce_sum_f64s(*sum);
         }
+    }
+    products
+}
+
+/// The same for one row on the left, and rows on the right from which the point is not yet subtracted.
+#[inline(always)]
+fn shifted_tile<S: Simd, const RIGHT: usize>(
+    simd: S,
+    left: &[f64],
+    right: [&[f64]; RIGHT],
+    point: Option<(&[f64], &[f64])>,
+) -> [f64; RIGHT] {
+    let vectors = PAIR_PANEL / S::F64_LANES;
+    let left = &S::as_simd_f64s(left).0[..vectors];
+    let right = right.map(|row| &S::as_simd_f64s(row).0[..vectors]);
+    let mut sums = [simd.splat_f64s(0.0); RIGHT];
+    if let Some((high, low)) = point {
+        let (high, low) = (&S::as_simd_f64s(high).0[..vectors], &S::as_simd_f64s(low).0[..vectors]);
+        for c in 0..vectors {
+            for (sum, row) in sums.iter_mut().zip(&right) {
+                let other = simd.sub_f64s(simd.sub_f64s(row[c], high[c]), low[c]);
+                *sum = simd.mul_add_e_f64s(left[c], other, *sum);
+            }
+        }
+    } else {
+        for c in 0..vectors {
+            for (sum, row) in sums.iter_mut().zip(&right) {
+                *sum = simd.mul_add_e_f64s(left[c], row[c], *sum);
+            }
+        }
+    }
+    let mut products = [0.0; RIGHT];
+    for (product, sum) in products.iter_mut().zip(&sums) {
+        *product = simd.reduce_sum_f64s(*sum);
     }
     products
 }

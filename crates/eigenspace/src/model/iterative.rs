@@ -17,7 +17,7 @@
 //!
 //! Cost: 4 n D operations for each multiplied vector (4 z for z non-zeros), a few times k of them.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 
 use crate::error::Error;
 use crate::linalg::krylov::{Krylov, Leading, Request};
@@ -215,25 +215,9 @@ impl Task<'_> {
     /// F = Θ^(−1/2) V M.
     fn by_images(self, found: Found, rounding: f64) -> EigenspaceModel {
         let Leading { values, vectors, images, .. } = &found.leading;
-        let first = values.first().copied().unwrap_or(0.0);
-        let keep = values.iter().take_while(|value| **value >= MIN_SHARE * first).count();
-        let (images, vectors) = (linalg::rows_of(images.view(), 0..keep), linalg::rows_of(vectors.view(), 0..keep));
-        let mut factor = images.to_owned();
-        factor.rows_mut().into_iter().zip(values).for_each(|(mut row, value)| row /= value.sqrt());
-        // δ: the rounding of V M. κ: the difference between V M Vᵀ and Θ. a: the residuals beside the values.
-        let delta = 2.0 * rounding * (first * self.absorbed.moments.total() * keep as f64).sqrt();
-        let mut off = linalg::cross(images, vectors);
-        let mut residuals = 0.0;
-        for (i, value) in values.iter().take(keep).enumerate() {
-            off[[i, i]] -= value;
-            let residual: f64 = images.row(i).iter().zip(vectors.row(i)).map(|(z, v)| (z - value * v).powi(2)).sum();
-            residuals += residual / (value * value);
-        }
-        let kappa = off.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let a = 1.0 + residuals.sqrt();
-        let last = values.get(keep.saturating_sub(1)).copied().unwrap_or(1.0);
-        let noise = a * a * (kappa + delta) + 2.0 * a * delta + delta * delta / last;
-        self.model(factor, Rounding::whole(noise), found, rounding, keep)
+        let (factor, rounded) =
+            factor_of_images(values, vectors.view(), images.view(), self.absorbed.moments.total(), rounding);
+        self.model(factor, rounded, found, rounding)
     }
 
     /// F = V A.
@@ -241,33 +225,80 @@ impl Task<'_> {
         let kept = factor.nrows();
         let columns = rounding * (kept as f64).sqrt();
         let rounded = Rounding { columns, rows: kept, ..rotation(0) };
-        self.model(factor, rounded, found, rounding, kept)
+        self.model(factor, rounded, found, rounding)
     }
 
-    fn model(
+    fn model(self, factor: Array2<f64>, rounded: Rounding, found: Found, rounding: f64) -> EigenspaceModel {
+        let Found { leading, lost, doubt } = found;
+        let bound = Bound::exact(self.absorbed.moments.features()).absorbed(self.moments, &self.absorbed);
+        let known = Known { moments: self.absorbed.moments, bound, lost, doubt, components: self.components };
+        known.model(factor, rounded, (&leading.values, leading.vectors.view()), rounding)
+    }
+}
+
+/// F = Θ^(−1/2) V M for approximate eigenpairs Θ and V with the images V M, without values that are too weak for it, and the
+/// rounding of F.
+pub(crate) fn factor_of_images(
+    values: &Array1<f64>,
+    vectors: ArrayView2<'_, f64>,
+    images: ArrayView2<'_, f64>,
+    total: f64,
+    rounding: f64,
+) -> (Array2<f64>, Rounding) {
+    let first = values.first().copied().unwrap_or(0.0);
+    let keep = values.iter().take_while(|value| **value >= MIN_SHARE * first && **value > 0.0).count();
+    let (images, vectors) = (linalg::rows_of(images, 0..keep), linalg::rows_of(vectors, 0..keep));
+    let mut factor = images.to_owned();
+    factor.rows_mut().into_iter().zip(values).for_each(|(mut row, value)| row /= value.sqrt());
+    // δ: the rounding of V M. κ: the difference between V M Vᵀ and Θ. a: the residuals beside the values.
+    let delta = 2.0 * rounding * (first * total * keep as f64).sqrt();
+    let mut off = linalg::cross(images, vectors);
+    let mut residuals = 0.0;
+    for (i, value) in values.iter().take(keep).enumerate() {
+        off[[i, i]] -= value;
+        let residual: f64 = images.row(i).iter().zip(vectors.row(i)).map(|(z, v)| (z - value * v).powi(2)).sum();
+        residuals += residual / (value * value);
+    }
+    let kappa = off.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let a = 1.0 + residuals.sqrt();
+    let last = values.get(keep.saturating_sub(1)).copied().unwrap_or(1.0);
+    (factor, Rounding::whole(a * a * (kappa + delta) + 2.0 * a * delta + delta * delta / last))
+}
+
+/// What is known of rows beside the leading part of their scatter.
+pub(crate) struct Known {
+    pub(crate) moments: Moments,
+    /// The error of the moments, and of the centered rows.
+    pub(crate) bound: Bound,
+    /// A bound on the largest eigenvalue of what the directions leave out, and the probability that it does not hold.
+    pub(crate) lost: f64,
+    pub(crate) doubt: f64,
+    pub(crate) components: Components,
+}
+
+impl Known {
+    /// The model with the factor F, which approximate eigenpairs have given.
+    pub(crate) fn model(
         self,
         factor: Array2<f64>,
         rounded: Rounding,
-        found: Found,
+        (values, vectors): (&Array1<f64>, ArrayView2<'_, f64>),
         rounding: f64,
-        kept: usize,
     ) -> EigenspaceModel {
-        let Found { leading, lost, doubt } = found;
-        let first = leading.values.first().copied().unwrap_or(0.0);
-        let moments = self.absorbed.moments.clone();
+        let Self { moments, bound, lost, doubt, components } = self;
+        let first = values.first().copied().unwrap_or(0.0);
         // What is left out was computed with rounded products, and with directions that are orthonormal up to rounding.
-        let skew = linalg::orthogonality_loss(leading.vectors.view()) * leading.vectors.nrows() as f64;
+        let skew = linalg::orthogonality_loss(vectors) * vectors.nrows() as f64;
         let whole = 2.0 * rounding * (first * moments.total()).sqrt() + 4.0 * skew * first;
         // Values that were too weak for F are left out too.
-        let lost = leading.values.get(kept).map_or(lost, |value| lost + value.max(0.0));
-        let bound = Bound::exact(moments.features())
-            .absorbed(self.moments, &self.absorbed)
+        let lost = values.get(factor.nrows()).map_or(lost, |value| lost + value.max(0.0));
+        let bound = bound
             .rounded(rounded, &moments.scatter, first)
             .rounded(Rounding::whole(whole), &moments.scatter, first)
             .losing(lost)
             .doubting(doubt);
         let reduced = reduce(factor, Route::Products, Truncation::None, &moments);
-        EigenspaceModel::from_reduced(moments, reduced, bound, self.components)
+        EigenspaceModel::from_reduced(moments, reduced, bound, components)
     }
 }
 

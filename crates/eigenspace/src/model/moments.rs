@@ -32,11 +32,11 @@
 use std::str::FromStr;
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, ArrayView1, ArrayViewMut2, Axis, Slice, concatenate};
+use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concatenate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::contiguous;
+use crate::linalg::{columns_of, contiguous, vectorized};
 use crate::model::two_words::TwoWords;
 use crate::model::weight::Weight;
 
@@ -192,7 +192,18 @@ impl Moments {
     }
 
     /// Centers a block at t and multiplies each row by the root of its weight, in place.
-    pub(crate) fn absorb(&self, mut rows: ArrayViewMut2<'_, f64>, weights: Option<&[f64]>) -> Result<Absorbed, Error> {
+    pub(crate) fn absorb(&self, rows: ArrayViewMut2<'_, f64>, weights: Option<&[f64]>) -> Result<Absorbed, Error> {
+        self.absorb_copy(None, rows, weights, None)
+    }
+
+    /// The same for a copy of other rows, which is written. `sums`: what [`DifferenceSums`] says of these rows.
+    pub(crate) fn absorb_copy(
+        &self,
+        source: Option<ArrayView2<'_, f64>>,
+        mut rows: ArrayViewMut2<'_, f64>,
+        weights: Option<&[f64]>,
+        sums: Option<&[f64]>,
+    ) -> Result<Absorbed, Error> {
         let Some((heaviest, most)) = heaviest(rows.nrows(), weights) else {
             let nothing = Array1::zeros(self.features());
             return Ok(Absorbed { moments: self.clone(), step: nothing.clone(), c: nothing, roundings: 0.0 });
@@ -207,7 +218,9 @@ impl Moments {
         // Differences from a point near the rows are summed, so a mean far from zero costs no digits. The point is the
         // mean so far, or the row with the largest weight if that is larger.
         let at_a_row = most > before && !self.about_origin;
-        let near = if at_a_row { rows.row(heaviest).to_owned() } else { self.mean.clone() };
+        let original =
+            |rows: ArrayView1<'_, f64>| source.map_or_else(|| rows.to_owned(), |all| all.row(heaviest).to_owned());
+        let near = if at_a_row { original(rows.row(heaviest)) } else { self.mean.clone() };
         let mut mean = self.mean.clone();
         let mut mean_low = self.mean_low.clone();
         let mut between = Array1::zeros(self.features());
@@ -221,12 +234,18 @@ impl Moments {
             .zip(step.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(between.axis_chunks_iter_mut(Axis(0), PANEL))
             .zip(near.axis_chunks_iter(Axis(0), PANEL))
-            .for_each(|((((((mut rows, mut mean), mut low), mut scatter), mut step), mut between), near)| {
+            .enumerate()
+            .for_each(|(p, ((((((mut rows, mut mean), mut low), mut scatter), mut step), mut between), near))| {
+                let columns = p * PANEL..p * PANEL + mean.len();
+                let source = source.map(|source| columns_of(source, columns.clone()));
                 let mean_before = TwoWords { high: mean.to_vec(), low: low.to_vec() };
                 let near_low = if at_a_row { vec![0.0; near.len()] } else { low.to_vec() };
                 let near = TwoWords { high: near.to_vec(), low: near_low };
-                if !self.about_origin {
+                if let (Some(sums), false) = (sums, self.about_origin) {
+                    step.assign(&(&ArrayView1::from(&sums[columns]) / added));
+                } else if !self.about_origin {
                     let mut sum = vec![0.0; mean.len()];
+                    let rows = source.unwrap_or(rows.view());
                     for (piece, some) in rows.axis_chunks_iter(Axis(0), SUMMED_ROWS).enumerate() {
                         let mut part = vec![0.0; mean.len()];
                         for (i, row) in some.rows().into_iter().enumerate() {
@@ -249,6 +268,12 @@ impl Moments {
                     let mut part = vec![0.0; mean.len()];
                     for (i, mut row) in some.rows_mut().into_iter().enumerate() {
                         let root = weight_of(piece * SUMMED_ROWS + i).sqrt();
+                        if let Some(source) = source {
+                            let from = contiguous(source.index_axis_move(Axis(0), piece * SUMMED_ROWS + i));
+                            let to = row.as_slice_mut().expect("rows of a copy are contiguous");
+                            center.subtract_from(&from, to, root, &mut part);
+                            continue;
+                        }
                         match row.as_slice_mut() {
                             Some(row) => center.subtract(row, root, &mut part),
                             None => {
@@ -356,6 +381,43 @@ impl Moments {
     /// Moments of no rows and no features that share what is not counted.
     fn clone_flags(&self) -> Self {
         Self { imputed: self.imputed, about_origin: self.about_origin, weights: self.weights, ..Self::empty(0) }
+    }
+}
+
+/// The sums of the differences of rows from a point, to which rows are added one at a time: the same numbers, to the last
+/// bit, as [`Moments::absorb`] computes of the same rows without weights.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DifferenceSums {
+    total: Vec<f64>,
+    part: Vec<f64>,
+    pub(crate) count: usize,
+}
+
+impl DifferenceSums {
+    /// Adds a row minus the point (high + low).
+    pub(crate) fn add(&mut self, row: &[f64], high: &[f64], low: &[f64]) {
+        if self.count == 0 {
+            (self.total, self.part) = (vec![0.0; row.len()], vec![0.0; row.len()]);
+        }
+        let part = &mut self.part;
+        vectorized(
+            #[inline(always)]
+            || {
+                for (((sum, x), high), low) in part.iter_mut().zip(row).zip(high).zip(low) {
+                    *sum += (x - high) - low;
+                }
+            },
+        );
+        self.count += 1;
+        if self.count.is_multiple_of(SUMMED_ROWS) {
+            self.total = self.sums();
+            self.part.fill(0.0);
+        }
+    }
+
+    /// The sums over all rows so far.
+    pub(crate) fn sums(&self) -> Vec<f64> {
+        self.total.iter().zip(&self.part).map(|(total, part)| total + part).collect()
     }
 }
 

@@ -37,6 +37,21 @@ impl TwoWords {
         );
     }
 
+    /// `to = root (from − self)`, adding the squares.
+    pub(crate) fn subtract_from(&self, from: &[f64], to: &mut [f64], root: f64, squares: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                let point = self.high.iter().zip(&self.low);
+                for (((to, x), (high, low)), square) in to.iter_mut().zip(from).zip(point).zip(squares) {
+                    let difference = root * ((*x - high) - low);
+                    *square += difference * difference;
+                    *to = difference;
+                }
+            },
+        );
+    }
+
     /// These numbers minus others.
     pub(crate) fn less(&self, other: &Self) -> Array1<f64> {
         let high = self.high.iter().zip(&other.high).map(|(a, b)| a - b);

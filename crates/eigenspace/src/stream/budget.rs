@@ -5,7 +5,7 @@
 //! | buffering rows | the buffer at its new size |
 //! | adding to the scatter | 3 D² and the block twice |
 //! | compressing a factor of q rows | 3 (q + 8) D + 5 min(q, D)² |
-//! | reading | twice the buffer, and 8 D² with the scatter engine, or 4 q² for the products of q rows |
+//! | reading | twice the buffer and once in f32, and 8 D² with the scatter engine, or 4 q² for the products of q rows |
 
 use std::sync::Arc;
 
@@ -92,7 +92,8 @@ impl EigenspaceStream {
         };
         // Half of a square of these is kept for the next read.
         let products = rows.min(features).saturating_mul(rows.min(features)).saturating_mul(4);
-        let matrices = (2 * rows + 16).saturating_add(scatter).saturating_mul(features);
+        // Twice the rows, and once more in half the precision.
+        let matrices = (2 * rows + rows / 2 + 16).saturating_add(scatter).saturating_mul(features);
         matrices.saturating_add(products).saturating_add(SCRATCH_CELLS)
     }
 }

@@ -4,13 +4,14 @@
 //! | kept | until |
 //! |---|---|
 //! | the model, the preview, the dual | a row is added or a setting changes |
-//! | the products of rows | the buffer is compressed |
+//! | the products of rows, the rows in f32 | the buffer is compressed |
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::stream::dual::Dual;
+use crate::stream::narrow_rows::NarrowRows;
 use crate::stream::preview::Preview;
 use crate::stream::row_products::RowProducts;
 
@@ -24,13 +25,14 @@ pub(crate) struct ReadCache {
     /// Number of rows projected through the dual.
     projected: AtomicUsize,
     products: Mutex<RowProducts>,
+    narrow: Mutex<NarrowRows>,
 }
 
 impl ReadCache {
     /// Forgets everything that new rows or settings change.
     pub(crate) fn outdate(&mut self) {
-        let products = std::mem::take(&mut self.products);
-        *self = Self { products, ..Self::default() };
+        let (products, narrow) = (std::mem::take(&mut self.products), std::mem::take(&mut self.narrow));
+        *self = Self { products, narrow, ..Self::default() };
     }
 
     /// Forgets everything.
@@ -53,6 +55,18 @@ impl ReadCache {
         }
     }
 
+    /// Runs `work` with the rows in f32, which nothing locks meanwhile, and keeps them.
+    pub(crate) fn with_narrow(&self, work: &dyn Fn(&mut NarrowRows)) {
+        let mut narrow =
+            self.narrow.lock().map_or_else(|_| NarrowRows::default(), |mut kept| std::mem::take(&mut *kept));
+        work(&mut narrow);
+        if let Ok(mut kept) = self.narrow.lock()
+            && kept.len() <= narrow.len()
+        {
+            *kept = narrow;
+        }
+    }
+
     /// Counts rows that are projected, and returns how many that makes.
     pub(crate) fn count_projected(&self, rows: usize) -> usize {
         self.projected.fetch_add(rows, Ordering::Relaxed).saturating_add(rows)
@@ -61,6 +75,7 @@ impl ReadCache {
 
 impl Clone for ReadCache {
     fn clone(&self) -> Self {
+        // A copy converts its rows again when it needs them: they are half as large as the buffer.
         let products = self.products.lock().map_or_else(|_| RowProducts::default(), |products| products.clone());
         Self {
             model: self.model.clone(),
@@ -68,6 +83,7 @@ impl Clone for ReadCache {
             dual: self.dual.clone(),
             projected: AtomicUsize::new(self.projected.load(Ordering::Relaxed)),
             products: Mutex::new(products),
+            narrow: Mutex::default(),
         }
     }
 }

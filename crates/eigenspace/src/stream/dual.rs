@@ -10,6 +10,7 @@
 //! The sign of a component is that of its largest entry. So scores need the sizes of the entries of every component,
 //! although not their digits: they are computed in f32, and in f64 where f32 cannot tell the largest.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use ndarray::parallel::prelude::*;
@@ -24,6 +25,7 @@ use crate::model::moments::{Absorbed, Moments};
 use crate::model::truncation::{Components, Truncation};
 use crate::stream::buffer::RowBuffer;
 use crate::stream::factor::Factor;
+use crate::stream::narrow_rows::NarrowRows;
 use crate::stream::preview::{Preview, Unformed};
 use crate::stream::row_products::{CenteredProducts, Reference};
 
@@ -40,6 +42,8 @@ pub(crate) struct WeightedRows<'a> {
     pub(crate) weights: Option<&'a [f64]>,
     /// What the weights inside the factor are multiplied by.
     pub(crate) fade: f64,
+    /// The sums of the pending rows minus the reference point, if they are known and all weights are 1.
+    pub(crate) sums: Option<Vec<f64>>,
 }
 
 /// The k leading components of the rows of a buffer, as combinations of these rows.
@@ -107,21 +111,21 @@ impl Dual {
     }
 
     /// The scores of rows, from their products with the rows of the buffer; `None` if the sign of a component is not
-    /// certain.
+    /// certain. `narrow` keeps what the next read can use.
     pub(crate) fn scores(
         &self,
         rows: &WeightedRows<'_>,
         reference: &Reference,
         products: ArrayView2<'_, f64>,
+        narrow: impl FnOnce(&dyn Fn(&mut NarrowRows)),
     ) -> Option<Array2<f64>> {
-        let signs = match self.signs.get() {
-            Some(signs) => signs,
-            None => {
-                let signs = self.signs(rows.buffer, reference);
-                self.signs.get_or_init(|| signs)
-            }
-        };
-        let signs = signs.as_ref()?;
+        if self.signs.get().is_none() {
+            narrow(&|narrow: &mut NarrowRows| {
+                narrow.extend(rows.buffer, reference, self.longest);
+                self.signs.get_or_init(|| self.signs(rows.buffer, reference, narrow));
+            });
+        }
+        let signs = self.signs.get()?.as_ref()?;
         let mut scores = Array2::zeros((products.ncols(), self.shown()));
         linalg::multiply(scores.view_mut(), products.reversed_axes(), self.combinations.t());
         scores -= &self.origin;
@@ -154,50 +158,48 @@ impl Dual {
     }
 
     /// The sign of each component.
-    fn signs(&self, buffer: &RowBuffer, reference: &Reference) -> Option<Array1<f64>> {
+    fn signs(&self, buffer: &RowBuffer, reference: &Reference, narrow: &NarrowRows) -> Option<Array1<f64>> {
         let all: Vec<usize> = (0..self.shown()).collect();
-        let mut signs = self.signs_in::<f32>(&all, buffer, reference);
+        let (combinations, lengths) = self.scaled_combinations::<f32>(&all);
+        let extremes = extremes_by_panels(buffer.features(), |columns| {
+            let panel = linalg::columns_of(narrow.view(), columns);
+            let mut entries = Array2::zeros((combinations.nrows(), panel.ncols()));
+            linalg::multiply(entries.view_mut(), combinations.view(), panel);
+            Extremes { column: narrow.largest_column(), ..Extremes::of(entries.view()) }
+        });
+        let mut signs = extremes.signs(&lengths, buffer.len(), f64::from(f32::EPSILON));
         let unclear: Vec<usize> = all.into_iter().filter(|k| signs[*k] == 0.0).collect();
         if !unclear.is_empty() {
-            let again = self.signs_in::<f64>(&unclear, buffer, reference);
+            let again = self.precise_signs(&unclear, buffer, reference);
             unclear.iter().zip(again).for_each(|(k, sign)| signs[*k] = sign);
         }
         signs.iter().all(|sign| *sign != 0.0).then(|| Array1::from(signs))
     }
 
-    /// The signs of some components, computed in one precision; 0 if it cannot tell which entry is the largest.
-    fn signs_in<T: Real>(&self, which: &[usize], buffer: &RowBuffer, reference: &Reference) -> Vec<f64> {
+    /// The signs of some components from entries in f64.
+    fn precise_signs(&self, which: &[usize], buffer: &RowBuffer, reference: &Reference) -> Vec<f64> {
         let scale = (-0.5 * self.longest.log2()).round().exp2();
+        let (combinations, lengths) = self.scaled_combinations::<f64>(which);
+        let extremes = extremes_by_panels(buffer.features(), |columns| {
+            let mut panel = Array2::zeros((buffer.len(), columns.len()));
+            reference.write_differences(buffer, 0..buffer.len(), columns, scale, panel.view_mut());
+            let mut entries = Array2::zeros((which.len(), panel.ncols()));
+            linalg::multiply(entries.view_mut(), combinations.view(), panel.view());
+            let squares = panel.columns().into_iter().map(|column| column.iter().map(|x| x * x).sum());
+            Extremes { column: squares.fold(0.0, f64::max), ..Extremes::of(entries.view()) }
+        });
+        extremes.signs(&lengths, buffer.len(), f64::EPSILON)
+    }
+
+    /// Combinations whose largest number is 1, in one precision, and their lengths.
+    fn scaled_combinations<T: Real>(&self, which: &[usize]) -> (Array2<T>, Vec<f64>) {
         let mut combinations = self.combinations.select(Axis(0), which);
         for mut row in combinations.rows_mut() {
             let largest = row.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
             row /= largest;
         }
-        let lengths: Vec<f64> = combinations.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
-        let combinations = combinations.mapv(T::narrow);
-        let features = buffer.features();
-        let extremes = (0..features.div_ceil(PANEL))
-            .into_par_iter()
-            .map_init(
-                || (Array2::<T>::zeros((buffer.len(), PANEL)), Array2::<T>::zeros((which.len(), PANEL))),
-                |(panel, entries), p| {
-                    let columns = p * PANEL..features.min((p + 1) * PANEL);
-                    let mut panel = panel.slice_axis_mut(Axis(1), Slice::from(..columns.len()));
-                    let mut entries = entries.slice_axis_mut(Axis(1), Slice::from(..columns.len()));
-                    reference.write_differences(buffer, columns, scale, panel.view_mut());
-                    linalg::multiply(entries.view_mut(), combinations.view(), panel.view());
-                    Extremes::of(panel.view(), entries.view())
-                },
-            )
-            .reduce(|| Extremes::none(which.len()), Extremes::together);
-        let unit = if size_of::<T>() == size_of::<f32>() { f64::from(f32::EPSILON) } else { f64::EPSILON };
-        let rounding = (buffer.len() as f64 + 8.0) * unit * extremes.column.sqrt();
-        let sign = |((low, high), length): ((&f64, &f64), &f64)| {
-            let unclear = 2.0 * rounding * length + TIE_TOLERANCE * high.max(-low);
-            // NaN is unclear too.
-            if (high + low).abs() > unclear { (high + low).signum() } else { 0.0 }
-        };
-        extremes.low.iter().zip(&extremes.high).zip(&lengths).map(sign).collect()
+        let lengths = combinations.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
+        (combinations.mapv(T::narrow), lengths)
     }
 }
 
@@ -214,29 +216,37 @@ struct Extremes {
     column: f64,
 }
 
-impl Extremes {
-    fn none(components: usize) -> Self {
-        Self { low: vec![0.0; components], high: vec![0.0; components], column: 0.0 }
-    }
+/// The extremes of all columns, from those of panels.
+fn extremes_by_panels(features: usize, of_panel: impl Fn(Range<usize>) -> Extremes + Sync) -> Extremes {
+    let panel = |p: usize| of_panel(p * PANEL..features.min((p + 1) * PANEL));
+    let all = (0..features.div_ceil(PANEL)).into_par_iter().map(panel).reduce_with(Extremes::together);
+    all.unwrap_or_else(|| Extremes { low: Vec::new(), high: Vec::new(), column: 0.0 })
+}
 
-    fn of<T: Real>(panel: ArrayView2<'_, T>, entries: ArrayView2<'_, T>) -> Self {
-        let mut squares = vec![T::zero(); panel.ncols()];
-        for row in panel.rows() {
-            let row = linalg::contiguous(row);
-            linalg::vectorized(
-                #[inline(always)]
-                || squares.iter_mut().zip(&*row).for_each(|(sum, x)| *sum = *sum + *x * *x),
-            );
-        }
-        let column = squares.iter().fold(0.0, |largest: f64, x| largest.max(x.widen()));
+impl Extremes {
+    /// Of entries, one component per row.
+    fn of<T: Real>(entries: ArrayView2<'_, T>) -> Self {
         let (low, high) = entries.rows().into_iter().map(|row| extremes_of(&linalg::contiguous(row))).unzip();
-        Self { low, high, column }
+        Self { low, high, column: 0.0 }
     }
 
     fn together(mut self, other: Self) -> Self {
         self.low.iter_mut().zip(other.low).for_each(|(a, b)| *a = a.min(b));
         self.high.iter_mut().zip(other.high).for_each(|(a, b)| *a = a.max(b));
         Self { column: self.column.max(other.column), ..self }
+    }
+
+    /// The sign of the largest entry of each component, a combination of so many rows with this length; 0 if the rounding of
+    /// the entries leaves it open.
+    fn signs(&self, lengths: &[f64], rows: usize, epsilon: f64) -> Vec<f64> {
+        // Twice, because the sums of squares are rounded too.
+        let rounding = 2.0 * (rows as f64 + 8.0) * epsilon * self.column.sqrt();
+        let sign = |((low, high), length): ((&f64, &f64), &f64)| {
+            let unclear = 2.0 * rounding * length + TIE_TOLERANCE * high.max(-low);
+            // NaN is unclear too.
+            if (high + low).abs() > unclear { (high + low).signum() } else { 0.0 }
+        };
+        self.low.iter().zip(&self.high).zip(lengths).map(sign).collect()
     }
 }
 
@@ -262,16 +272,19 @@ fn extremes_of<T: Real>(row: &[T]) -> (f64, f64) {
 fn rotated(u: &Array2<f64>, rows: &WeightedRows<'_>, before: &Moments) -> Result<(Array2<f64>, Absorbed), Error> {
     let WeightedRows { buffer, weights, fade, .. } = *rows;
     let (all, kept) = (buffer.all(), buffer.kept());
+    let sums = rows.sums.as_deref();
     let mut f = Array2::zeros((u.nrows(), buffer.features()));
     let turn = |panel: &mut Array2<f64>, (p, out): (usize, ArrayViewMut2<'_, f64>)| -> Result<Absorbed, Error> {
         let columns = p * PANEL..p * PANEL + out.ncols();
         let mut panel = panel.slice_axis_mut(Axis(1), Slice::from(..columns.len()));
-        panel.assign(&linalg::columns_of(all, columns.clone()));
+        let (from_factor, from_rows) = linalg::columns_of(all, columns.clone()).split_at(Axis(0), kept);
         let (mut factor, added) = panel.view_mut().split_at(Axis(0), kept);
+        factor.assign(&from_factor);
         if fade < 1.0 {
             factor *= fade.sqrt();
         }
-        let absorbed = before.of_features(columns).absorb(added, weights)?;
+        let sums = sums.map(|sums| &sums[columns.clone()]);
+        let absorbed = before.of_features(columns).absorb_copy(Some(from_rows), added, weights, sums)?;
         // A constant feature is zero in every direction, without rounding.
         for (j, _) in absorbed.moments.scatter.iter().enumerate().filter(|(_, q)| **q == 0.0) {
             panel.column_mut(j).fill(0.0);

@@ -28,6 +28,7 @@ use crate::rows::block::Block;
 use crate::rows::missing::Missing;
 use crate::stream::dual::{Dual, WeightedRows};
 use crate::stream::eigenspace_stream::EigenspaceStream;
+use crate::stream::narrow_rows::NarrowRows;
 use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
 use crate::stream::preview::Preview;
@@ -83,6 +84,20 @@ impl EigenspaceStream {
         Ok(self.cache.preview.get_or_init(|| preview).clone())
     }
 
+    /// The same, up to rounding, for rows that are read once: products of matrices are faster than products of rows, which
+    /// could be kept for the next read.
+    #[doc(hidden)]
+    pub fn preview_once(&self) -> Result<Preview, Error> {
+        if self.cache.model.get().is_some() || self.cache.preview.get().is_some() {
+            return self.preview();
+        }
+        let preview = linalg::inside(|| match self.leading_part() {
+            Some(part) => self.read_leading(part),
+            None => self.model().map(Preview::new),
+        })?;
+        Ok(self.cache.preview.get_or_init(|| preview).clone())
+    }
+
     /// The scores of rows along the reported components of all rows so far: those of
     /// [`preview`](Self::preview), up to rounding. The first few rows that are projected after an update do not need the
     /// components, which takes much less time than computing them.
@@ -123,7 +138,8 @@ impl EigenspaceStream {
         let rows = block.all_widened();
         let scores = linalg::inside(|| {
             self.with_dual(rows.view(), |dual, weighted, reference, products| {
-                Ok(dual.and_then(|dual| dual.scores(weighted, reference, products)))
+                let narrow = |work: &dyn Fn(&mut NarrowRows)| self.cache.with_narrow(work);
+                Ok(dual.and_then(|dual| dual.scores(weighted, reference, products, narrow)))
             })
         })?;
         scores.map(|scores| fitting(scores.mapv(R::Score::narrow))).transpose()
@@ -149,7 +165,7 @@ impl EigenspaceStream {
     }
 
     fn partial_read(&self) -> Result<Preview, Error> {
-        let Some((shown, limit)) = self.leading_part() else { return self.model().map(Preview::new) };
+        let Some(part) = self.leading_part() else { return self.model().map(Preview::new) };
         if self.has_dual()
             && let EngineState::Factor(_) = self.state.engine
         {
@@ -163,6 +179,11 @@ impl EigenspaceStream {
                 None => self.model().map(Preview::new),
             };
         }
+        self.read_leading(part)
+    }
+
+    /// The reported components by products of matrices; all directions if they do not determine the components.
+    fn read_leading(&self, (shown, limit): (usize, usize)) -> Result<Preview, Error> {
         let model = self.read(Truncation::Rank(limit))?;
         let size =
             if let EngineState::Scatter(_) = self.state.engine { self.features() } else { self.state.buffer.len() };
@@ -184,14 +205,19 @@ impl EigenspaceStream {
         };
         let fade = self.options.forgetting.weight(clock - settled);
         let weights = buffer.weights(self.options.forgetting, *clock);
-        let weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade };
+        let plain = weights.is_none() && fade == 1.0;
+        let mut weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade, sums: None };
         let reference = Reference::of(buffer, &factor.moments);
         if let Some(dual) = self.cache.dual.get() {
+            let kept = self.cache.take_products();
+            weighted.sums = kept.sums(buffer.pending()).filter(|_| plain);
+            self.cache.keep_products(kept);
             let products = reference.products(buffer, others);
             return work(dual.as_deref(), &weighted, &reference, products.view());
         }
         let mut kept = self.cache.take_products();
         let products = kept.extend(buffer, &reference, others);
+        weighted.sums = kept.sums(buffer.pending()).filter(|_| plain);
         let ones = vec![1.0; if weights.is_some() { 0 } else { buffer.pending() }];
         let before = factor.moments.weight.times(fade).value();
         let origin = factor.moments.about_origin;

@@ -12,11 +12,13 @@
 //! keeps their digits if all rows are far from zero. Centering the products then costs digits only if r is far from the
 //! mean compared with the spread: [`CenteredProducts::cancellation`] bounds the error.
 
+use std::ops::Range;
+
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concatenate};
 
 use crate::linalg::{self, Real, Shifted, pair_products, pair_roundings};
 use crate::model::bound::UNIT;
-use crate::model::moments::Moments;
+use crate::model::moments::{DifferenceSums, Moments};
 use crate::stream::buffer::RowBuffer;
 
 /// Up to this number of new rows, their products are computed together with those of rows to project.
@@ -29,6 +31,8 @@ pub(crate) struct RowProducts {
     lengths: Array1<f64>,
     /// For each pending row: H, then G up to the row itself.
     rows: Vec<Vec<f64>>,
+    /// Of the pending rows minus r.
+    sums: DifferenceSums,
 }
 
 /// r: the point that is subtracted from rows before they are multiplied, in two words; nothing for rows that are not
@@ -56,11 +60,12 @@ impl Reference {
         concatenate![Axis(0), factor, pending]
     }
 
-    /// Writes columns of the rows of the factor, and of the differences of pending rows from r, times a scale.
+    /// Writes some rows and columns of the factor and of the differences of pending rows from r, times a scale.
     pub(crate) fn write_differences<T: Real>(
         &self,
         buffer: &RowBuffer,
-        columns: std::ops::Range<usize>,
+        which: Range<usize>,
+        columns: Range<usize>,
         scale: f64,
         mut to: ArrayViewMut2<'_, T>,
     ) {
@@ -68,8 +73,8 @@ impl Reference {
         let part = |point: &Array1<f64>| point.slice_axis(Axis(0), Slice::from(columns.clone())).to_vec();
         let (high, low) =
             self.0.as_ref().map_or((zeros.to_vec(), zeros.to_vec()), |(high, low)| (part(high), part(low)));
-        let rows = linalg::columns_of(buffer.all(), columns);
-        for (i, (mut to, row)) in to.rows_mut().into_iter().zip(rows.rows()).enumerate() {
+        let rows = linalg::columns_of(linalg::rows_of(buffer.all(), which.clone()), columns);
+        for (i, (mut to, row)) in which.zip(to.rows_mut().into_iter().zip(rows.rows())) {
             let (Some(to), row) = (to.as_slice_mut(), linalg::contiguous(row)) else { continue };
             linalg::vectorized(
                 #[inline(always)]
@@ -111,6 +116,10 @@ impl RowProducts {
             self.lengths = linalg::squared_lengths(buffer.factor());
         }
         let new = linalg::rows_of(buffer.raw(), before..pending);
+        if let Some((high, low)) = &reference.0 {
+            let (high, low) = (linalg::contiguous(high.view()), linalg::contiguous(low.view()));
+            new.rows().into_iter().for_each(|row| self.sums.add(&linalg::contiguous(row), &high, &low));
+        }
         let mut limits: Vec<usize> = (before..pending).map(|i| i + 1).collect();
         if others.nrows() == 0 || new.nrows() > FEW_ROWS {
             let (factor, raw) = reference.both(buffer, new, &limits);
@@ -123,6 +132,11 @@ impl RowProducts {
         self.push(linalg::columns_of(factor.view(), 0..added), linalg::columns_of(raw.view(), 0..added));
         let rest = |all: Array2<f64>| linalg::columns_of(all.view(), added..all.ncols()).to_owned();
         concatenate![Axis(0), rest(factor), rest(raw)]
+    }
+
+    /// The sum of the pending rows minus r, if it is known for this number of rows.
+    pub(crate) fn sums(&self, pending: usize) -> Option<Vec<f64>> {
+        (self.sums.count == pending && pending > 0).then(|| self.sums.sums())
     }
 
     fn push(&mut self, factor: ArrayView2<'_, f64>, raw: ArrayView2<'_, f64>) {

@@ -27,6 +27,7 @@ mod missing;
 mod monitor;
 mod orl;
 mod reads;
+mod refinement;
 mod scaled;
 mod settings;
 mod sparse;

@@ -88,6 +88,33 @@ fn reads_after_every_row_equal_batch_pca() {
 }
 
 #[test]
+fn a_single_read_equals_batch_pca() {
+    for (n, offset) in [(70, 0.0), (70, 1e8), (30, -5.0)] {
+        let rows = rows(11, n, offset);
+        let mut stream = options().stream(FEATURES).unwrap();
+        stream.update(&rows).unwrap();
+        check(&stream.preview_once().unwrap(), &oracle(rows.view()), n, offset);
+    }
+}
+
+#[test]
+fn scores_after_earlier_reads_have_the_bytes_of_a_first_read() {
+    let rows = rows(12, 90, 3.0);
+    let mut read_often = options().stream(FEATURES).unwrap();
+    for n in 30..=90 {
+        let start = if n == 30 { 0 } else { n - 1 };
+        read_often.update(rows.slice_axis(Axis(0), (start..n).into())).unwrap();
+        let mut read_once = options().stream(FEATURES).unwrap();
+        read_once.update(first(&rows, n)).unwrap();
+        let probe = rows.slice_axis(Axis(0), (..1).into());
+        assert_eq!(read_often.project_few(probe).unwrap(), read_once.project_few(probe).unwrap(), "{n} rows");
+        if n % 10 == 0 {
+            assert_eq!(read_often.preview().unwrap(), read_once.preview().unwrap(), "{n} rows");
+        }
+    }
+}
+
+#[test]
 fn an_outlier_as_the_first_row_costs_no_digits_that_matter() {
     let mut rows = rows(2, 60, 0.0);
     rows.row_mut(0).mapv_inplace(|x| x * 1e6);

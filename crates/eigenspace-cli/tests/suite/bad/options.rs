@@ -189,6 +189,11 @@ fn options_that_would_be_ignored_are_refused() {
     };
     assert_snapshot!(reason("fit t.csv -o n --header --no-header"), @"error: the argument '--header' cannot be used with '--no-header'");
     assert_snapshot!(reason("fit t.csv -o n --checkpoint c --every 0"), @"error: invalid value '0' for '--every <ROWS>': expected a whole number of at least 1");
+    assert_snapshot!(reason("fit t.csv -o n --passes 0"), @"error: invalid value '0' for '--passes <N>': expected a whole number of at least 1");
+    assert_snapshot!(reason("fit t.csv -o n --passes 2 --checkpoint c"), @"error: the argument '--passes <N>' cannot be used with '--checkpoint <FILE>'");
+    assert_snapshot!(reason("fit t.csv -o n --passes 2 --half-life 5"), @"error: the argument '--passes <N>' cannot be used with '--half-life <ROWS>'");
+    assert_snapshot!(reason("fit - -o n --passes 2"), @"error: cannot use --passes with standard input: it cannot be read again");
+    assert_snapshot!(reason("fit t.csv -o n --passes 2 --missing impute"), @"error: cannot use --passes with --missing impute: each pass would fill the cells with other numbers");
     assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 is named twice");
     assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: only strip uses it");
     assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: only monitor uses it");

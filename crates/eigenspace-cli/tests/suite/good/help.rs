@@ -6,7 +6,7 @@ use crate::support::Directory;
 
 /// Every command, and the options that its help must explain.
 const OPTIONS: [(&str, &str); 20] = [
-    ("fit", "--components --output --standardize --uncentered --weight-kind --checkpoint --every --json"),
+    ("fit", "--components --output --standardize --uncentered --weight-kind --passes --checkpoint --every --json"),
     ("update", "--components --output --json"),
     ("merge", "--components --output --max-rank --truncation --json"),
     ("split", "--output --json"),

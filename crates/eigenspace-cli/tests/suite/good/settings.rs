@@ -237,3 +237,19 @@ fn quiet_commands_say_nothing_on_standard_error() {
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{line}\n{said}");
     }
 }
+
+#[test]
+fn each_pass_captures_more_of_the_variance() {
+    let rows = table(300, 40, 37);
+    let directory = Directory::with("t.npy", npy(&rows));
+    let exact: f64 = variances(&rows, &ones(&rows)).0.iter().take(3).sum();
+    let missed = |passes: usize| {
+        let options = format!("t.npy -k 3 --max-rank 3 --engine factor --block-rows 6 --passes {passes}");
+        exact - explained(&fit(&directory, &options)).iter().sum::<f64>()
+    };
+    let (one, two, four) = (missed(1), missed(2), missed(4));
+    // What is captured never exceeds the eigenvalues, apart from rounding.
+    assert!(four >= -1e-10 * exact && four < two && two < one, "{one} {two} {four}");
+    let said = directory.run("fit t.npy -k 3 --passes 2 -o n.safetensors");
+    assert!(said.err.contains("nothing was dropped, so the rows are not read again"), "{}", said.err);
+}

@@ -162,3 +162,22 @@ fn some_features_of_the_same_rows_keep_what_all_features_share() {
     assert_eq!((together.step, together.c), (array![-1.0, -2.0, -2.0], array![1.0, 2.0, 2.0]));
     assert_eq!(Absorbed::side_by_side(Vec::new()).moments, Moments::empty(0));
 }
+
+#[test]
+fn sums_that_were_kept_and_a_copy_give_the_same_bits() {
+    let rows =
+        Array2::from_shape_fn((77, 300), |(i, j)| ((i * 7919 + j * 104_729 + i * j) % 9973) as f64 / 997.0 + 1e5);
+    let earlier = Array2::from_shape_fn((9, 300), |(i, j)| ((i * 31 + j * 17) % 101) as f64 + 1e5);
+    for before in [Moments::empty(300), moments(earlier, None)] {
+        let (high, low) = match before.count {
+            0 => (rows.row(0).to_vec(), vec![0.0; 300]),
+            _ => (before.mean.to_vec(), before.mean_low.to_vec()),
+        };
+        let mut sums = DifferenceSums::default();
+        rows.rows().into_iter().for_each(|row| sums.add(row.as_slice().expect("contiguous"), &high, &low));
+        let (mut plain, mut copy) = (rows.clone(), Array2::zeros(rows.raw_dim()));
+        let one = before.absorb(plain.view_mut(), None).expect("few rows");
+        let two = before.absorb_copy(Some(rows.view()), copy.view_mut(), None, Some(&sums.sums())).expect("few rows");
+        assert_eq!((plain, one.moments, one.step, one.c), (copy, two.moments, two.step, two.c));
+    }
+}
