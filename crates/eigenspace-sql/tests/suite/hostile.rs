@@ -36,7 +36,7 @@ async fn numbers_that_cannot_be_squared() {
         let query = format!("SELECT pca(a, CASE WHEN day = 8 THEN {value} ELSE b END, 1) FROM t");
         let found = refusal(&context, &query).await;
         assert!(
-            found.contains("pca: row 8, column 1: the value is ") && found.contains("\nhint: "),
+            found.contains("pca: row 8, column 1: the value ") && found.contains("\nhint: "),
             "{value}: {found}"
         );
     }
