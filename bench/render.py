@@ -62,7 +62,8 @@ def _on_a_card(result: dict[str, Any]) -> Iterator[str]:
     versions = ", ".join(f"{name} {version}" for name, version in at["versions"].items())
     yield f"\n## {result['title']}\n"
     yield f"Written by `python bench/gpu.py`: {at['date']}, commit {at['commit']}, "
-    yield f"{at['card']}, driver {at['driver']}, {at['cpu']}, {at['cores']} cores, {versions}, {result['seconds']} seconds in all.\n"
+    yield f"{at['card']}, driver {at['driver']}, {at['cpu']}, {at['cores']} cores, "
+    yield f"{versions}, {result['seconds']} seconds in all.\n"
     yield from _table(result["rows"])
     if result["left_out"]:
         yield "\nNot measured:\n"
