@@ -86,7 +86,11 @@ fn moved(text: &str, from: &str) -> String {
         rest = others;
     }
     out.push_str(rest);
-    out
+    let definition = |line: &str| match line.split_once("]: ") {
+        Some((name, target)) if name.starts_with('[') => format!("{name}]: {}", link(target, up)),
+        _ => line.to_owned(),
+    };
+    out.split('\n').map(definition).collect::<Vec<_>>().join("\n")
 }
 
 /// Where a link leads on the site.
@@ -114,6 +118,7 @@ mod tests {
         assert_eq!(moved("[a](../README.md#install)", "docs/x.md"), "[a](../index.md#install)");
         assert_eq!(moved("[a](METHOD.md) [b](https://x.org/y)", "docs/x.md"), "[a](METHOD.md) [b](https://x.org/y)");
         assert_eq!(moved("[n](../examples/notebooks)", "docs/x.md"), "[n](../index.md)");
+        assert_eq!(moved("[`x`]: crates/x.rs\n[y]: METHOD.md\n", "docs/x.md"), "[`x`]: ../index.md\n[y]: METHOD.md\n");
         assert_eq!(moved("![f](docs/images/f.svg) [l](LICENSE)", "README.md"), "![f](docs/images/f.svg) [l](index.md)");
     }
 }

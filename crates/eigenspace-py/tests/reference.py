@@ -6,6 +6,7 @@
 import ast
 import importlib
 import inspect
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ BEGIN, END = "<!-- reference -->\n", "<!-- end of reference -->"
 MODULES = ["eigenspace", "eigenspace.datasets", "eigenspace.faces", "eigenspace.plot", "eigenspace.dask"]
 SPARK = Path(eigenspace.__file__).parent / "spark.py"
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+TYPES = ("str", "bool", "int", "float")
 ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 
@@ -45,7 +47,8 @@ def _module(name):
 def _item(name, thing):
     lines = [_entry(name, _signature(thing), inspect.getdoc(thing))]
     if isinstance(thing, type):
-        members = [_member(member, value) for member, value in _members(thing)]
+        fields = _fields(thing) if issubclass(thing, tuple) else []
+        members = fields + [_member(member, value) for member, value in _members(thing) if not fields]
         if members:
             lines.append("\n".join(members) + "\n")
     return "\n".join(lines)
@@ -90,6 +93,16 @@ def _members(thing):
             yield name, value
 
 
+def _fields(thing):
+    """Return the fields of a named tuple, with the strings that follow them in the source."""
+    body = ast.parse(inspect.getsource(thing)).body[0].body
+    found = []
+    for field, text in itertools.pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            found.append(f"- `{field.target.id}`: {text.value.value}")
+    return found
+
+
 def _member(name, value):
     inner = getattr(value, "__func__", value)
     doc = inspect.getdoc(inner) or ""
@@ -106,8 +119,8 @@ def _call(function):
 
 
 def _first(summary):
-    """Return the first paragraph."""
-    return summary.split("\n\n")[0]
+    """Return the first paragraph, in one line."""
+    return " ".join(summary.split("\n\n")[0].split())
 
 
 def _parsed(doc):
@@ -122,7 +135,8 @@ def _parsed(doc):
 
 
 def _items(section):
-    items, lines = [], section.rstrip().split("\n")
+    # A list of names may continue in the next line.
+    items, lines = [], re.sub(r",\n(?=\w)", ", ", section.rstrip()).split("\n")
     start = 0
     for i, line in [*enumerate(lines), (len(lines), "end")]:
         if i > start and line and not line.startswith(" "):
@@ -134,13 +148,12 @@ def _items(section):
 def _parameter(lines):
     if not lines or not lines[0].strip():
         return ""
-    name, _, rest = " ".join(line.strip() for line in lines if line.strip()).partition(" : ")
+    name, _, kind = lines[0].strip().partition(" : ")
     names = ", ".join(f"`{one}`" for one in name.split(", "))
     more = [line.strip() for line in lines[1:] if line.strip()]
-    kind = lines[0].partition(" : ")[2].strip()
-    if more and kind and more[0][0].isupper():  # the type, then a description
+    if more and kind and (more[0][0].isupper() or kind in TYPES):  # the type, then a description
         return f"- {names} ({kind}): {' '.join(more)}"
-    return f"- {names}: {rest}" if rest else f"- {names}: {' '.join(more)}"
+    return f"- {names}: {' '.join([kind, *more]).strip()}"
 
 
 def _spark_nodes():

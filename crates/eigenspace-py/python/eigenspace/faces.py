@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._core import Recognizer as Native
 from ._errors import refusal, with_hint
 from ._interrupt import LONG, interruptibly
 from ._model import EigenspaceModel
@@ -100,7 +101,7 @@ class Recognition:
 class Rate(NamedTuple):
     """A share of tests, with its 95 % confidence interval over people."""
 
-    count: int
+    count: int  # type: ignore[assignment]
     """Number of tests that count."""
     tested: int
     """Number of all tests."""
@@ -188,13 +189,14 @@ class Recognizer:
 
     __slots__ = ("_core",)
     __hash__ = None  # type: ignore[assignment]
+    _core: Native
 
     def __init__(self) -> None:
         error = TypeError("cannot create a recognizer without images")
         raise with_hint(error, "use eigenspace.faces.train or eigenspace.faces.load")
 
     @classmethod
-    def _of(cls, core: _core.Recognizer) -> Recognizer:
+    def _of(cls, core: Native) -> Recognizer:
         recognizer = cls.__new__(cls)
         recognizer._core = core
         return recognizer
@@ -202,12 +204,12 @@ class Recognizer:
     @classmethod
     def load(cls, path: Any) -> Recognizer:
         """Read a recognizer file."""
-        return cls._of(_core.Recognizer.load(os.fspath(path)))
+        return cls._of(Native.load(os.fspath(path)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Recognizer:
         """Read a recognizer from the bytes of its file."""
-        return cls._of(_core.Recognizer.from_bytes(data))
+        return cls._of(Native.from_bytes(data))
 
     def save(self, path: Any) -> None:
         """Write the recognizer file, completely or not at all."""
@@ -277,8 +279,8 @@ class Recognizer:
             given = images_of(read, size)
         else:
             given = _given(images, people, names, person, self._next_number)
-        rows, people, names = given.rows, _people(given), list(given.names)
-        return self._of(interruptibly(lambda: self._core.enroll(rows, people, names), LONG))
+        rows, owners, titles = given.rows, _people(given), list(given.names)
+        return self._of(interruptibly(lambda: self._core.enroll(rows, owners, titles), LONG))
 
     def forget(self, person: str, image: str | None = None) -> Recognizer:
         """Return the recognizer as if it had never seen a person, or one image of a person."""
@@ -403,8 +405,8 @@ def train(
     given, resized = _read(images, people, names, resize)
     settings = _settings(n_components, classifier, metric, pixels, unknown, not_a_face, accept, max_rank, seed)
     settings |= _shape(given, resized)
-    rows, people, names = given.rows, _people(given), list(given.names)
-    return Recognizer._of(interruptibly(lambda: _core.Recognizer.train(rows, people, names, settings), LONG))
+    rows, owners, titles = given.rows, _people(given), list(given.names)
+    return Recognizer._of(interruptibly(lambda: Native.train(rows, owners, titles, settings), LONG))
 
 
 def load(path: Any) -> Recognizer:
@@ -447,9 +449,9 @@ def evaluate(
     settings = [
         _settings(k, c, m, pixels, accept=accept, seed=seed) | _shape(given, resized) for k, m, c in combinations
     ]
-    rows, people, names = given.rows, _people(given), list(given.names)
+    rows, owners, titles = given.rows, _people(given), list(given.names)
     results = interruptibly(
-        lambda: _core.evaluate_faces(rows, people, names, protocol, settings, times, settings[0]["seed"]), LONG
+        lambda: _core.evaluate_faces(rows, owners, titles, protocol, settings, times, settings[0]["seed"]), LONG
     )
     return [
         Evaluation(
