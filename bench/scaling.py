@@ -309,7 +309,9 @@ def with_section(text: str) -> str:
     _, closed, after = rest.partition(END)
     if not (found and closed):
         raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
-    return before + section(json.loads(STORED.read_text())) + after
+    # Without measurements there are no tables.
+    tables = section(json.loads(STORED.read_text())) if STORED.exists() else BEGIN + END
+    return before + tables + after
 
 
 def write() -> None:
