@@ -249,7 +249,8 @@ fn another_address_needs_a_host_and_takes_no_other() {
     assert!(said.err.contains("--bind"), "{said}");
     // An address that no machine has, so that nothing is served: the warning comes first.
     let said = directory.refused("explore m.safetensors --no-open --bind 192.0.2.1 --allow-host lab.example");
-    let (warning, failure) = ("warning: the page is served on 192.0.2.1, without encryption", "cannot listen on 192.0.2.1");
+    let (warning, failure) =
+        ("warning: the page is served on 192.0.2.1, without encryption", "cannot listen on 192.0.2.1");
     assert!(said.err.contains(warning) && said.err.contains(failure), "{said}");
     let mut command = directory.command("explore m.safetensors --no-open --bind 127.0.0.1 --allow-host lab.example");
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
