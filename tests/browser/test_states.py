@@ -1,7 +1,8 @@
 """Every screen while it loads, when there is nothing to show, and when something fails."""
 
 import json
-import subprocess
+import os
+import re
 
 import numpy as np
 import pytest
