@@ -40,7 +40,7 @@ export function mapTools(app, act) {
     const axis = (/** @type {number} */ a, /** @type {string} */ name) => choice(name, components, String(axes[a]), (v) => app.set({ axes: axes.map((x, i) => (i === a ? Number(v) : x)), at: [] }));
     const deep = axes.length > 2;
     const third = axisLimit(model) > 2 ? button(deep ? "2-D" : "3-D", { click: () => app.set({ axes: deep ? axes.slice(0, 2) : [...axes.slice(0, 2), [1, 2, 3].find((i) => !axes.includes(i)) ?? 3], at: [] }) }) : null;
-    const search = h("input", { type: "search", placeholder: "Search rows", "aria-label": "Search rows by name, label or number", list: "found", input: () => find(search.value), change: () => choose(search.value) });
+    const search = h("input", { type: "search", placeholder: "Search", "aria-label": "Search rows by name, label or number", list: "found", input: () => find(search.value), change: () => choose(search.value) });
     const most = Math.min(model.features, 30);
     const arrowCount = h("input", { type: "range", min: 0, max: most, value: app.state.arrows, "aria-label": "Biplot arrows", input: () => app.set({ arrows: Number(arrowCount.value) }) });
     el.replaceChildren(axis(0, "x"), axis(1, "y"), ...(deep ? [axis(2, "z")] : []), ...(third ? [third] : []),
