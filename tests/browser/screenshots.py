@@ -8,6 +8,7 @@ All data may be published: iris, the digits of scikit-learn, and drawn faces.
 import re
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +84,7 @@ def servers(folder: Path):
     )
 
 
-def watched(folder: Path) -> list:
+def watched(folder: Path) -> tuple[list[str], np.ndarray]:
     random = np.random.default_rng(1)
     mix, header = random.normal(size=(3, 8)), [f"sensor {i + 1}" for i in range(8)]
     normal = random.normal(size=(900, 3)) @ mix + 0.15 * random.normal(size=(900, 8))
@@ -91,11 +92,16 @@ def watched(folder: Path) -> list:
     command("fit", folder / "good.csv", "-k", "3", "-o", folder / "good.safetensors", "--quiet")
     drift = normal[600:].copy()
     drift[180:, 4] += np.linspace(0, 1.4, 120)
-    return [
-        folder / "good.safetensors",
-        "--watch",
-        write_csv(folder / "arriving.csv", header, drift),
-    ]
+    return header, drift
+
+
+def arrive(folder: Path, header: list[str], rows) -> None:
+    """Rows come in parts, and the model of them is computed after each."""
+    lines = write_csv(folder / "more.csv", header, rows).read_text().splitlines(keepends=True)[1:]
+    for first in range(0, len(lines), 30):
+        with (folder / "arriving.csv").open("a") as out:
+            out.writelines(lines[first : first + 30])
+        time.sleep(1.4)
 
 
 def act(page, name: str, folder: Path) -> None:
@@ -167,7 +173,10 @@ def main() -> None:
         for arguments, views in servers(folder):
             with Server(*arguments) as server:
                 take(browser, server, views, target, folder)
-        with Server(*watched(folder)) as server:
+        header, rows = watched(folder)
+        path = write_csv(folder / "arriving.csv", header, [])
+        with Server(folder / "good.safetensors", "--watch", path) as server:
+            arrive(folder, header, rows)
             take(browser, server, {"monitor": "#view=monitor"}, target, folder)
         browser.close()
 

@@ -48,7 +48,8 @@ def shown(page, view: str) -> bool:
     if view == "map":
         drawn, _, rest = status.partition(" of ")
         return " drawn" in status and drawn == rest.split()[0]
-    return bool(status) and status != "Loading"
+    empty = page.locator("#main .notice.empty").count() > 0
+    return empty or (bool(status) and status != "Loading")
 
 
 def screens(browser, arguments: list) -> dict[str, float]:

@@ -21,7 +21,7 @@ OPACITY = """() => {
   const from = document.querySelector(".plot canvas");
   const copy = document.createElement("canvas");
   [copy.width, copy.height] = [from.width, from.height];
-  const context = copy.getContext("2d");
+  const context = copy.getContext("2d", { willReadFrequently: true });
   context.drawImage(from, 0, 0);
   const mean = (x, y) => {
     const { data } = context.getImageData(x - 5, y - 5, 10, 10);

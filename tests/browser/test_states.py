@@ -1,7 +1,8 @@
 """Every screen while it loads, when there is nothing to show, and when something fails."""
 
 import json
-import subprocess
+import os
+import re
 
 import numpy as np
 import pytest
@@ -129,25 +130,27 @@ def test_tables_with_hardly_anything_in_them(page_of, tmp_path, kind):
 def test_a_long_read_shows_its_progress(page, iris_csv):
     """Rows come through a pipe, and the page is open before the last."""
     header, *lines = iris_csv.read_text().splitlines()
-    # Enough rows for more than one block.
-    with Server("-", "--label", "species", stdin=subprocess.PIPE) as server:
-        page.goto(server.url)
-        loading = page.locator("#main .notice.loading")
-        loading.wait_for()
-        assert "Reading" in loading.inner_text()
-        assert loading.locator("progress").count() == 1
-        many = "\n".join([header, *lines * 400]) + "\n"
-        server.process.stdin.write(many.encode())
-        server.process.stdin.flush()
-        until(
-            lambda: any(
-                int(x.replace(",", "")) > 0 for x in loading.inner_text().split() if x[0].isdigit()
-            ),
-            "rows that were read",
-        )
-        server.process.stdin.close()
-        assert page.drawn() == 150 * 400
-        page.page.context.close()
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        # The command reads the names of the columns before it prints the address.
+        pipe.write("\n".join([header, *lines, ""]).encode())
+        pipe.flush()
+        with Server("-", "--label", "species", stdin=reading) as server:
+            os.close(reading)
+            page.goto(server.url)
+            loading = page.locator("#main .notice.loading")
+            loading.wait_for()
+            assert "Reading" in loading.inner_text()
+            assert loading.locator("progress").count() == 1
+            # More rows than one block, and a pause, so that there is progress to tell.
+            for _ in range(2):
+                pipe.write("\n".join([*(lines * 400), ""]).encode())
+                pipe.flush()
+                page.wait_for_timeout(400)
+            until(lambda: re.search(r"[1-9][\d,]* rows so far", loading.inner_text()), "progress")
+            pipe.close()
+            assert page.drawn() == 150 * 801
+            page.page.context.close()
 
 
 def test_data_that_fail_beside_a_model_are_an_error(page, tmp_path, iris_model, iris_csv):

@@ -68,8 +68,10 @@ pub(super) struct Readings {
     pub(super) t2: Vec<f64>,
     pub(super) q: Vec<f64>,
     pub(super) limits: [Option<f64>; 2],
-    /// The largest angle between the components of the rows that arrived and those of the model.
+    /// The largest angle between the components of the rows that arrived and those of the model, now and when each of
+    /// the rows arrived.
     pub(super) angle: Option<f64>,
+    pub(super) angles: Vec<Option<f64>>,
     /// All rows that arrived so far.
     pub(super) rows: u64,
 }
@@ -86,6 +88,7 @@ impl Readings {
             "t2_limit": t2_limit,
             "q_limit": q_limit,
             "angle": self.angle,
+            "angles": self.angles,
             "rows": self.rows,
         })
     }
@@ -188,14 +191,19 @@ impl Watched {
         /// Number of readings that are kept.
         const KEPT: usize = 5000;
         let mut history = locked(&self.history);
-        let (mut t2, mut q) = (std::mem::take(&mut history.t2), std::mem::take(&mut history.q));
-        let first = if t2.is_empty() { new.first } else { history.first };
+        let Readings { first, mut t2, mut q, mut angles, .. } = std::mem::take(&mut *history);
+        let first = if t2.is_empty() { new.first } else { first };
         t2.extend(&new.t2);
         q.extend(&new.q);
+        angles.extend(&new.angles);
         let old = t2.len().saturating_sub(KEPT);
         t2.drain(..old);
         q.drain(..old);
-        *history = Readings { first: first + old as u64, t2, q, ..new.clone() };
+        angles.drain(..old);
+        if let Some(last) = angles.last_mut() {
+            *last = new.angle; // a model that was computed after the last row
+        }
+        *history = Readings { first: first + old as u64, t2, q, angles, ..new.clone() };
     }
 
     /// The last readings as one, if there are any.

@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use eigenspace::io::source::{Columns, RowBlock, RowSource, Values};
@@ -72,7 +72,30 @@ fn follow(session: &Session, watched: &Watched, path: &Path, input: &Input) -> a
     session.changed();
     let mut live = Live::new(session, &reference)?;
     let mut arriving = read_ahead(source);
-    while let Some(block) = arriving.next()? {
+    let tell = |first: usize, t2: Vec<f64>, q: Vec<f64>, angle: Option<f64>| {
+        let readings = Readings {
+            model: reference.id,
+            first: first as u64,
+            angles: vec![angle; t2.len()],
+            t2,
+            q,
+            limits: limits(&reference.opened, CONFIDENCE),
+            angle,
+            rows: locked(&watched.progress).rows,
+        };
+        watched.remember(&readings);
+        session.events.publish(Happened::Readings(Arc::new(readings.described())));
+    };
+    loop {
+        let block = match arriving.next(live.due())? {
+            Next::Rows(block) => block,
+            Next::Nothing => {
+                live.read(session, &reference)?;
+                tell(store.rows(), Vec::new(), Vec::new(), live.angle);
+                continue;
+            }
+            Next::End => break,
+        };
         let begun = Instant::now();
         let kept = complete(&block, session.settings.missing);
         let located = |error: anyhow::Error| rows::located(error, &block, &columns);
@@ -81,24 +104,14 @@ fn follow(session: &Session, watched: &Watched, path: &Path, input: &Input) -> a
             let first = store.rows();
             store.append(&kept)?;
             live.absorb(session, &reference, &kept).map_err(located)?;
-            let mut progress = locked(&watched.progress);
-            progress.rows += kept.rows() as u64;
-            let readings = Readings {
-                model: reference.id,
-                first: first as u64,
-                t2: t2.to_vec(),
-                q: q.to_vec(),
-                limits: limits(&reference.opened, CONFIDENCE),
-                angle: live.angle,
-                rows: progress.rows,
-            };
-            drop(progress);
-            watched.remember(&readings);
-            session.events.publish(Happened::Readings(Arc::new(readings.described())));
+            locked(&watched.progress).rows += kept.rows() as u64;
+            tell(first, t2.to_vec(), q.to_vec(), live.angle);
         }
         std::thread::sleep(PAUSE.saturating_sub(begun.elapsed()));
     }
-    live.read(session, &reference)
+    live.read(session, &reference)?;
+    tell(store.rows(), Vec::new(), Vec::new(), live.angle);
+    Ok(())
 }
 
 /// The rows of the session, to which those that arrive are appended.
@@ -138,13 +151,29 @@ struct Arriving {
     error: Option<anyhow::Error>,
 }
 
+/// What comes next from the input.
+enum Next {
+    Rows(RowBlock),
+    /// No row came in time.
+    Nothing,
+    End,
+}
+
 impl Arriving {
-    /// All rows that are waiting, as one block; waits for the first.
-    fn next(&mut self) -> anyhow::Result<Option<RowBlock>> {
+    /// All rows that are waiting, as one block; waits for the first, but not longer than for the time given.
+    fn next(&mut self, patience: Option<Duration>) -> anyhow::Result<Next> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let Ok(first) = self.rows.recv() else { return Ok(None) };
+        let first = match patience.map(|patience| self.rows.recv_timeout(patience)) {
+            None => match self.rows.recv() {
+                Ok(first) => first,
+                Err(_) => return Ok(Next::End),
+            },
+            Some(Ok(first)) => first,
+            Some(Err(RecvTimeoutError::Timeout)) => return Ok(Next::Nothing),
+            Some(Err(RecvTimeoutError::Disconnected)) => return Ok(Next::End),
+        };
         let mut blocks = vec![first?];
         while blocks.len() < MOST
             && self.error.is_none()
@@ -155,7 +184,7 @@ impl Arriving {
                 Err(error) => self.error = Some(error),
             }
         }
-        Ok(Some(joined(blocks)?))
+        Ok(Next::Rows(joined(blocks)?))
     }
 }
 
@@ -182,7 +211,10 @@ fn joined(mut blocks: Vec<RowBlock>) -> anyhow::Result<RowBlock> {
 struct Live {
     stream: EigenspaceStream,
     id: Option<u64>,
+    /// When it may be computed again.
     next: Instant,
+    /// Whether rows arrived since it was computed.
+    behind: bool,
     /// The largest angle between its components and those of the reference.
     angle: Option<f64>,
 }
@@ -194,19 +226,26 @@ impl Live {
         let options = options.missing(session.settings.missing);
         let metadata = raw.metadata().clone().with_component_labels(Vec::new());
         let stream = options.stream(raw.features())?.with_metadata(metadata)?;
-        Ok(Self { stream, id: None, next: Instant::now() + MODEL_PAUSE, angle: None })
+        Ok(Self { stream, id: None, next: Instant::now() + MODEL_PAUSE, behind: false, angle: None })
     }
 
     fn absorb(&mut self, session: &Session, reference: &Entry, block: &RowBlock) -> anyhow::Result<()> {
         self.stream.update(&reference.opened.preprocessed(&block.values).to_f64())?;
+        self.behind = true;
         if Instant::now() >= self.next {
             self.read(session, reference)?;
         }
         Ok(())
     }
 
+    /// How long to wait for more rows before the model is computed; nothing if it is current.
+    fn due(&self) -> Option<Duration> {
+        self.behind.then(|| self.next.saturating_duration_since(Instant::now()))
+    }
+
     /// Puts the model as it is now on the shelf.
     fn read(&mut self, session: &Session, reference: &Entry) -> anyhow::Result<()> {
+        self.behind = false;
         if self.stream.count() < 2 {
             return Ok(());
         }

@@ -28,6 +28,12 @@ fn check(directory: &Directory, printed: &str) {
     assert!(page.contains("<svg") && page.contains("eigenspace"));
     let outside = ["src=\"http", "href=\"http", "@import", "<script"];
     assert!(outside.iter().all(|word| !page.contains(word)), "the page needs nothing from elsewhere");
+    for part in page.split("href=\"").skip(1).chain(page.split("src=\"").skip(1)) {
+        let target = part.split('"').next().unwrap();
+        let here =
+            target.starts_with('#') || target.starts_with("data:") || directory.exists(&format!("demo/{target}"));
+        assert!(here, "a link to `{target}`");
+    }
     // Everybody is in the recognizer, with the images that were learned.
     let people = directory.json("faces list demo/people.safetensors --json")["people"].as_array().unwrap().len();
     assert_eq!(people, 40);
@@ -37,6 +43,8 @@ fn check(directory: &Directory, printed: &str) {
         "{printed}"
     );
     assert!(flat.contains("the recognizer makes the same decisions as before"), "{printed}");
+    let last = printed.trim_end().lines().last().unwrap();
+    assert!(last.contains("explore demo/people.safetensors demo/whole.safetensors "), "{last}");
     // What it says next works.
     let model = "demo/whole.safetensors";
     directory.done(&format!("inspect {model}"));

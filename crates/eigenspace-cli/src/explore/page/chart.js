@@ -5,7 +5,8 @@ import { h, num, s, table } from "./dom.js";
 /** About `n` round numbers from `low` to `high`. @param {number} low @param {number} high */
 export function ticks(low, high, n = 5) {
   const rough = (high - low) / n;
-  if (!(rough > 0) || !Number.isFinite(rough)) return [];
+  // Steps that are lost in the digits of a number would never reach the end.
+  if (!(rough > 1e-12 * Math.max(Math.abs(low), Math.abs(high))) || !Number.isFinite(rough)) return [];
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
   const found = [];

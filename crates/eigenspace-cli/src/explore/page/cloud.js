@@ -90,8 +90,9 @@ export class Camera {
     if (this.moved) return;
     if (this.d === 3) {
       this.middle = middle;
-      const reach = 1.25 * Math.max(...half);
-      this.span = [reach, reach];
+      // All points fit from every side, seen from the height at which the view starts.
+      const around = Math.hypot(half[0], half[2]);
+      this.span = [1.08 * around, 1.08 * (Math.cos(0.5) * half[1] + Math.sin(0.5) * around)];
       this.at = [0, 0, 1, this.at[3], this.at[4]];
     } else {
       this.middle = [0, 0, 0];

@@ -35,7 +35,7 @@ export function legend(app, { cloud, looks, values, ends, name }) {
   }
   const items = keys.map((c) => {
     const look = looks.looks.get(c) ?? { css: "none", shape: 1 };
-    const text = c >= 0 ? (labels[c] ?? "") : looks.others ? `${count(looks.others)} other labels` : "no label";
+    const text = c >= 0 ? (labels[c] ?? "") : looks.others ? `${count(looks.others)} others` : "no label";
     return h("li", {}, h("button", {
       type: "button", class: "class", "aria-pressed": String(!hide.includes(c)), title: "Click: hide or show. Shift+click: only this one",
       click: (/** @type {MouseEvent} */ e) => toggle(c, e.shiftKey),

@@ -18,8 +18,10 @@ function keep(app, event) {
     live.rows.push(event.first + i);
     live.t2.push(t2);
     live.q.push(event.q[i]);
-    live.angles.push(event.angle ?? null);
+    live.angles.push(event.angles?.[i] ?? null);
   });
+  // The model of the rows may have been computed after the last of them.
+  if (live.angles.length) live.angles[live.angles.length - 1] = event.angle ?? null;
   for (const list of [live.rows, live.t2, live.q, live.angles]) list.splice(0, Math.max(0, list.length - KEPT));
   Object.assign(live, { t2_limit: event.t2_limit, q_limit: event.q_limit, total: event.rows });
 }

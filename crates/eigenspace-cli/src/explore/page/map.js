@@ -1,11 +1,12 @@
 // The map: scores of all rows along two or three components.
 
-import { button, choice, clamp, count, failed, h, notice, num, percent, plural, s, table } from "./dom.js";
+import { clamp, count, failed, h, notice, num, percent, plural, s, table } from "./dom.js";
 import { address, featureName, get, latest } from "./api.js";
 import { Camera, inside, loadColumn, loadPoints, nearest, range } from "./cloud.js";
 import { axes as drawAxes, label, linear, tipNames } from "./chart.js";
 import { classLooks, classPalette, ramp, weight } from "./palette.js";
 import { legend } from "./legend.js";
+import { axisLimit, mapTools } from "./maptools.js";
 import { webgl } from "./points.js";
 import { canvas2d } from "./canvas2d.js";
 
@@ -14,13 +15,8 @@ const MARGIN = { left: 56, right: 16, top: 16, bottom: 48 };
 const GROW_MS = 3000;
 /** The canvas counts as moving for so long after the last step. */
 const REST_MS = 140;
-/** Up to this many columns are listed to color by; of more, one searches. */
-const LISTED = 100;
 /** Rows of the table below the map. */
 const TABLED = 200;
-
-/** The last component of which the server keeps the scores of all rows. @param {Model} model */
-const axisLimit = (model) => Math.max(model.axes ?? model.k, 1);
 
 /** @param {App} app @returns {View} */
 export function map(app) {
@@ -31,16 +27,15 @@ export function map(app) {
   const wait = notice("loading", "Loading points");
   const plot = h("div", { class: "plot", tabindex: 0, role: "application", "aria-label": "Map of rows" }, under, canvas, over, tip);
   const beside = h("div", { class: "beside" });
-  const tools = h("div", { class: "tools" });
+  const tools = mapTools(app, { lasso: () => lasso, toggleLasso, reset });
   const stage = h("div", { class: "stage" }, plot, beside);
   const summary = h("p", { class: "summary" });
   const details = h("details", { toggle: () => fillTable() }, h("summary", {}, "Table"));
-  const el = h("div", { class: "view map" }, tools, stage, h("div", { class: "foot" }, summary, details));
+  const el = h("div", { class: "view map" }, tools.el, stage, h("div", { class: "foot" }, summary, details));
   const camera = new Camera();
   const load = latest();
   const loadColor = latest();
   const loadArrows = latest();
-  const hovering = latest();
   /** @type {Cloud | null} */
   let cloud = null;
   /** @type {Look["values"]} */
@@ -56,8 +51,6 @@ export function map(app) {
   /** @type {[number, number][] | null} */
   let rope = null;
   let [lasso, resting, hovered, later] = [false, 0, -1, 0];
-  /** Whether a column is searched to color by. */
-  let seeking = false;
   let renderer = webgl(canvas, footer) ?? canvas2d(canvas, footer);
   /** Where each row is among the points. */
   let placeOf = new Int32Array(0);
@@ -98,92 +91,12 @@ export function map(app) {
     explainColors();
   }
   function explainColors() {
-    if (cloud) beside.replaceChildren(legend(app, { cloud, looks: app.state.color === "label" && cloud.classes ? looks : null, values, ends, name: colorName() }));
-  }
-
-  const colorName = () => colorChoices().find(([key]) => key === app.state.color)?.[1] ?? app.state.color;
-
-  /** @returns {[string, string][]} */
-  function colorChoices() {
-    const model = app.model();
-    const { data } = app.session;
-    const name = (/** @type {number} */ i) => (model ? featureName(model, i, data?.columns?.[i]) : "");
-    const few = model && !model.image && model.features <= LISTED;
-    /** @type {[string, string][]} */
-    const listed = few ? Array.from({ length: model.features }, (_, i) => [`feature:${i}`, name(i)]) : [];
-    const chosen = /^feature:(\d+)$/.exec(app.state.color);
-    if (chosen && !few) listed.push([app.state.color, name(Number(chosen[1]))]);
-    if (model && !model.image && !few) listed.push(["search", "A column\u2026"]);
-    return [...(data?.labels ? [/** @type {[string, string]} */ (["label", "Label"])] : []), ["none", "One color"], ["t2", "T\u00b2"], ["q", "Q"], ...listed];
-  }
-
-  function toolbar() {
-    const model = app.model();
-    if (!model) return;
-    const { axes } = app.state;
-    const components = Array.from({ length: Math.min(axisLimit(model), 100) }, (_, i) => /** @type {[string, string]} */ ([String(i + 1), `PC ${i + 1}`]));
-    const axis = (/** @type {number} */ a, /** @type {string} */ name) => choice(name, components, String(axes[a]), (v) => app.set({ axes: axes.map((x, i) => (i === a ? Number(v) : x)), at: [] }));
-    const deep = axes.length > 2;
-    const third = axisLimit(model) > 2 ? button(deep ? "2-D" : "3-D", { click: () => app.set({ axes: deep ? axes.slice(0, 2) : [...axes.slice(0, 2), [1, 2, 3].find((i) => !axes.includes(i)) ?? 3], at: [] }) }) : null;
-    const search = h("input", { type: "search", placeholder: "Search rows", "aria-label": "Search rows by name, label or number", list: "found", input: () => find(search.value), change: () => choose(search.value) });
-    const most = Math.min(model.features, 30);
-    const arrowCount = h("input", { type: "range", min: 0, max: most, value: app.state.arrows, "aria-label": "Biplot arrows", input: () => app.set({ arrows: Number(arrowCount.value) }) });
-    tools.replaceChildren(axis(0, "x"), axis(1, "y"), ...(deep ? [axis(2, "z")] : []), ...(third ? [third] : []),
-      choice("Color", colorChoices(), seeking ? "search" : app.state.color, (color) => {
-        seeking = color === "search";
-        toolbar();
-        if (seeking) /** @type {HTMLElement | null} */ (tools.querySelector("[list=columns]"))?.focus();
-        else app.set({ color, hide: [] });
-      }), ...(seeking ? columnSearch(model) : []),
-      h("label", { class: "field" }, "Arrows ", arrowCount, h("output", { class: "num" }, app.state.arrows)),
-      button("Lasso", { "aria-pressed": String(lasso), title: "Draw around points (l)", click: toggleLasso }),
-      button("Reset", { title: "Reset the view (0)", click: reset }),
-      search, h("datalist", { id: "found" }));
-  }
-
-  /** A field that finds one of many columns by its name or number. @param {Model} model */
-  function columnSearch(model) {
-    const columns = app.session.data?.columns;
-    const names = Array.from({ length: model.features }, (_, i) => featureName(model, i, columns?.[i]));
-    const options = h("datalist", { id: "columns" });
-    const offer = () => {
-      const text = field.value.toLowerCase();
-      options.replaceChildren(...names.filter((name) => name.toLowerCase().includes(text)).slice(0, 50).map((value) => h("option", { value })));
-    };
-    const field = h("input", { type: "search", list: "columns", placeholder: "Name of a column", "aria-label": "Column to color by", input: offer, change: () => {
-      const text = field.value.toLowerCase();
-      const i = [names.findIndex((name) => name.toLowerCase() === text), names.findIndex((name) => name.toLowerCase().includes(text))].find((x) => x >= 0);
-      if (i === undefined || !text) return app.say(`No column matches \u201c${field.value}\u201d.`);
-      seeking = false;
-      if (app.state.color === `feature:${i}`) toolbar();
-      else app.set({ color: `feature:${i}`, hide: [] });
-    } });
-    offer();
-    return [field, options];
-  }
-
-  /** @type {Map<string, number>} */
-  const found = new Map();
-  /** @param {string} text */
-  async function find(text) {
-    if (!text) return;
-    const answer = await hovering((signal) => get("rows", { search: text, limit: 20 }, signal)).catch(() => undefined);
-    if (!answer) return;
-    found.clear();
-    for (const r of answer.rows) found.set(`${r.name ?? `row ${r.row}`}${r.label ? ` \u00b7 ${r.label}` : ""}`, r.row);
-    tools.querySelector("datalist")?.replaceChildren(...[...found.keys()].map((value) => h("option", { value })));
-  }
-  /** @param {string} text */
-  async function choose(text) {
-    if (!found.has(text)) await find(text);
-    const row = found.get(text) ?? found.values().next().value;
-    if (row === undefined) return app.say(`No row matches \u201c${text}\u201d.`);
-    app.set({ row });
+    if (cloud) beside.replaceChildren(legend(app, { cloud, looks: app.state.color === "label" && cloud.classes ? looks : null, values, ends, name: tools.colorName() }));
   }
 
   function toggleLasso() {
     lasso = !lasso;
-    toolbar();
+    tools.draw();
     plot.classList.toggle("lasso", lasso);
   }
   function reset() {
@@ -225,7 +138,7 @@ export function map(app) {
       if (zero[0] > left && zero[0] < left + w) under.append(s("line", { class: "zero", x1: zero[0], x2: zero[0], y1: top, y2: top + tall }));
       if (zero[1] > top && zero[1] < top + tall) under.append(s("line", { class: "zero", x1: left, x2: left + w, y1: zero[1], y2: zero[1] }));
     } else {
-      const length = camera.span[0] * 0.7;
+      const length = 0.8 * Math.min(...camera.span);
       const origin = at(camera.middle[0], camera.middle[1], camera.middle[2]);
       axes.forEach((component, a) => {
         const end = camera.middle.map((m, i) => m + (i === a ? length : 0));
@@ -285,6 +198,7 @@ export function map(app) {
   /** @param {number} i @param {number} x @param {number} y */
   function showTip(i, x, y) {
     hovered = i;
+    plot.classList.toggle("pointing", i >= 0 && !lasso);
     decorate();
     tip.hidden = i < 0;
     const model = app.model();
@@ -293,7 +207,7 @@ export function map(app) {
     const name = cloud.classes ? app.session.data?.labels?.[cloud.classes[i]] : undefined;
     const scores = Array.from({ length: cloud.d }, (_, a) => `PC ${app.state.axes[a]}  ${num(cloud?.places[i * (cloud?.d ?? 2) + a])}`);
     const picture = model.image && app.session.data ? h("img", { src: address(`models/${model.id}/rows/${row}/original.png`, { revision: model.revision }), alt: "" }) : null;
-    tip.replaceChildren(...[picture, h("b", {}, `Row ${row}`), name ? h("span", {}, name) : null, ...scores.map((t) => h("span", { class: "num" }, t)), values ? h("span", { class: "num" }, `${colorName()}  ${num(values[i])}`) : null].filter((x) => x !== null));
+    tip.replaceChildren(...[picture, h("b", {}, `Row ${row}`), name ? h("span", {}, name) : null, ...scores.map((t) => h("span", { class: "num" }, t)), values ? h("span", { class: "num" }, `${tools.colorName()}  ${num(values[i])}`) : null].filter((x) => x !== null));
     tip.style.left = `${clamp(x + MARGIN.left + 14, 0, plot.clientWidth - 150)}px`;
     tip.style.top = `${clamp(y + MARGIN.top + 14, 0, plot.clientHeight - (picture ? 190 : 90))}px`;
   }
@@ -336,7 +250,7 @@ export function map(app) {
       const polygon = rope;
       [rope, lasso] = [null, false];
       plot.classList.remove("lasso");
-      toolbar();
+      tools.draw();
       app.select(inside(cloud, camera, hidden, polygon, app.session.data?.rows ?? 0));
     } else if (from && !dragged && cloud) {
       const i = nearest(cloud, camera, hidden, x, y);
@@ -358,7 +272,7 @@ export function map(app) {
   async function reload() {
     const model = app.model();
     if (!model) return;
-    toolbar();
+    tools.draw();
     if (!app.session.data) {
       stage.replaceChildren(notice("empty", "This model has no rows to show", `Give the data as well: ${app.session.command} DATA`));
       return;
@@ -477,10 +391,10 @@ export function map(app) {
           reload();
         }, GROW_MS);
       } else if (growing || changed.has("model") || changed.has("axes")) return void reload();
-      if (changed.has("color")) recolor().then(toolbar, report);
+      if (changed.has("color")) recolor().then(tools.draw, report);
       else if (changed.has("hide") || changed.has("selection") || changed.has("theme")) look();
       if (changed.has("arrows")) {
-        const out = tools.querySelector("output");
+        const out = tools.el.querySelector("output");
         if (out) out.textContent = String(app.state.arrows);
         rearrow().catch(report);
       }

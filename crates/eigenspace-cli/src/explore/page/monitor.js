@@ -67,9 +67,11 @@ export function monitor(app) {
     const last = known.at(-1)?.[1];
     const box = /** @type {Box} */ ([64, 12, width - 16, height - 24]);
     const x = linear(known[0]?.[0] ?? 0, Math.max(known.at(-1)?.[0] ?? 1, 1), box[0] + 6, box[2] - 6);
-    const y = linear(0, Math.PI / 2, box[3], box[1]);
-    axes(svg, box, x, y, { tickX: count, nx: Math.max(2, width / 110), ny: 2, tickY: (v) => v.toFixed(1) });
+    const largest = known.reduce((a, [, b]) => Math.max(a, b || 0), 0);
+    const y = linear(0, clamp(1.3 * largest, 0.1, Math.PI / 2), box[3], box[1]);
+    axes(svg, box, x, y, { tickX: count, nx: Math.max(2, width / 110), ny: 2 });
     svg.append(s("path", { class: "line second", d: path(known.map(([r, a]) => [x(r), y(a)])) }));
+    if (last !== undefined && !Number.isNaN(last)) svg.append(s("circle", { class: "fill second", cx: x(known[known.length - 1][0]), cy: y(last), r: 4 }));
     return last === undefined || Number.isNaN(last) ? "Not known yet." : `${num(last)} radians between the model of the rows that arrived and the reference model.`;
   }, () => ({ head: ["Row", "Angle (radians)"], rows: (series?.rows ?? []).slice(-TABLED).map((r, i, { length }) => [count(r), num(series?.angles?.at(i - length))]) }));
 

@@ -123,7 +123,7 @@ export function workbench(app) {
         button(ids.length === 2 ? `Split ${part?.name} out of ${whole?.name}` : "Split", { disabled: busy || ids.length !== 2, title: "Remove the rows of the smaller model from the larger one", click: () => run(`Split ${part?.name} out of ${whole?.name}`, () => post("split", { whole: whole?.id, part: part?.id }), [whole?.id ?? 0, part?.id ?? 0]) }),
         button(n ? `Forget ${plural(n, "selected row")}` : "Forget selected rows", { disabled: busy || !n || !current, title: "The model without the rows selected on the Map or the Monitor", click: () => current && run(`Forgot ${plural(n, "row")} of ${current.name}`, () => post(`models/${current.id}/forget`, { rows: chosenRows() }), [current.id]) }),
         button("Add rows\u2026", { disabled: busy || !current, title: "A copy of the current model with the rows of a .npy file", click: () => rows.click() }),
-        h("span", {}, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Files are never changed." : `${plural(ids.length, "model")} chosen.`),
+        h("span", {}, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Select rows on the Map to forget them. Files are never changed." : `${plural(ids.length, "model")} chosen.`),
         h("span", { class: "grow" }),
         button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
   }
