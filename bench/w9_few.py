@@ -63,7 +63,7 @@ def dense(name: str, quick: bool) -> Case:
     )
     tools = [_ours(k, rows, truth), *(_peer(solver, k, rows, truth) for solver in solvers)]
     tools += [gram] if min(n, features) < 2000 else []
-    return Case(name, f"scikit-learn PCA({solvers[0]})", tools, "fit", memory=True, seconds=20)
+    return Case(name, f"scikit-learn PCA({solvers[0]})", tools, "fit", seconds=20)
 
 
 def sparse(name: str, quick: bool) -> Case:
@@ -72,7 +72,7 @@ def sparse(name: str, quick: bool) -> Case:
     rows = make(n, features)
     truth = Truth(f"{name}-{n}x{features}-centered", lambda: rows, k)
     tools = [_ours(k, rows, truth), _peer("arpack", k, rows, truth)]
-    return Case(f"sparse {name}", tools[1].name, tools, "fit", memory=True, seconds=20)
+    return Case(f"sparse {name}", tools[1].name, tools, "fit", seconds=20)
 
 
 def cases(quick: bool) -> dict:

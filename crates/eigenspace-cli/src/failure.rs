@@ -79,8 +79,8 @@ pub(crate) enum Failure {
     NotACheckpoint { path: PathBuf },
     #[error("cannot use --checkpoint with standard input: it cannot be read again after an interruption")]
     CheckpointOfInput,
-    #[error("cannot use --passes with standard input: it cannot be read again")]
-    PassesOfInput,
+    #[error("cannot use --passes with {input}: it cannot be read again")]
+    PassesOfInput { input: String },
     #[error("cannot use --passes with --missing impute: each pass would fill the cells with other numbers")]
     PassesOfFilled,
     #[error("cannot show the rows as images: the model does not store their width and height")]
@@ -193,7 +193,7 @@ impl Failure {
             Self::BrokenCheckpoint { .. } => {
                 "remove it to start over; only the version that wrote a checkpoint can resume from it"
             }
-            Self::PassesOfInput => "save the rows to a file first, or leave out --passes",
+            Self::PassesOfInput { .. } => "save the rows to a file first, or leave out --passes",
             Self::PassesOfFilled => "use --missing skip, or leave out --passes",
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
             Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",

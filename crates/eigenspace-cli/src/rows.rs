@@ -188,7 +188,7 @@ pub(crate) fn unreadable(error: eigenspace::Error, data: &[PathBuf], columns: &C
 }
 
 /// The inputs of a command, for a message.
-fn names(data: &[PathBuf]) -> String {
+pub(crate) fn names(data: &[PathBuf]) -> String {
     let name = |path: &PathBuf| match is_standard_input(path) {
         true => "standard input".to_owned(),
         false => format!("`{}`", path.display()),

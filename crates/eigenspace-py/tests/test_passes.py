@@ -12,9 +12,10 @@ K = 5
 def slowly_falling(n: int = 900, features: int = 1100, seed: int = 0) -> np.ndarray:
     """Return rows whose variances decrease so slowly that one pass with few directions misses some."""
     rng = np.random.default_rng(seed)
-    left = np.linalg.qr(rng.normal(size=(n, 300)))[0]
-    right = np.linalg.qr(rng.normal(size=(features, 300)))[0]
-    return (left * 0.97 ** np.arange(300)) @ right.T + 0.25
+    rank = min(n, 300)
+    left = np.linalg.qr(rng.normal(size=(n, rank)))[0]
+    right = np.linalg.qr(rng.normal(size=(features, rank)))[0]
+    return (left * 0.985 ** np.arange(rank)) @ right.T + 0.25
 
 
 def exact(X: np.ndarray) -> np.ndarray:
@@ -26,7 +27,7 @@ def sine(components: np.ndarray, truth: np.ndarray) -> float:
 
 
 def lean(**more) -> IncrementalPCA:
-    return IncrementalPCA(K, max_rank=20, engine="factor", **more)
+    return IncrementalPCA(K, max_rank=12, engine="factor", **more)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -37,8 +38,9 @@ def test_each_pass_is_closer_to_the_svd_of_all_rows(sparse):
     rows = scipy.sparse.csr_matrix(X) if sparse else X
     truth = exact(X)
     errors = [sine(lean(passes=n).fit(rows).components_, truth) for n in (1, 2, 4)]
-    assert errors[0] > 0.3
-    assert errors[2] < 0.9 * errors[1] < 0.8 * errors[0]
+    assert errors[0] > 0.2, "one pass is enough for these rows"
+    assert errors[2] < errors[1] < errors[0]
+    assert errors[2] < 0.5 * errors[0]
 
 
 def test_passes_of_fit_are_those_of_refine():

@@ -139,8 +139,12 @@ impl Fit {
 
     /// Rejects input that cannot be read again.
     fn check_passes(&self) -> anyhow::Result<()> {
-        if self.passes.get() > 1 && self.data.iter().any(|path| rows::is_standard_input(path)) {
-            return Err(Failure::PassesOfInput.into());
+        let once = |path: &&PathBuf| {
+            let pipe = || std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+            rows::is_standard_input(path) || pipe()
+        };
+        if let Some(path) = self.data.iter().chain(&self.input.weights).find(once).filter(|_| self.passes.get() > 1) {
+            return Err(Failure::PassesOfInput { input: rows::names(std::slice::from_ref(path)) }.into());
         }
         if self.passes.get() > 1 && self.settings.missing == MissingName::Impute {
             return Err(Failure::PassesOfFilled.into());

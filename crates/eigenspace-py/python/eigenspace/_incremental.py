@@ -291,8 +291,11 @@ class IncrementalPCA(Estimator):
     def _refined(self, state: StreamState, X: Any, sample_weight: ArrayLike | None, passes: int) -> StreamState:
         """Read the rows again, and continue from the more accurate model."""
         weights = weights_of(sample_weight, X.shape[0])
+        if state.stream.engine == "scatter":
+            return state  # nothing is ever dropped
         cost = decomposition(min(X.shape[0], state.held), state.features)
-        model = interruptibly(state.stream.model, cost)
+        # A copy, because a stream whose model was read once answers all later reads from it.
+        model = interruptibly(state.stream.copy().model, cost)
         if model.certificate().is_exact or not model.certificate().is_proven:
             return state  # nothing was dropped, or the rows were read until the components had converged
         for _ in range(passes - 1):

@@ -67,8 +67,10 @@ fn each_pass_is_closer_to_batch_pca_and_its_bounds_hold() {
             let now = error(&model, &truth);
             assert!(now < 0.9 * before, "offset {offset}, pass {pass}: {before} {now}");
             check_claims(&model, &truth);
-            // What was left out before bounds what is left out now, apart from rounding.
-            assert!(model.certificate().lost() <= lost * (1.0 + 1e-9));
+            // What was left out before bounds what is left out now. The rounding of this pass, which is all of the surplus,
+            // is added.
+            let certificate = model.certificate();
+            assert!(certificate.lost() - certificate.surplus() <= lost * (1.0 + 1e-12));
             assert_eq!((model.rank(), model.n_components(), model.count()), (12, K, 400));
             assert!(model.orthogonality_loss() < 1e-13);
             before = now;
