@@ -149,10 +149,10 @@ def answer(run):
 
 def wide(rows):
     """D = 100,000, k = 100, blocks of 1,024 rows from the host and from the card."""
-    on_card = spectrum(6 * 1024, 100_000, torch.float64)
+    on_card = spectrum(8 * 1024, 100_000, torch.float64)
     reference = truth(on_card, 100)
-    blocks = list(on_card.cpu().numpy().reshape(6, 1024, 100_000))
-    card_blocks = list(on_card.reshape(6, 1024, 100_000))
+    blocks = list(on_card.cpu().numpy().reshape(8, 1024, 100_000))
+    card_blocks = list(on_card.reshape(8, 1024, 100_000))
     tools = {
         "torch SVD | from the card": lambda: answer(
             streamed(lambda: TorchSvd(232, 100), card_blocks, 4)

@@ -78,5 +78,8 @@ def _cpu() -> str:
 
 
 def _said(*command: str) -> str:
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    try:
+        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
     return found.stdout.strip()

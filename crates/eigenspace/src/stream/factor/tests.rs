@@ -216,7 +216,8 @@ fn a_compression_counts_what_it_drops_and_rounds() {
             cancellation: 7.0 * U,
             rounding: rotation(4),
         };
-        found.record(f.view(), prepared, lost, error);
+        let largest = linalg::squared_lengths(f.view()).iter().fold(0.0, |a: f64, b| a.max(*b));
+        found.record(largest, prepared, lost, error);
         // The largest squared length of a row is 17.
         let expected = match &units {
             None => start.losing(lost).rounded(Rounding { whole: 12.0 * U, ..rotation(4) }, &q, 17.0),
@@ -243,7 +244,12 @@ fn dropped_eigenvalues_below_the_rounding_of_products_are_rounding() {
             total.set(all);
             Cut { keep, lost, shrink: lost }
         };
-        let (cut, error) = Rule { limit: 5, standardized: units.is_some(), cut: &choose }.cut(&eigen, moments, units);
+        let (cut, error) = Rule { limit: 5, standardized: units.is_some(), cut: &choose }.cut_of(
+            &eigen.values,
+            eigen.size(),
+            moments,
+            units,
+        );
         (cut.keep, cut.lost, cut.shrink, error)
     };
     assert_eq!(cut(2, 1.0, &few, None), (2, 1.0, 1.0, error));
