@@ -282,18 +282,6 @@ TARGETS = [
     ],
     *[
         Target(
-            f"exact {work} of 2 x 200 ORL faces, against our batch PCA of all 400",
-            "W4",
-            work,
-            f"eigenspace {work}",
-            "all directions",
-            "eigenspace EigenspaceModel.fit",
-            1 / 1.2,
-        )
-        for work in ("merge", "split")
-    ],
-    *[
-        Target(
             f"ORL in blocks of {rows} rows, sine of the largest angle to batch PCA",
             "W1",
             f"stream, blocks of {rows}",
