@@ -12,7 +12,7 @@ FEATURES, LENGTH, SHOWN, KEPT = 1_500, 10_000, 10, 40
 """The long stream: more than 1,024 features, so that directions beyond the rank are dropped."""
 MARKS = (100, 300, 1_000, 3_000, 10_000)
 PEER_BLOCK = 100
-THRESHOLD = 100
+THRESHOLD = 10_000
 """Residuals below this many rounding errors count as zero in Brand's update."""
 DEFICIENT, SHORT = 30, 300
 """The short stream: rows of a lower rank than is kept, so that residuals are pure rounding error."""
@@ -219,7 +219,7 @@ def numbers(results):
         "deficient.f32": tex.sci(results["deficient"]["f32"]),
         "deficient.f64.threshold": tex.sci(results["deficient"]["f64.threshold"]),
         "deficient.f32.threshold": tex.sci(results["deficient"]["f32.threshold"]),
-        "threshold": str(THRESHOLD),
+        "threshold": tex.integer(THRESHOLD),
         "stream.loss": tex.sci(max(mark["ours"]["loss"] for mark in results["stream"])),
         "stream.sine": tex.sci(last["ours"]["sine"]),
         "stream.peer": tex.sci(last["peer"]["sine"]),

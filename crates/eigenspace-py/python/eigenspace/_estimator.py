@@ -130,7 +130,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return view.project(X, whiten=truth_of(self.whiten, "whiten"), missing=self.missing)
 
     def left_singular_vectors(self, X: Any) -> NDArray[Any]:
-        """Return U of the fitted rows: the centered rows are ``U @ diag(singular_values_) @ components_``.
+        """Return U of the fitted rows: the centered rows are U diag(singular_values_) components_.
 
         The columns of U are orthonormal. For other rows, these are their scores divided by the singular values. If the
         estimator standardizes, so are the rows.
