@@ -112,6 +112,27 @@ fn compression((features, rank, block): (usize, usize, usize)) -> Case {
     Case { name, operations, single: false, run: Box::new(run) }
 }
 
+/// The same compressions, with the copying of rows, in calls of so many rows. If a call has more rows than a block, two
+/// threads prepare the next block while the eigenproblem is solved.
+fn stream((features, rank, block): (usize, usize, usize), call: usize) -> Case {
+    let turns = (2048 / block).max(2);
+    let head = rank + block;
+    let data = noise(head + turns * block + 1, features);
+    let options = FitOptions::new().components(rank / 2).max_rank(rank).engine(Engine::Factor).block_rows(block);
+    let run = move || {
+        let mut stream = options.stream(features).expect("valid options");
+        let part = |rows: std::ops::Range<usize>| data.slice_axis(ndarray::Axis(0), rows.into());
+        stream.update(part(0..head + 1)).expect("finite rows");
+        let rest = part(head + 1..data.nrows());
+        seconds(|| rest.axis_chunks_iter(ndarray::Axis(0), call).try_for_each(|rows| stream.update(rows)))
+    };
+    let (d, r, m, q) = (features as f64, rank as f64, block as f64, (rank + block) as f64);
+    let eigenproblem = 4.0 / 3.0 * q.powi(3) + 2.0 * q * q * r;
+    let operations = turns as f64 * ((m * (m + 1.0) + 2.0 * m * r) * d + eigenproblem + 2.0 * r * q * d);
+    let name = format!("stream D={features} r={rank} m={block} calls={call}");
+    Case { name, operations, single: false, run: Box::new(run) }
+}
+
 /// The products of the same compressions alone, in panels that fit in the cache.
 fn products<T: faer::traits::RealField + Copy + 'static>(
     (features, rank, block): (usize, usize, usize),
@@ -143,16 +164,77 @@ fn products<T: faer::traits::RealField + Copy + 'static>(
     Case { name, operations, single, run: Box::new(run) }
 }
 
-/// How much faster a compression would be at most if its products were computed in f32, on one thread.
+/// The same products in f32 with a rounding that could be proven to be small: rows are narrowed, at most CHAIN products are
+/// summed in f32 before they are added in f64, the factor is multiplied with itself (its rows are orthogonal only up to the
+/// rounding of f32), and the diagonal of the rotation stays in f64. See docs/METHOD.md.
+fn proven_products((features, rank, block): (usize, usize, usize)) -> Case {
+    const PANEL: usize = 480;
+    const CHAIN: usize = 96;
+    let turns = (2048 / block).max(2);
+    let rows = rank + block;
+    let a = Mat::from_fn(PANEL, rows, |i, j| ((i + 3 * j) % 7) as f64);
+    let u = Mat::from_fn(rows, rank, |_, _| 0.5_f32);
+    let (mut narrow, mut turned) = (Mat::<f32>::zeros(PANEL, rows), Mat::<f32>::zeros(PANEL, rank));
+    let (mut single, mut gram) = (Mat::<f32>::zeros(rows, rows), Mat::<f64>::zeros(rows, rows));
+    let mut out = Mat::<f64>::zeros(PANEL, rank);
+    let narrowed = move |to: &mut Mat<f32>| {
+        for j in 0..rows {
+            to.col_as_slice_mut(j).iter_mut().zip(a.col_as_slice(j)).for_each(|(to, x)| *to = (x * 0.25) as f32);
+        }
+    };
+    let run = move || {
+        let whole = BlockStructure::Rectangular;
+        seconds(|| {
+            for _ in 0..turns * features.div_ceil(PANEL) {
+                narrowed(&mut narrow);
+                for start in (0..PANEL).step_by(CHAIN) {
+                    let panel = narrow.as_ref().subrows(start, CHAIN);
+                    let lower = BlockStructure::TriangularLower;
+                    let to = single.as_mut();
+                    triangular::matmul(
+                        to,
+                        lower,
+                        Accum::Replace,
+                        panel.transpose(),
+                        whole,
+                        panel,
+                        whole,
+                        1.0,
+                        Par::Seq,
+                    );
+                    for j in 0..rows {
+                        let (sums, more) = (gram.col_as_slice_mut(j), single.col_as_slice(j));
+                        sums[j..].iter_mut().zip(&more[j..]).for_each(|(sum, x)| *sum += f64::from(*x));
+                    }
+                }
+                // The second pass over the rows, after the eigenproblem.
+                narrowed(&mut narrow);
+                matmul(turned.as_mut(), Accum::Replace, narrow.as_ref(), u.as_ref(), 1.0, Par::Seq);
+                for j in 0..rank {
+                    let (to, x) = (out.col_as_slice_mut(j), turned.col_as_slice(j));
+                    to.iter_mut().zip(x).for_each(|(to, x)| *to = 0.5 * *to + f64::from(*x));
+                }
+            }
+        })
+    };
+    let (d, r, m) = (features as f64, rank as f64, block as f64);
+    let operations = turns as f64 * ((m * (m + 1.0) + 2.0 * m * r) * d + 2.0 * r * (r + m) * d);
+    let name = format!("products    D={features} r={rank} m={block} proven f32");
+    Case { name, operations, single: true, run: Box::new(run) }
+}
+
+/// How many times as fast a compression would be if its products were computed in f32, on one thread: at most, and with the
+/// work that a proven bound on their rounding needs.
 fn f32_products(times: &[(String, f64)]) {
-    println!("\nf32 products: how many times as fast a compression would be at most");
+    println!("\nf32 products: how many times as fast a compression would be   at most   with a proven bound");
     let time = |name: String| times.iter().find(|(other, _)| *other == name).map(|(_, time)| *time);
     for (features, rank, block) in COMPRESSIONS {
         let shape = format!("D={features} r={rank} m={block}");
         let whole = time(format!("compression {shape} f64"));
-        let products = ["f64", "f32"].map(|precision| time(format!("products    {shape} {precision}")));
-        if let (Some(whole), [Some(double), Some(single)]) = (whole, products) {
-            println!("{shape:<40} {:>10.2}", whole / (whole - double + single));
+        let products = ["f64", "f32", "proven f32"].map(|precision| time(format!("products    {shape} {precision}")));
+        if let (Some(whole), [Some(double), Some(single), Some(proven)]) = (whole, products) {
+            let gain = |products: f64| whole / (whole - double + products);
+            println!("{shape:<58} {:>10.2} {:>21.2}", gain(single), gain(proven));
         }
     }
 }
@@ -182,6 +264,12 @@ fn main() {
         cases.push(compression(shape));
         cases.push(products(shape, 0.5_f64, false));
         cases.push(products(shape, 0.5_f32, true));
+        cases.push(proven_products(shape));
+    }
+    for shape in [(10_304, 132, 132), (10_304, 50, 64)] {
+        for call in [shape.2, 1024] {
+            cases.push(stream(shape, call));
+        }
     }
     // `cargo bench --bench rates -- scatter` runs the products and the cases named so.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
