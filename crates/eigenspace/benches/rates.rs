@@ -112,8 +112,7 @@ fn compression((features, rank, block): (usize, usize, usize)) -> Case {
     Case { name, operations, single: false, run: Box::new(run) }
 }
 
-/// The same compressions, with the copying of rows, in calls of so many rows. If a call has more rows than a block, two
-/// threads prepare the next block while the eigenproblem is solved.
+/// The same compressions, with the checking and copying of rows, in calls of so many rows.
 fn stream((features, rank, block): (usize, usize, usize), call: usize) -> Case {
     let turns = (2048 / block).max(2);
     let head = rank + block;
