@@ -112,8 +112,7 @@ fn compression((features, rank, block): (usize, usize, usize)) -> Case {
     Case { name, operations, single: false, run: Box::new(run) }
 }
 
-/// The same compressions, with the copying of rows, in calls of so many rows. If a call has more rows than a block, two
-/// threads prepare the next block while the eigenproblem is solved.
+/// The same compressions, with the checking and copying of rows, in calls of so many rows.
 fn stream((features, rank, block): (usize, usize, usize), call: usize) -> Case {
     let turns = (2048 / block).max(2);
     let head = rank + block;
@@ -179,7 +178,11 @@ fn proven_products((features, rank, block): (usize, usize, usize)) -> Case {
     let mut out = Mat::<f64>::zeros(PANEL, rank);
     let narrowed = move |to: &mut Mat<f32>| {
         for j in 0..rows {
-            to.col_as_slice_mut(j).iter_mut().zip(a.col_as_slice(j)).for_each(|(to, x)| *to = (x * 0.25) as f32);
+            let (to, from) = (to.col_as_slice_mut(j), a.col_as_slice(j));
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || to.iter_mut().zip(from).for_each(|(to, x)| *to = (x * 0.25) as f32),
+            );
         }
     };
     let run = move || {
@@ -204,7 +207,10 @@ fn proven_products((features, rank, block): (usize, usize, usize)) -> Case {
                     );
                     for j in 0..rows {
                         let (sums, more) = (gram.col_as_slice_mut(j), single.col_as_slice(j));
-                        sums[j..].iter_mut().zip(&more[j..]).for_each(|(sum, x)| *sum += f64::from(*x));
+                        pulp::Arch::new().dispatch(
+                            #[inline(always)]
+                            || sums[j..].iter_mut().zip(&more[j..]).for_each(|(sum, x)| *sum += f64::from(*x)),
+                        );
                     }
                 }
                 // The second pass over the rows, after the eigenproblem.
@@ -212,7 +218,10 @@ fn proven_products((features, rank, block): (usize, usize, usize)) -> Case {
                 matmul(turned.as_mut(), Accum::Replace, narrow.as_ref(), u.as_ref(), 1.0, Par::Seq);
                 for j in 0..rank {
                     let (to, x) = (out.col_as_slice_mut(j), turned.col_as_slice(j));
-                    to.iter_mut().zip(x).for_each(|(to, x)| *to = 0.5 * *to + f64::from(*x));
+                    pulp::Arch::new().dispatch(
+                        #[inline(always)]
+                        || to.iter_mut().zip(x).for_each(|(to, x)| *to = 0.5 * *to + f64::from(*x)),
+                    );
                 }
             }
         })

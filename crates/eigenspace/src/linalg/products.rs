@@ -88,25 +88,6 @@ pub(crate) fn gram_with_orthogonal_groups(a: ArrayView2<'_, f64>, groups: &[usiz
     g
 }
 
-/// The part of [`gram_with_orthogonal_groups`] that needs only the last rows, `rest`, which follow a group of `earlier` rows.
-pub(crate) fn gram_of_last_rows(rest: ArrayView2<'_, f64>, earlier: usize) -> Array2<f64> {
-    let mut g = Array2::zeros((rest.nrows(), rest.nrows()));
-    let all = rest.nrows() * (rest.nrows() + earlier);
-    add_inner_divided(g.view_mut(), rest, rows_of(rest, 0..0), true, Division::of(rest.ncols(), all));
-    g
-}
-
-/// [`gram_with_orthogonal_groups`] for one group of rows at the beginning, and a known part for the others.
-pub(crate) fn gram_with_known_rows(a: ArrayView2<'_, f64>, group: usize, known: ArrayView2<'_, f64>) -> Array2<f64> {
-    let mut g = Array2::zeros((a.nrows(), a.nrows()));
-    let (earlier, rest) = a.split_at(Axis(0), group);
-    g.diag_mut().slice_axis_mut(Axis(0), Slice::from(..group)).assign(&squared_lengths(earlier));
-    let (beside, mut own) = g.slice_axis_mut(Axis(0), Slice::from(group..)).split_at(Axis(1), group);
-    add_inner_divided(beside, rest, earlier, false, Division::of(a.ncols(), rest.nrows() * a.nrows()));
-    own.assign(&known);
-    g
-}
-
 /// The squared length of each row.
 pub(crate) fn squared_lengths(rows: ArrayView2<'_, f64>) -> Array1<f64> {
     let mut lengths = Array1::zeros(rows.nrows());
@@ -180,39 +161,13 @@ pub(crate) fn cross(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f6
     product
 }
 
-/// How the columns of a product are divided: into shares, each summed by one core, and panels of a share.
-#[derive(Clone, Copy)]
-struct Division {
-    share: usize,
-    panel: usize,
-}
-
-impl Division {
-    /// For a product of this width with so many entries.
-    fn of(width: usize, entries: usize) -> Self {
-        let most = if entries > LARGE_SUM { PARTIAL_SUMS / 2 } else { PARTIAL_SUMS };
-        let share = width.div_ceil(width.div_ceil(PANEL).clamp(1, most)).next_multiple_of(KERNEL);
-        let panel = share.div_ceil(share.div_ceil(PANEL).max(1)).next_multiple_of(KERNEL);
-        Self { share, panel }
-    }
-}
-
 /// `sum += [ A Bᵀ | A Aᵀ ]`. `A Aᵀ` is added only if `own` is set, and only its lower triangle. Columns are divided into
 /// equal shares; their partial sums are added in order.
-fn add_inner(sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, own: bool) {
-    let division = Division::of(a.ncols(), sum.len());
-    add_inner_divided(sum, a, b, own, division);
-}
-
-/// The same with a given division, which determines the bytes of every entry, whatever else is computed with it.
-fn add_inner_divided(
-    mut sum: ArrayViewMut2<'_, f64>,
-    a: ArrayView2<'_, f64>,
-    b: ArrayView2<'_, f64>,
-    own: bool,
-    Division { share, panel }: Division,
-) {
+fn add_inner(mut sum: ArrayViewMut2<'_, f64>, a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, own: bool) {
     let width = a.ncols();
+    let most = if sum.len() > LARGE_SUM { PARTIAL_SUMS / 2 } else { PARTIAL_SUMS };
+    let share = width.div_ceil(width.div_ceil(PANEL).clamp(1, most)).next_multiple_of(KERNEL);
+    let panel = share.div_ceil(share.div_ceil(PANEL).max(1)).next_multiple_of(KERNEL);
     let add = |p: usize, sum: &mut ArrayViewMut2<'_, f64>| {
         let end = width.min((p + 1) * share);
         for start in (p * share..end).step_by(panel) {

@@ -228,16 +228,3 @@ fn rows_of_zeros_become_directions_orthogonal_to_all_others() {
         assert!((product - expected).abs() <= 4.0 * 1_104.0 * f64::EPSILON, "{i} {j}: {product}");
     }
 }
-
-#[test]
-fn a_gram_matrix_in_two_steps_has_the_same_bytes() {
-    // Few and many entries, which are divided in different ways; widths of one panel, and of more panels than shares.
-    for (group, rest, width) in [(1, 1, 5), (20, 12, 150), (50, 64, 481), (132, 132, 5000), (300, 290, 2100)] {
-        let entry = |(i, j): (usize, usize)| ((i * 7919 + j * 104_729 + i * j * 31) % 9973) as f64 / 9973.0 - 0.4;
-        let a = Array2::from_shape_fn((group + rest, width), entry);
-        let at_once = gram_with_orthogonal_groups(a.view(), &[group]);
-        let products = gram_of_last_rows(rows_of(a.view(), group..group + rest), group);
-        let in_two = gram_with_known_rows(a.view(), group, products.view());
-        assert!(at_once == in_two, "{group} and {rest} rows, {width} columns");
-    }
-}

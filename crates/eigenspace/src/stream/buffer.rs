@@ -7,7 +7,6 @@
 //!                    └───────────────────────────┘
 //! ```
 
-use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 use serde::{Deserialize, Serialize};
 
@@ -98,37 +97,6 @@ impl RowBuffer {
         }
         block.write(which, self.data.slice_axis_mut(Axis(0), Slice::from(self.first + self.used..self.first + end)));
         self.used = end;
-    }
-
-    /// Number of dense rows in use.
-    pub(crate) fn in_use(&self) -> usize {
-        self.used
-    }
-
-    /// Whether a block of `rows` can lie behind those in use, and behind its place below a factor of `limit` rows, in the
-    /// memory that the buffer has or that two blocks need.
-    pub(crate) fn has_room_ahead(&self, limit: usize, rows: usize) -> bool {
-        let end = self.used.max(limit + rows) + rows;
-        end <= self.data.nrows().max(limit + 2 * rows)
-    }
-
-    /// Unused rows from row `start` on, for a block that comes next.
-    pub(crate) fn unused_mut(&mut self, start: usize, rows: usize) -> ArrayViewMut2<'_, f64> {
-        let end = start + rows;
-        if end > self.data.nrows() {
-            self.resize(end);
-        }
-        self.data.slice_axis_mut(Axis(0), Slice::from(start..end))
-    }
-
-    /// Appends rows of weight 1 that lie in the buffer from row `start` on, behind all rows in use.
-    pub(crate) fn append_from(&mut self, start: usize, rows: usize, time: impl Fn(usize) -> u64) {
-        self.arrivals.extend((0..rows).map(|i| Arrival { weight: 1.0, time: time(i) }));
-        let (mut before, after) = self.data.view_mut().split_at(Axis(0), start);
-        let mut to = before.slice_axis_mut(Axis(0), Slice::from(self.used..self.used + rows));
-        let pairs = to.axis_iter_mut(Axis(0)).into_par_iter().zip(after.axis_iter(Axis(0)));
-        pairs.for_each(|(mut to, from)| to.assign(&from));
-        self.used += rows;
     }
 
     /// The new capacity in rows if the buffer must grow to hold `more` of at most `free` rows, otherwise `None`.

@@ -12,8 +12,6 @@
 
 use std::sync::Arc;
 
-use ndarray::ArrayViewMut2;
-
 use crate::error::Error;
 use crate::linalg::{self, Card};
 use crate::model::eigenspace_model::EigenspaceModel;
@@ -23,8 +21,7 @@ use crate::model::truncation::{Components, Cut, Truncation};
 use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
-use crate::stream::factor::{Centered, Rule, Upcoming};
-use crate::stream::forgetting::Forgetting;
+use crate::stream::factor::Rule;
 use crate::stream::impute::{self, impute};
 use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
@@ -162,22 +159,15 @@ impl EigenspaceStream {
             self.flush()?;
         }
         let mut rest = &selected[..];
-        let mut centered = None;
         while !rest.is_empty() {
             if self.free_rows() == 0 {
-                let ahead = self.rows_ahead(&block, rest);
-                let write = |to: ArrayViewMut2<'_, f64>| block.write(ahead, to);
-                let upcoming = Upcoming { rows: ahead.len(), write: &write };
-                centered = self.flush_before(centered, (!ahead.is_empty()).then_some(&upcoming))?;
+                self.flush()?;
             }
             let free = self.free_rows();
             let (which, later) = rest.split_at(free.min(rest.len()));
             let clock = self.state.clock;
             let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
-            match &centered {
-                None => self.state.buffer.append(&block, which, sparse, free, time),
-                Some(centered) => self.state.buffer.append_from(centered.start, which.len(), time),
-            }
+            self.state.buffer.append(&block, which, sparse, free, time);
             self.state.clock += if by_row { which.len() as u64 } else { 0 };
             rest = later;
         }
@@ -233,40 +223,8 @@ impl EigenspaceStream {
         capacity.saturating_sub(buffer.len())
     }
 
-    /// The rows of the next compression, if `rest` has them and at least one row more: only then is it certain that they
-    /// are compressed before anybody reads the stream. Empty if they cannot be centered ahead, or if nothing is gained.
-    pub(crate) fn rows_ahead<'a>(&self, block: &Block<'_>, rest: &'a [usize]) -> &'a [usize] {
-        let rows = self.plan.block_rows;
-        let EngineState::Factor(factor) = &self.state.engine else { return &[] };
-        let cut = cut_of(self.plan, &self.options);
-        let rule = rule_of(self.plan, &self.options, &cut);
-        let plain = self.plan.engine == Engine::Factor
-            && self.plan.max_rank.is_some()
-            && self.options.forgetting == Forgetting::Never
-            && self.options.missing != Missing::Impute
-            && block.sparse().is_none();
-        let possible = plain
-            && rest.len() > rows
-            && factor.can_look_ahead(&rule, rows, self.features())
-            && self.state.buffer.has_room_ahead(rule.limit, rows);
-        if !possible || rayon::current_num_threads() < 2 {
-            return &[];
-        }
-        let ahead = &rest[..rows];
-        if ahead.iter().all(|&row| block.weight(row) == 1.0) { ahead } else { &[] }
-    }
-
     /// Adds the buffer to the scatter, or compresses it.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
-        self.flush_before(None, None).map(|_| ())
-    }
-
-    /// The same if the pending rows may be centered already, and the rows of the next compression may be at hand.
-    fn flush_before(
-        &mut self,
-        centered: Option<Centered>,
-        upcoming: Option<&Upcoming<'_>>,
-    ) -> Result<Option<Centered>, Error> {
         self.cache.clear();
         self.leave_card();
         let (forgetting, now) = (self.options.forgetting, self.state.clock);
@@ -290,13 +248,13 @@ impl EigenspaceStream {
                 }
                 scatter.absorb(buffer.raw_mut(), weights.as_deref())?;
                 buffer.keep_factor(0);
-                Ok(None)
+                Ok(())
             }
             EngineState::Factor(factor) => {
                 if fade < 1.0 {
                     factor.forget(buffer, fade);
                 }
-                factor.compress(buffer, weights.as_deref(), &rule, centered, upcoming)
+                factor.compress(buffer, weights.as_deref(), &rule)
             }
         }
     }

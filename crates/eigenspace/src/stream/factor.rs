@@ -14,19 +14,16 @@
 //!
 //! Dense rows, more rows than features, and sparse rows differ in how A is prepared and rotated; the rest is one
 //! function, [`Factor::reduce`]. It also merges two factors: A = [ F₁ ; F₂ ; c ], with c of `moments.rs`.
-//!
-//! The eigenproblem is too small for several threads. If the rows of the next block are at hand, they are centered and
-//! multiplied with each other meanwhile ([`Upcoming`]), because neither depends on the directions that are kept.
 
 use ndarray::parallel::prelude::*;
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice, concatenate};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Slice, concatenate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::linalg::{self, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::model::decompose::{self, rotation};
-use crate::model::moments::{Absorbed, Moments};
+use crate::model::moments::Moments;
 use crate::model::truncation::Cut;
 use crate::stream::buffer::RowBuffer;
 
@@ -51,22 +48,6 @@ pub(crate) struct Rule<'a> {
     pub(crate) standardized: bool,
     /// Chooses the number of directions from the squared singular values and the total scatter.
     pub(crate) cut: &'a dyn Fn(&[f64], f64) -> Cut,
-}
-
-/// The rows of the next compression: writes them to a matrix with this number of rows.
-pub(crate) struct Upcoming<'a> {
-    pub(crate) rows: usize,
-    pub(crate) write: &'a (dyn Fn(ArrayViewMut2<'_, f64>) + Sync),
-}
-
-/// Upcoming rows that are centered. They lie in the buffer, behind the rows in use.
-pub(crate) struct Centered {
-    absorbed: Absorbed,
-    /// Their products with each other, for a factor with `limit` rows.
-    products: Array2<f64>,
-    limit: usize,
-    /// The row of the buffer at which they begin.
-    pub(crate) start: usize,
 }
 
 /// A compression whose Gram matrix has been computed.
@@ -107,35 +88,25 @@ impl Factor {
         buffer.factor_mut().mapv_inplace(|x| x * root);
     }
 
-    /// Reduces all rows of the buffer to the directions that the rule keeps. The pending rows may be `centered` already. The
-    /// upcoming rows, if any, are centered meanwhile. The result does not depend on either.
+    /// Reduces all rows of the buffer to the directions that the rule keeps.
     pub(crate) fn compress(
         &mut self,
         buffer: &mut RowBuffer,
         weights: Option<&[f64]>,
         rule: &Rule<'_>,
-        centered: Option<Centered>,
-        upcoming: Option<&Upcoming<'_>>,
-    ) -> Result<Option<Centered>, Error> {
+    ) -> Result<(), Error> {
         if buffer.len() > buffer.features() {
             // With more rows than features, dense rows take little memory.
             buffer.make_dense();
         }
         let ones = vec![1.0; if buffer.is_sparse() { buffer.pending() } else { 0 }];
         let sparse_weights = weights.unwrap_or(&ones);
-        let prepared = match (buffer.is_sparse(), centered) {
-            (true, _) => self.prepare_sparse(buffer, sparse_weights, rule)?,
-            (false, None) => self.prepare_dense(buffer, weights, rule)?,
-            (false, Some(centered)) => self.prepare_centered(buffer, centered, rule),
+        let prepared = match buffer.is_sparse() {
+            true => self.prepare_sparse(buffer, sparse_weights, rule)?,
+            false => self.prepare_dense(buffer, weights, rule)?,
         };
-        self.reduce(buffer, sparse_weights, prepared, rule, upcoming)
-    }
-
-    /// Whether the rows of the next compression can be centered before this one is done, so that the factor then has
-    /// `limit` rows whose products are not computed.
-    pub(crate) fn can_look_ahead(&self, rule: &Rule<'_>, rows: usize, features: usize) -> bool {
-        let wide = rule.limit.saturating_add(rows) <= features;
-        wide && !rule.standardized && !(self.compressions + 1).is_multiple_of(TRUSTED_COMPRESSIONS)
+        self.reduce(buffer, sparse_weights, prepared, rule);
+        Ok(())
     }
 
     /// Adds the rows inside another factor F₂, A = [ F ; F₂ ; c ], and returns a buffer with the factor of both.
@@ -152,28 +123,16 @@ impl Factor {
             if heavier { ((&*self, own), (other, others)) } else { ((other, others), (&*self, own)) };
         let (moments, c) = one.moments.merge(&two.moments)?;
         let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let bound = || one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        let bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
         let mut buffer = RowBuffer::starting_with(concatenate![Axis(0), f1, f2, c.view().insert_axis(Axis(0))]);
-        let prepared = prepare_rows(&mut buffer, moments.clone(), bound, false, rule);
-        self.reduce(&mut buffer, &[], prepared, rule, None)?;
+        let prepared = prepare_rows(&mut buffer, moments, bound, false, rule);
+        self.reduce(&mut buffer, &[], prepared, rule);
         Ok(buffer)
     }
 
     /// Rotates the rows of the buffer and drops the last of them.
-    fn reduce(
-        &mut self,
-        buffer: &mut RowBuffer,
-        sparse_weights: &[f64],
-        prepared: Prepared,
-        rule: &Rule<'_>,
-        upcoming: Option<&Upcoming<'_>>,
-    ) -> Result<Option<Centered>, Error> {
-        let limit = rule.limit;
-        let (eigen, centered) = rayon::join(
-            || Eigen::of(prepared.gram.view(), limit.saturating_add(1)),
-            || upcoming.map(|upcoming| center_upcoming(buffer, upcoming, &prepared.moments, limit)).transpose(),
-        );
-        let centered = centered?;
+    fn reduce(&mut self, buffer: &mut RowBuffer, sparse_weights: &[f64], prepared: Prepared, rule: &Rule<'_>) {
+        let eigen = Eigen::of(prepared.gram.view(), rule.limit.saturating_add(1));
         let (cut, eigenvalue_error) =
             rule.cut_of(&eigen.values, eigen.size(), &prepared.moments, prepared.units.as_ref());
         let mut u = eigen.vectors(0..cut.keep);
@@ -188,7 +147,6 @@ impl Factor {
         buffer.keep_factor(significant);
         let largest = linalg::squared_lengths(buffer.factor()).iter().fold(0.0, |a: f64, b| a.max(*b));
         self.record(largest, prepared, cut.lost, eigenvalue_error);
-        Ok(centered)
     }
 
     /// Centers dense rows in place and computes the Gram matrix.
@@ -199,27 +157,13 @@ impl Factor {
         rule: &Rule<'_>,
     ) -> Result<Prepared, Error> {
         let absorbed = self.moments.absorb(buffer.raw_mut(), weights)?;
-        let bound = || self.bound.absorbed(&self.moments, &absorbed);
-        Ok(prepare_rows(buffer, absorbed.moments.clone(), bound, self.is_trusted(), rule))
+        let bound = self.bound.absorbed(&self.moments, &absorbed);
+        Ok(prepare_rows(buffer, absorbed.moments, bound, self.is_trusted(), rule))
     }
 
     /// Whether the rows of F are assumed to be orthogonal.
     pub(crate) fn is_trusted(&self) -> bool {
         !self.compressions.is_multiple_of(TRUSTED_COMPRESSIONS)
-    }
-
-    /// Computes what is missing of the Gram matrix of rows that are centered already.
-    fn prepare_centered(&self, buffer: &mut RowBuffer, centered: Centered, rule: &Rule<'_>) -> Prepared {
-        let Centered { absorbed, products, limit, .. } = centered;
-        let bound = || self.bound.absorbed(&self.moments, &absorbed);
-        if buffer.kept() != limit {
-            // The products of a larger matrix may be divided in another way.
-            return prepare_rows(buffer, absorbed.moments.clone(), bound, true, rule);
-        }
-        let all = buffer.all();
-        let (gram, bound) = rayon::join(|| linalg::gram_with_known_rows(all, limit, products.view()), bound);
-        let rounding = rotation(2 * gram.nrows());
-        Prepared { moments: absorbed.moments, bound, gram, units: None, center: None, cancellation: 0.0, rounding }
     }
 
     /// Computes the Gram matrix of sparse rows, which are centered inside the products.
@@ -285,31 +229,8 @@ impl Factor {
     }
 }
 
-/// Writes upcoming rows behind those in use, centers them, and multiplies them with each other.
-fn center_upcoming(
-    buffer: &mut RowBuffer,
-    upcoming: &Upcoming<'_>,
-    moments: &Moments,
-    limit: usize,
-) -> Result<Centered, Error> {
-    // Also behind the place to which they will be moved.
-    let start = buffer.in_use().max(limit + upcoming.rows);
-    let mut rows = buffer.unused_mut(start, upcoming.rows);
-    (upcoming.write)(rows.view_mut());
-    let absorbed = moments.absorb(rows.view_mut(), None)?;
-    let products = linalg::gram_of_last_rows(rows.view(), limit);
-    Ok(Centered { absorbed, products, limit, start })
-}
-
 /// Computes the Gram matrix of centered dense rows; those of the factor are orthogonal if they are `trusted`.
-/// The bound is computed meanwhile.
-fn prepare_rows(
-    buffer: &mut RowBuffer,
-    moments: Moments,
-    bound: impl FnOnce() -> Bound + Send,
-    trusted: bool,
-    rule: &Rule<'_>,
-) -> Prepared {
+fn prepare_rows(buffer: &mut RowBuffer, moments: Moments, bound: Bound, trusted: bool, rule: &Rule<'_>) -> Prepared {
     let kept = buffer.kept();
     let tall = buffer.len() > buffer.features();
     if tall {
@@ -322,8 +243,7 @@ fn prepare_rows(
     let scaled = units.as_ref().map(|units| &buffer.all() / units);
     let matrix = scaled.as_ref().map_or(buffer.all(), |scaled| scaled.view());
     let trusted = trusted && !tall && units.is_none();
-    let groups = if trusted { std::slice::from_ref(&kept) } else { &[] };
-    let (gram, bound) = rayon::join(|| linalg::gram_with_orthogonal_groups(matrix, groups), bound);
+    let gram = linalg::gram_with_orthogonal_groups(matrix, if trusted { std::slice::from_ref(&kept) } else { &[] });
     let rotations = gram.nrows() * if tall { 2 } else { 1 };
     Prepared { moments, bound, gram, units, center: None, cancellation: 0.0, rounding: rotation(2 * rotations) }
 }

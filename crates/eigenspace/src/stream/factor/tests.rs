@@ -273,8 +273,7 @@ fn a_compression_shrinks_what_it_keeps() {
         before.set((squared[0], squared[1]));
         choose(squared, total)
     };
-    let rule = Rule { limit: 1, standardized: false, cut: &choose };
-    found.compress(&mut buffer, None, &rule, None, None).expect("good rows");
+    found.compress(&mut buffer, None, &Rule { limit: 1, standardized: false, cut: &choose }).expect("good rows");
     let (first, second) = before.get();
     let kept = buffer.factor().row(0).to_owned();
     assert_eq!(buffer.kept(), 1);
@@ -290,74 +289,4 @@ fn forgetting_multiplies_scatters_by_a_weight_and_rows_by_its_root() {
     assert_eq!(buffer.factor(), array![[2.0, 0.0, 0.0, 0.0, 0.0], [0.5, 1.0, 0.0, 0.0, 0.5]]);
     assert_eq!((found.moments.weight.value(), found.moments.scatter[0], found.bound.lost[0]), (2.25, 4.25, 2.0));
     assert_eq!(found.compressions(), 3);
-}
-
-/// The buffer and the engine of a stream after these rows, in calls of `rows` rows, with this number of threads. (Its clock
-/// counts calls.)
-fn state_after(
-    options: &FitOptions,
-    data: &Array2<f64>,
-    weights: &[f64],
-    rows: usize,
-    threads: usize,
-) -> (Array2<f64>, String) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| {
-        let mut stream = options.stream(data.ncols()).expect("good options");
-        for (call, weights) in data.axis_chunks_iter(Axis(0), rows).zip(weights.chunks(rows)) {
-            stream.update(Block::from(call).weighted(weights)).expect("good rows");
-        }
-        (stream.state.buffer.all().to_owned(), format!("{:?}", stream.state.engine))
-    })
-}
-
-#[test]
-fn centering_the_next_block_ahead_changes_no_byte() {
-    use crate::model::truncation::Truncation;
-    let plain = FitOptions::new().components(5).max_rank(20).engine(Engine::Factor).block_rows(12);
-    let variants = [
-        plain.clone(),
-        plain.clone().truncation(Truncation::Energy(0.9)),
-        plain.clone().truncation(Truncation::FrequentDirections(9)),
-        plain.clone().centered(false),
-        plain.clone().standardize(true),
-        FitOptions::new().components(5).engine(Engine::Factor).block_rows(40),
-        FitOptions::new().components(5).max_rank(4).engine(Engine::Factor).block_rows(90),
-    ];
-    // The first rows span fewer directions than are kept, so that the factor grows later.
-    let data = Array2::from_shape_fn((1200, 150), |(i, j)| {
-        let wave = |i: usize, j: usize| ((i * 7919 + j * 104_729 + i * j * 31) % 9973) as f64 / 9973.0 - 0.4;
-        if i < 60 { wave(i, 0) * wave(3, j) + wave(i, 1) * wave(5, j) } else { wave(i, j) }
-    });
-    let ones = vec![1.0; data.nrows()];
-    let mixed: Vec<f64> = (0..data.nrows()).map(|i| if i % 300 < 250 { 1.0 } else { 0.5 }).collect();
-    for options in &variants {
-        for weights in [&ones, &mixed] {
-            let one_by_one = state_after(options, &data, weights, 1, 1);
-            for (rows, threads) in [(1200, 1), (1200, 2), (1200, 3), (100, 2), (37, 2), (333, 4)] {
-                let same = state_after(options, &data, weights, rows, threads) == one_by_one;
-                assert!(same, "{options:?}: calls of {rows} rows, {threads} threads");
-            }
-        }
-    }
-}
-
-#[test]
-fn the_next_block_is_centered_ahead_only_if_it_is_certain_to_be_compressed() {
-    let options = FitOptions::new().components(5).max_rank(20).engine(Engine::Factor).block_rows(12);
-    let data = Array2::from_shape_fn((40, 150), |(i, j)| ((i * 31 + j * 17 + i * j) % 23) as f64);
-    let rows: Vec<usize> = (0..40).collect();
-    let ahead = |options: &FitOptions, threads: usize, rest: usize, weights: Option<&[f64]>| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let stream = options.stream(150).expect("good options");
-        let block = Block::from(&data);
-        let block = weights.map_or(block, |weights| block.weighted(weights));
-        pool.install(|| stream.rows_ahead(&block, &rows[..rest]).len())
-    };
-    assert_eq!(ahead(&options, 2, 13, None), 12);
-    assert_eq!(ahead(&options, 2, 12, None), 0, "the last rows of a call stay as they are");
-    assert_eq!(ahead(&options, 1, 13, None), 0, "one thread gains nothing");
-    assert_eq!(ahead(&options, 2, 13, Some(&[0.5; 40])), 0);
-    assert_eq!(ahead(&options.clone().standardize(true), 2, 13, None), 0);
-    assert_eq!(ahead(&options.block_rows(39), 2, 40, None), 39);
 }
