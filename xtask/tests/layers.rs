@@ -80,8 +80,11 @@ fn layers_and_files_use_only_what_is_before_them() {
             uses.extend(named(&code, "super::").into_iter().map(|(file, _)| (layer.to_owned(), file)));
         }
         for (used_layer, used_file) in uses {
-            let used_layer =
-                if ["Error", "error", "printable"].contains(&used_layer.as_str()) { "error" } else { &used_layer };
+            let used_layer = if ["Error", "device_error", "error", "printable"].contains(&used_layer.as_str()) {
+                "error"
+            } else {
+                &used_layer
+            };
             let later = match place(used_layer) {
                 None => true,
                 Some(used) if used == own && layer != "error" => {

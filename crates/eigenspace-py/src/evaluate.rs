@@ -29,11 +29,15 @@ pub(crate) struct Evaluation {
     /// With strangers: shares of false accepts, false rejects, identified and misidentified.
     open: Option<[Share; 4]>,
     /// With people who arrive one by one: people, enrolled, tested, correct, rank, differing, difference.
-    steps: Option<Vec<(usize, usize, usize, usize, usize, usize, f64)>>,
+    steps: Option<Vec<ArrivalStep>>,
 }
+
+/// People, enrolled, tested, correct, rank, differing, difference.
+type ArrivalStep = (usize, usize, usize, usize, usize, usize, f64);
 
 /// Evaluate settings by a protocol.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn evaluate_faces(
     py: Python<'_>,
     rows: &Bound<'_, PyArray2<f64>>,

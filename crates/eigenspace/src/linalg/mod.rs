@@ -4,6 +4,7 @@
 //! of threads. Everything is computed in f64, except that f32 rows are projected in f32. Every decomposition is checked
 //! against its definition; if the check fails, a slower and more robust method computes it again.
 
+mod card;
 mod cholesky;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -26,9 +27,10 @@ pub(crate) mod stand_in;
 mod svd;
 mod tridiagonal;
 
+pub use card::RowsOnCard;
+pub(crate) use card::{Card, Matrix, eigen_on_card};
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
-pub(crate) use device::{Card, Matrix, eigen_on_card};
-pub use device::{Device, RowsOnCard};
+pub use device::Device;
 pub(crate) use eigen::{Eigen, eigh};
 pub(crate) use implicit::{Implicit, Operator};
 pub(crate) use lanes::{Lanes, add, by_columns, by_rows};

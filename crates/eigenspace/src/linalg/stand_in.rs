@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
-use super::device::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
 use super::eigen::eigh;
 use super::products::{add_scatter, gram_with_orthogonal_groups, rotate, squared_length};
 use super::slices::rows_of;

@@ -28,7 +28,7 @@ export function workbench(app) {
   } });
   el.append(shelf, rows, trouble, result);
 
-  const spectra = figure("Variances", 214, (svg, width, height) => {
+  const spectra = figure("Variances", 188, (svg, width, height) => {
     const box = /** @type {Box} */ ([64, 16, width - 16, height - 44]);
     const values = sides.map((x) => x.spectrum.components.map((c) => c.variance[1]));
     const highest = Math.max(...values.flat(), 1e-300);
@@ -117,13 +117,13 @@ export function workbench(app) {
         write ? button("Save\u2026", { "aria-label": `Save ${m.name}`, click: () => save(m) }) : null),
     ]);
     const n = app.selection?.count ?? 0;
-    shelf.replaceChildren(h("h2", {}, "Shelf"), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], listed),
+    const hint = busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Select rows on the Map to forget them. Files are never changed." : `${plural(ids.length, "model")} chosen.`;
+    shelf.replaceChildren(h("div", {}, h("h2", {}, "Shelf"), h("p", { class: "summary" }, hint)), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], listed),
       h("div", { class: "tools" },
         button("Merge", { disabled: busy || ids.length < 2, title: "The model of all rows of the chosen models", click: () => run(`Merged ${ids.map((id) => models.find((m) => m.id === id)?.name).join(" and ")}`, () => post("merge", { models: ids }), ids) }),
         button(ids.length === 2 ? `Split ${part?.name} out of ${whole?.name}` : "Split", { disabled: busy || ids.length !== 2, title: "Remove the rows of the smaller model from the larger one", click: () => run(`Split ${part?.name} out of ${whole?.name}`, () => post("split", { whole: whole?.id, part: part?.id }), [whole?.id ?? 0, part?.id ?? 0]) }),
         button(n ? `Forget ${plural(n, "selected row")}` : "Forget selected rows", { disabled: busy || !n || !current, title: "The model without the rows selected on the Map or the Monitor", click: () => current && run(`Forgot ${plural(n, "row")} of ${current.name}`, () => post(`models/${current.id}/forget`, { rows: chosenRows() }), [current.id]) }),
         button("Add rows\u2026", { disabled: busy || !current, title: "A copy of the current model with the rows of a .npy file", click: () => rows.click() }),
-        h("span", {}, busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Select rows on the Map to forget them. Files are never changed." : `${plural(ids.length, "model")} chosen.`),
         h("span", { class: "grow" }),
         button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
   }

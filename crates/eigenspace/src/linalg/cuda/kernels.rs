@@ -7,7 +7,7 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 
-use super::super::device::RowsOnCard;
+use super::super::card::RowsOnCard;
 
 /// Threads of a block.
 const THREADS: u32 = 256;

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::device::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
 use crate::device_error::DeviceError;
 use kernels::Kernels;
 use open::{Libraries, failed};

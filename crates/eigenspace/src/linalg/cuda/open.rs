@@ -10,7 +10,7 @@ use cudarc::cusolver::{result as solver, sys as solver_sys};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtrMut, DriverError, result, sys};
 
-use super::super::device::RowsOnCard;
+use super::super::card::RowsOnCard;
 use super::kernels::Kernels;
 use super::staging::Staging;
 use super::{Cuda, hold};

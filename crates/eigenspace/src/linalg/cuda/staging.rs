@@ -18,7 +18,7 @@ use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
 use super::hold;
-use crate::linalg::device::Make;
+use crate::linalg::card::Make;
 
 /// Cells of a part: 8 MiB.
 const PART: usize = 1 << 20;
