@@ -34,6 +34,7 @@ pub(crate) struct Evaluation {
 
 /// Evaluate settings by a protocol.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "one for each argument in Python")]
 pub(crate) fn evaluate_faces(
     py: Python<'_>,
     rows: &Bound<'_, PyArray2<f64>>,
