@@ -37,7 +37,7 @@ type ArrivalStep = (usize, usize, usize, usize, usize, usize, f64);
 
 /// Evaluate settings by a protocol.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "one for each argument in Python")]
 pub(crate) fn evaluate_faces(
     py: Python<'_>,
     rows: &Bound<'_, PyArray2<f64>>,
