@@ -242,7 +242,7 @@ fn quiet_commands_say_nothing_on_standard_error() {
 #[test]
 fn each_pass_captures_more_of_the_variance() {
     let rows = table(300, 40, 37);
-    let directory = Directory::with("t.npy", npy(&rows));
+    let directory = Directory::with("t.npy", npy(&rows, "<f8", false));
     let exact: f64 = variances(&rows, &ones(&rows)).0.iter().take(3).sum();
     let missed = |passes: usize| {
         let options = format!("t.npy -k 3 --max-rank 3 --engine factor --block-rows 6 --passes {passes}");
