@@ -31,9 +31,6 @@ pub(crate) struct Matrix {
 /// Numbers in doubled precision, as in `moments.rs`: values, and their rounding errors.
 pub(crate) type Words<'a> = (&'a [f64], &'a [f64]);
 
-/// Writes numbers from a cell on, and says whether they are valid.
-pub(crate) type Make<'a> = &'a (dyn Fn(usize, &mut [f64]) -> bool + Sync);
-
 /// Rows that another library has put in the memory of a card.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[doc(hidden)]
@@ -74,14 +71,6 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     /// Copies rows to the matrix, from this row on. The rows may change as soon as this returns; the card may have them
     /// later.
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError>;
-
-    /// Makes the numbers of `home` and copies them to the card, from this row on. `make` writes the part that starts at a
-    /// cell, and says whether its numbers are valid. Returns whether all of them are.
-    fn upload_made(&self, home: &mut [f64], make: Make<'_>, to: &mut Matrix, first: usize)
-    -> Result<bool, DeviceError>;
-
-    /// Whether the absolute values of the first `rows` rows are at most this limit.
-    fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError>;
 
     /// Checks that rows of another library are in the memory of the card, and waits until they are written.
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError>;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
-use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Matrix, RowsOnCard, Vectors, Words};
 use super::eigen::eigh;
 use super::products::{add_scatter, gram_with_orthogonal_groups, rotate, squared_length};
 use super::slices::rows_of;
@@ -85,25 +85,6 @@ impl Card for StandIn {
         self.operate()?;
         cells_mut(to).slice_axis_mut(Axis(0), Slice::from(first..first + rows.nrows())).assign(&rows);
         Ok(())
-    }
-
-    fn upload_made(
-        &self,
-        home: &mut [f64],
-        make: Make<'_>,
-        to: &mut Matrix,
-        first: usize,
-    ) -> Result<bool, DeviceError> {
-        self.operate()?;
-        let good = make(0, home);
-        let rows = ArrayView2::from_shape((home.len() / to.columns, to.columns), home).expect("whole rows");
-        cells_mut(to).slice_axis_mut(Axis(0), Slice::from(first..first + rows.nrows())).assign(&rows);
-        Ok(good)
-    }
-
-    fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError> {
-        self.operate()?;
-        Ok(rows_of(cells(x).view(), 0..rows).iter().all(|x| x.abs() <= limit))
     }
 
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {

@@ -194,24 +194,6 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Writes some cells of the selected dense rows, which follow each other, from cell `start` on.
-    pub(crate) fn write_cells(&self, which: &[usize], start: usize, mut to: &mut [f64]) {
-        each!(self.rows, rows => {
-            let (columns, mut at) = (rows.ncols(), start);
-            while !to.is_empty() {
-                let (row, column) = (which[at / columns], at % columns);
-                let (some, later) = to.split_at_mut((columns - column).min(to.len()));
-                let from = rows.row(row);
-                match from.as_slice().map(|from| &from[column..column + some.len()]) {
-                    Some(from) => some.iter_mut().zip(from).for_each(|(to, from)| *to = from.to_f64()),
-                    None => some.iter_mut().zip(from.iter().skip(column)).for_each(|(to, from)| *to = from.to_f64()),
-                }
-                at += some.len();
-                to = later;
-            }
-        }, _sparse => ())
-    }
-
     /// The same rows without weights: for results of each row, which do not depend on them.
     pub(crate) fn unweighted(self) -> Self {
         Self { weights: None, ..self }
@@ -311,12 +293,6 @@ pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
         None => row.iter().fold(0, count),
     };
     rows.rows().into_iter().all(|row| bad(row) == 0)
-}
-
-/// Whether these values are finite and not too large.
-pub(crate) fn acceptable_cells(cells: &[f64]) -> bool {
-    let count = |bad: u32, x: &f64| bad + u32::from(!acceptable(x));
-    vectorized(|| cells.iter().fold(0, count)) == 0
 }
 
 /// Checks the number of columns and the values. The error names the first bad cell in row order.

@@ -24,7 +24,6 @@ use crate::model::bound::{Bound, UNIT};
 use crate::model::decompose;
 use crate::model::scatter::Scatter;
 use crate::rows::block::{self, Block};
-use crate::rows::element::LARGEST_MAGNITUDE;
 use crate::rows::missing::Missing;
 use crate::stream::buffer::RowBuffer;
 use crate::stream::factor::Rule;
@@ -32,6 +31,8 @@ use crate::stream::options::FitOptions;
 use crate::stream::plan::{Engine, Plan};
 use crate::stream::state::{EngineState, StreamState};
 
+/// Cells that are checked, copied and sent to the card at a time: few enough to stay in the cache in between.
+const PIECE_CELLS: usize = 1 << 21;
 /// Fewer new rows than this number of cells are sent together with later ones.
 const MIN_SENT_CELLS: usize = 1 << 18;
 
@@ -220,9 +221,10 @@ impl OnCard {
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
         let absorbed = factor.moments.absorb_on_card(&*card, &mut x, pending, weights, row)?;
         let gram = card.gram((&f, kept), (&x, pending), factor.is_trusted())?;
-        let (eigen, bound) = rayon::join(|| card.eigen(gram), || factor.bound.absorbed(&factor.moments, &absorbed));
+        // The card computes the products meanwhile.
+        let bound = factor.bound.absorbed(&factor.moments, &absorbed);
         let moments = absorbed.moments;
-        let (values, vectors) = eigen?;
+        let (values, vectors) = card.eigen(gram)?;
         let values = Array1::from(values);
         if values.iter().any(|value| !value.is_finite()) {
             return Ok(None);
@@ -246,11 +248,8 @@ impl OnCard {
         let largest = lengths.iter().fold(0.0, |a: f64, b| a.max(*b));
         let rows = significant.iter().rposition(|significant| *significant).map_or(0, |last| last + 1);
         let end = home.nrows();
-        let (downloaded, factor) = rayon::join(
-            || card.download(&out, home.slice_axis_mut(Axis(0), Slice::from(end - rows..))),
-            || factor.compressed((moments, bound), size, largest, (cut.lost, eigenvalue_error)),
-        );
-        downloaded?;
+        card.download(&out, home.slice_axis_mut(Axis(0), Slice::from(end - rows..)))?;
+        let factor = factor.compressed((moments, bound), size, largest, (cut.lost, eigenvalue_error));
         (self.spare, self.spare_rows) = (Some(f), Some(x));
         self.factor = Some((out, factor.compressions()));
         Ok(Some(Flushed { engine: EngineState::Factor(factor), kept: rows }))
@@ -296,38 +295,29 @@ impl Pending {
     ) -> Result<(), Error> {
         let (columns, capacity) = (to.ncols(), to.nrows());
         let room = self.make_room(card, capacity, columns);
-        let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
-        match source {
-            Source::Host(block) => {
-                let make = |start: usize, cells: &mut [f64]| {
-                    block.write_cells(which, start, cells);
-                    block::acceptable_cells(cells)
-                };
-                let home = to.as_slice_mut().unwrap_or_default();
-                let made = match (room, &mut self.x) {
-                    (Ok(()), Some(x)) => card.upload_made(home, &make, x, 0),
-                    _ => Err(lost()),
-                };
-                // If the card fails, the next compression sends the rows again and reports it.
-                let good = match made {
-                    Ok(good) => {
-                        self.rows = which.len();
-                        good
-                    }
-                    Err(_) => make(0, home),
-                };
-                if good { Ok(()) } else { source.check(to.view(), which) }
-            }
+        let block = match source {
+            Source::Host(block) => block,
             Source::Card(rows) => {
                 room?;
-                let Some(x) = &mut self.x else { return Ok(()) };
-                card.take_over(rows.part(which), x)?;
-                let good = card.within(x, which.len(), LARGEST_MAGNITUDE)?;
-                card.download(x, to.view_mut())?;
-                self.rows = which.len();
-                if good { Ok(()) } else { source.check(to.view(), which) }
+                let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
+                if let Some(x) = &mut self.x {
+                    card.take_over(rows.part(which), x)?;
+                    card.download(x, to.view_mut())?;
+                    self.rows = which.len();
+                }
+                return source.check(to.view(), which);
             }
+        };
+        let piece = (PIECE_CELLS / columns.max(1)).max(1);
+        // If the card fails, the next compression sends the rows again and reports it.
+        let mut sending = room.is_ok();
+        for (which, mut to) in which.chunks(piece).zip(to.axis_chunks_iter_mut(Axis(0), piece)) {
+            let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
+            block.write(which, to.view_mut());
+            source.check(to.view(), which)?;
+            sending = sending && self.add(card, to.view()).is_ok();
         }
+        Ok(())
     }
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Kernels {
     accumulate: CudaFunction,
     widen: CudaFunction,
     copy: CudaFunction,
-    check: CudaFunction,
 }
 
 /// One thread for each column, and `pieces` blocks of each.
@@ -56,7 +55,6 @@ impl Kernels {
             accumulate: module.load_function("accumulate")?,
             widen: module.load_function("widen")?,
             copy: module.load_function("copy")?,
-            check: module.load_function("check")?,
         })
     }
 
@@ -168,20 +166,6 @@ impl Kernels {
     ) -> Result<(), DriverError> {
         let mut arguments = stream.launch_builder(&self.accumulate);
         launch(arguments.arg(m).arg(low).arg(more).arg(&order), by_columns(order, order))
-    }
-
-    /// `beyond` = 1 if any |x| is above the limit or not a number.
-    pub(super) fn check(
-        &self,
-        stream: &CudaStream,
-        x: &CudaSlice<f64>,
-        cells: usize,
-        limit: f64,
-        beyond: &mut CudaSlice<i32>,
-    ) -> Result<(), DriverError> {
-        let mut arguments = stream.launch_builder(&self.check);
-        let configuration = LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        launch(arguments.arg(x).arg(&cells).arg(&limit).arg(beyond), configuration)
     }
 
     /// Copies numbers that another library has put on the card at an address that was checked.

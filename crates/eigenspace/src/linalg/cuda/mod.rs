@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Matrix, RowsOnCard, Vectors, Words};
 use crate::device_error::DeviceError;
 use kernels::Kernels;
 use open::{Libraries, failed};
@@ -100,26 +100,6 @@ impl Card for Cuda {
         let copy = rows.as_standard_layout();
         let numbers = copy.as_slice().unwrap_or_default();
         self.to_card.send(numbers, cells_mut(to), first * columns).map_err(failed)
-    }
-
-    fn upload_made(
-        &self,
-        home: &mut [f64],
-        make: Make<'_>,
-        to: &mut Matrix,
-        first: usize,
-    ) -> Result<bool, DeviceError> {
-        let start = first * to.columns;
-        self.to_card.send_made(home, make, cells_mut(to), start).map_err(failed)
-    }
-
-    fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError> {
-        let stream = self.to_card.stream();
-        let mut beyond = stream.alloc_zeros::<i32>(1).map_err(failed)?;
-        self.kernels.check(stream, cells(x), rows * x.columns, limit, &mut beyond).map_err(failed)?;
-        let beyond = stream.clone_dtoh(&beyond).map_err(failed)?;
-        stream.synchronize().map_err(failed)?;
-        Ok(beyond == [0])
     }
 
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {

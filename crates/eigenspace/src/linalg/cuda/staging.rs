@@ -18,7 +18,6 @@ use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
 use super::hold;
-use crate::linalg::card::Make;
 
 /// Cells of a part: 8 MiB.
 const PART: usize = 1 << 20;
@@ -65,34 +64,6 @@ impl Staging {
             self.put_back(part);
         }
         Ok(())
-    }
-
-    /// Makes numbers, copies them to the card, and returns whether they are valid. Each is copied while it is in the cache
-    /// of the core that made it.
-    pub(super) fn send_made(
-        &self,
-        home: &mut [f64],
-        make: Make<'_>,
-        to: &mut CudaSlice<f64>,
-        first: usize,
-    ) -> Result<bool, DriverError> {
-        let mut good = true;
-        for (i, some) in home.chunks_mut(PART).enumerate() {
-            let mut part = self.take()?;
-            let memory = &mut part.as_mut_slice()?[..some.len()];
-            let tasks = some.par_chunks_mut(TASK).zip(memory.par_chunks_mut(TASK)).enumerate();
-            let made = |(task, (home, out)): (usize, (&mut [f64], &mut [f64]))| {
-                let good = make(i * PART + task * TASK, home);
-                out.copy_from_slice(home);
-                good
-            };
-            good &= tasks.map(made).reduce(|| true, |one, other| one & other);
-            let start = first + i * PART;
-            let mut to = to.slice_mut(start..start + some.len());
-            transfer_to_card(&self.stream, &part, some.len(), &mut to)?;
-            self.put_back(part);
-        }
-        Ok(good)
     }
 
     /// Copies numbers from the card, and waits until they are there.
