@@ -25,6 +25,7 @@ pub(crate) struct Matrix {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     /// What the card stores; only the card that made it knows the type.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only cards read it"))]
     pub(crate) memory: Box<dyn Any + Send + Sync>,
 }
 
@@ -128,7 +129,9 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
 
 /// Eigenvectors on a card, one per row, in the order of the card.
 #[derive(Debug)]
-pub(crate) struct Vectors(pub(crate) Matrix);
+pub(crate) struct Vectors(
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "only cards read it"))] pub(crate) Matrix,
+);
 
 /// Fewer rows are decomposed sooner on the CPU.
 const MIN_CARD_ROWS: usize = 512;
