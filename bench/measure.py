@@ -3,10 +3,10 @@
 A round runs every tool of a case once. The order is reversed from one round to the next, so that
 other load on the machine and warm caches affect all tools. The ratio to the peer is computed within
 each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
-unless it took so long that warming up does not matter. A tool runs five to 20 times, or fewer if one
-run takes minutes; each row of the results says how many times. A tool that does not finish within
-the limit of its case is not measured, and the results say so. The report measures with the same
-code (`interleaved`).
+unless it took so long that warming up does not matter. A tool runs five to 20 times, or fewer if
+one run takes minutes; each row of the results says how many times. A tool that does not finish
+within the limit of its case is not measured, and the results say so. The report measures with the
+same code (`interleaved`).
 """
 
 import gc
