@@ -44,7 +44,7 @@ FAN_IN = 8
 K = 20
 NETWORK = 1.25e9
 """10 Gbit/s."""
-SIZES = {784: (200_000, 10_000, 5), 100_000: (4096, 512, 3)}
+SIZES = {784: (200_000, 10_000, 5), 100_000: (2048, 512, 3)}
 """Number of rows, of rows in a block, and of rounds, for each number of features."""
 WORKERS = (10, 100, 1000)
 LAYOUTS = {
@@ -79,7 +79,7 @@ def measure() -> None:
     stored = {"machine": machine.described(), "sizes": {}}
     for features, size in SIZES.items():
         stored["sizes"][str(features)] = _measured(features, *size)
-    STORED.write_text(json.dumps(stored, indent=1) + "\n")
+        STORED.write_text(json.dumps(stored, indent=1) + "\n")
 
 
 def _measured(features: int, rows: int, block: int, rounds: int) -> dict[str, Any]:
