@@ -20,7 +20,7 @@ use crate::{bench, browser, engines, orl, report, rust};
 /// Tests of files and of the command, from the workspace root.
 const TESTS: &str = "tests/python";
 /// Directories of scripts that are linted but not run here.
-const SCRIPTS: [&str; 4] = ["bench", "report", browser::TESTS, engines::TESTS];
+const SCRIPTS: [&str; 5] = ["bench", "examples", "report", browser::TESTS, engines::TESTS];
 /// The Python package.
 const PACKAGE: &str = "crates/eigenspace-py";
 /// Tests that also run with the oldest packages: those of scikit-learn, and those that need no other packages.

@@ -89,8 +89,10 @@ pub(crate) enum Failure {
     NoNames,
     #[error("cannot draw this plot: it needs rows as well as a model")]
     NoData,
+    #[cfg(feature = "explore")]
     #[error("cannot use --standardize with a model: the model already stores this setting")]
     StandardizeModel,
+    #[cfg(feature = "explore")]
     #[error("cannot read standard input twice: it is named as rows and with --watch")]
     InputTwice,
     #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
@@ -199,7 +201,9 @@ impl Failure {
             Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
             Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
+            #[cfg(feature = "explore")]
             Self::StandardizeModel => "leave out --standardize, or name only rows, which are fitted here",
+            #[cfg(feature = "explore")]
             Self::InputTwice => "save the rows to a file first",
             Self::FewFaces { .. } => {
                 "arrange the images as person/image.pgm, or leave out --faces to fetch the ORL faces"
