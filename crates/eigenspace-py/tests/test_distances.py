@@ -55,7 +55,7 @@ def test_left_and_right_singular_vectors_are_numpys():
     model = EigenspaceModel.fit(X)
     np.testing.assert_allclose(model.left_singular_vectors(X).T @ model.left_singular_vectors(X), np.eye(9), atol=1e-12)
     # The scores of PCA are U s, so U also comes from fit_transform.
-    np.testing.assert_allclose(model.left_singular_vectors(X) * s, model.transform(X), atol=1e-10)
+    np.testing.assert_allclose(model.left_singular_vectors(X) * s, model.project(X), atol=1e-10)
 
 
 def test_scores_are_uncorrelated():
