@@ -72,7 +72,7 @@ pub enum Pixels {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Threshold {
-    /// Learned from the enrolled images, so that the share [`FaceOptions::accept`] of new images is accepted.
+    /// Learned from the enrolled images, so that the share [`FaceOptions::accept`](crate::faces::FaceOptions::accept) of new images is accepted.
     #[default]
     Learned,
     /// This distance.
