@@ -7,13 +7,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::Result;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::error::Error;
 use crate::npy::NpyTable;
-use crate::present::FilesArePresent;
+use crate::present::{self, FilesArePresent};
 
 /// A session with the functions of this crate, in which the name of a file is a table. It computes in this many partitions;
 /// `None` means one for each core.
@@ -22,15 +23,26 @@ pub fn context(partitions: Option<usize>) -> SessionContext {
     if let Some(partitions) = partitions {
         config = config.with_target_partitions(partitions.max(1));
     }
-    let (state, files) = state(config);
+    let (state, files) = state(config, Patterns::Kept);
     session(state, &files)
 }
 
+/// What becomes of a pattern such as `data/*.parquet`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patterns {
+    /// The table knows the pattern.
+    Kept,
+    /// The table knows the files that match. Plans that are sent to other processes lose patterns, and would read all
+    /// files of the directory.
+    #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only clusters send plans"))]
+    Expanded,
+}
+
 /// The state of a session in which the name of a file is a table.
-pub(crate) fn state(config: SessionConfig) -> (SessionState, Arc<Files>) {
+pub(crate) fn state(config: SessionConfig, patterns: Patterns) -> (SessionState, Arc<Files>) {
     let partitions = config.target_partitions();
     let state = SessionStateBuilder::new().with_default_features().with_config(config).build();
-    let files = Arc::new(Files { listing: DynamicListTableFactory::default(), partitions });
+    let files = Arc::new(Files { listing: DynamicListTableFactory::default(), partitions, patterns });
     let catalogs = DynamicFileCatalog::new(Arc::clone(state.catalog_list()), Arc::clone(&files) as _);
     let mut state = SessionStateBuilder::new_from_existing(state).with_catalog_list(Arc::new(catalogs)).build();
     state.add_analyzer_rule(Arc::new(FilesArePresent { place: "" }));
@@ -50,6 +62,28 @@ pub(crate) fn session(state: SessionState, files: &Files) -> SessionContext {
 pub(crate) struct Files {
     listing: DynamicListTableFactory,
     partitions: usize,
+    patterns: Patterns,
+}
+
+/// The same table with the files that match its pattern instead of the pattern.
+fn expanded(name: &str, table: Arc<dyn TableProvider>) -> Result<Arc<dyn TableProvider>> {
+    let Some(listing) = table.downcast_ref::<ListingTable>() else { return Ok(table) };
+    let Some(pattern) = listing.table_paths().iter().find(|url| url.get_glob().is_some()) else { return Ok(table) };
+    let refused = |why: &str| {
+        Error::new(format!("cannot read `{name}` on a cluster: {why}")).hint("name the directory instead of a pattern")
+    };
+    let options = listing.options().clone();
+    if !options.table_partition_cols.is_empty() {
+        return Err(refused("directories with names like `year=2026` and a pattern cannot be combined").into());
+    }
+    let files = present::files(pattern);
+    let files = files.iter().filter_map(|path| path.to_str()).filter(|path| path.ends_with(&options.file_extension));
+    let urls: Vec<_> = files.map(ListingTableUrl::parse).collect::<Result<_>>()?;
+    if urls.iter().any(|url| url.get_glob().is_some()) {
+        return Err(refused("the name of a file has one of the characters *, ? and [").into());
+    }
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
+    Ok(Arc::new(ListingTable::try_new(config.with_schema(listing.schema()))?))
 }
 
 #[async_trait]
@@ -68,6 +102,7 @@ impl UrlTableFactory for Files {
             return Err(Error::new(message).hint("check the spelling of the path and the current directory").into());
         }
         match self.listing.try_new(name).await? {
+            Some(table) if self.patterns == Patterns::Expanded => Ok(Some(expanded(shown, table)?)),
             Some(table) => Ok(Some(table)),
             None if !plain || Path::new(name).exists() => {
                 let message = format!("cannot read `{shown}` as a table");

@@ -54,15 +54,25 @@ fn shown(url: &ListingTableUrl) -> String {
 /// Whether there is a file. Addresses of other machines are not checked.
 fn is_present(url: &ListingTableUrl) -> bool {
     let place = PathBuf::from(format!("/{}", url.prefix()));
-    cfg!(windows) || url.scheme() != "file" || place.is_file() || has_files(&place, url)
+    cfg!(windows) || url.scheme() != "file" || place.is_file() || !files(url).is_empty()
 }
 
-/// Whether a directory, or one in it, has a file of the table.
-fn has_files(directory: &Path, url: &ListingTableUrl) -> bool {
-    let Ok(entries) = std::fs::read_dir(directory) else { return false };
-    entries.flatten().map(|entry| entry.path()).any(|path| {
-        // Unusual names are left to DataFusion.
+/// The files of a directory, or of a pattern, in a fixed order.
+pub(crate) fn files(url: &ListingTableUrl) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    collect(&PathBuf::from(format!("/{}", url.prefix())), url, &mut found);
+    found.sort_unstable();
+    found
+}
+
+fn collect(directory: &Path, url: &ListingTableUrl, found: &mut Vec<PathBuf>) {
+    for path in std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        // As DataFusion does: only files of the directory itself, and of those named like `year=2026`.
         let known = path.to_str().and_then(|path| ObjectPath::parse(path).ok());
-        if path.is_dir() { has_files(&path, url) } else { known.is_none_or(|known| url.contains(&known, false)) }
-    })
+        if path.is_dir() {
+            collect(&path, url, found);
+        } else if known.is_some_and(|known| url.contains(&known, true)) {
+            found.push(path);
+        }
+    }
 }

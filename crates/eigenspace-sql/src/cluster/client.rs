@@ -9,7 +9,7 @@ use datafusion::prelude::{DataFrame, SessionContext};
 
 use super::{Address, config, constants, failure, names, probe};
 use crate::error::Error;
-use crate::files;
+use crate::files::{self, Patterns};
 
 /// How often a scheduler without executors is asked again.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -52,7 +52,7 @@ impl Cluster {
             config = config.with_target_partitions(partitions.max(1));
         }
         // The scheduler reports the end of a query over the connection that sent it, so that its death is noticed.
-        let (state, files) = files::state(config.set_bool(BALLISTA_CLIENT_PULL, false));
+        let (state, files) = files::state(config.set_bool(BALLISTA_CLIENT_PULL, false), Patterns::Expanded);
         Ok(files::session(state.upgrade_for_ballista(self.address.url())?, &files))
     }
 

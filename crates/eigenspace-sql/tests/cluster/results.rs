@@ -70,6 +70,9 @@ fn every_function_and_every_format_works_on_a_cluster() {
     cluster.printed(&["--output", "models.parquet", by_site]);
     // What a query prints is rounded, so that it does not depend on the order of sums.
     let queries = [
+        "SELECT count(*) AS n, pca_count(pca(a, b, 1)) AS rows FROM 'data/*1.csv'",
+        "SELECT count(*) AS n FROM 'data/part0[02].csv'",
+        "SELECT count(*) AS n FROM 'data/*'",
         "SELECT pca_describe(pca_merge(m)) AS all_sites FROM 'models.parquet'",
         "SELECT pca_describe(pca(features, 2)) AS npy FROM 'rows.npy'",
         "SELECT count(*) AS n, pca_count(pca(features, 2)) AS rows FROM 'long.npy'",
