@@ -24,6 +24,7 @@ __all__ = [
     "Model",
     "NotAPartError",
     "Recognizer",
+    "Refinement",
     "Stream",
     "View",
     "__version__",
@@ -274,6 +275,7 @@ class Stream:
     @property
     def engine(self) -> str: ...
 
+@final
 class Refinement:
     def __new__(cls, model: Model, missing: str) -> Refinement: ...
     def update(self, rows: Any, weights: _Floats | None = None, first: int = 0) -> None: ...
