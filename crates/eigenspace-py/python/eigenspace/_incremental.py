@@ -190,13 +190,16 @@ class IncrementalPCA(Estimator):
         """
         self._check_flags()
         with self._all_or_nothing():
+            passes = self._passes()
+            if passes > 1 and (is_dask(X) or is_on_card(X)):
+                words = f"cannot read the rows {passes} times: they are in Dask blocks or on a CUDA device"
+                raise refusal(words, "set passes=1, or pass a numpy array")
             if is_dask(X):
                 self._stream_state = self._merged(X, sample_weight)
                 return self
             if is_on_card(X):
                 self._stream_state = self._absorbed_on_card(None, X, sample_weight, whole=False)
                 return self
-            passes = self._passes()
             X = self._checked(X, reset=True, least=1)
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
