@@ -31,12 +31,16 @@ fn code(path: &Path) -> String {
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
+/// The files with code; files and directories of tests may use anything.
 fn files(directory: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
+        if path.ends_with("tests") || path.ends_with("tests.rs") {
+            continue;
+        }
         if path.is_dir() {
             files(&path, into);
-        } else if !path.ends_with("tests.rs") {
+        } else {
             into.push(path);
         }
     }

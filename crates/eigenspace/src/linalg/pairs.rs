@@ -133,6 +133,9 @@ impl WithSimd for Products<'_, '_> {
 impl Products<'_, '_> {
     #[inline(always)]
     fn in_tiles<S: Simd, const LEFT: usize, const RIGHT: usize>(self, simd: S) {
+        if self.left.rows.nrows() <= LEFT {
+            return self.row_by_row::<S, RIGHT>(simd);
+        }
         let Self { left, right, limits, first, mut out } = self;
         let (lefts, width) = left.rows.dim();
         let (mut packed, mut few) = (panels(lefts.min(LEFT_ROWS)), panels(RIGHT));
@@ -157,17 +160,6 @@ impl Products<'_, '_> {
                     let mut add = |i: usize, products: [f64; RIGHT]| {
                         sums.chunks_exact_mut(lefts).zip(products).for_each(|(sums, product)| sums[i] += product);
                     };
-                    if lefts <= LEFT && height == RIGHT && columns.len() == PAIR_PANEL {
-                        // Each panel on the right is used so rarely that it is not worth writing it down.
-                        let rows = std::array::from_fn(|j| right.part(at + j, columns.clone()));
-                        let point = right.point.and_then(|(high, low)| {
-                            Some((&high.to_slice()?[columns.clone()], &low.to_slice()?[columns.clone()]))
-                        });
-                        for i in from..end {
-                            add(i, shifted_tile::<S, RIGHT>(simd, panel(packed, i - block), rows, point));
-                        }
-                        continue;
-                    }
                     for (j, to) in few.chunks_exact_mut(STRIDE).enumerate().take(height) {
                         right.pack(at + j, columns.clone(), &mut to[..PAIR_PANEL]);
                     }
@@ -183,6 +175,53 @@ impl Products<'_, '_> {
                         let [products] = tile::<S, 1, RIGHT>(simd, [panel(packed, i - block)], others);
                         add(i, products);
                     }
+                }
+            }
+        }
+    }
+}
+
+impl Products<'_, '_> {
+    /// The same sums for a few rows on the left, whose panels all stay in the cache. The rows on the right are so many more
+    /// that reading them takes the time: each is read once, from end to end.
+    #[inline(always)]
+    fn row_by_row<S: Simd, const RIGHT: usize>(self, simd: S) {
+        let Self { left, right, limits, first, mut out } = self;
+        let (lefts, width) = left.rows.dim();
+        let count = width.div_ceil(PAIR_PANEL);
+        let (mut packed, mut few) = (panels(lefts * count), panels(RIGHT));
+        let (packed, few) = (aligned(&mut packed), aligned(&mut few));
+        let part = |p: usize| p * PAIR_PANEL..width.min((p + 1) * PAIR_PANEL);
+        for (at, to) in packed.chunks_exact_mut(STRIDE).enumerate().take(lefts * count) {
+            left.pack(at / count, part(at % count), &mut to[..PAIR_PANEL]);
+        }
+        for (number, mut out) in out.axis_chunks_iter_mut(Axis(0), RIGHT).enumerate() {
+            let at = first + number * RIGHT;
+            let from = limits.partition_point(|limit| *limit <= at);
+            let height = out.nrows();
+            let sums = out.as_slice_mut().expect("whole rows of a new matrix are contiguous");
+            for p in 0..count {
+                let columns = part(p);
+                let whole = height == RIGHT && columns.len() == PAIR_PANEL;
+                if !whole {
+                    for (j, to) in few.chunks_exact_mut(STRIDE).enumerate().take(height) {
+                        right.pack(at + j, columns.clone(), &mut to[..PAIR_PANEL]);
+                    }
+                }
+                for i in from..lefts {
+                    let own = panel(packed, i * count + p);
+                    let products = if whole {
+                        // Each panel on the right is used so rarely that it is not worth writing it down.
+                        let rows = std::array::from_fn(|j| right.part(at + j, columns.clone()));
+                        let point = right.point.and_then(|(high, low)| {
+                            Some((&high.to_slice()?[columns.clone()], &low.to_slice()?[columns.clone()]))
+                        });
+                        shifted_tile::<S, RIGHT>(simd, own, rows, point)
+                    } else {
+                        let [products] = tile::<S, 1, RIGHT>(simd, [own], std::array::from_fn(|j| panel(few, j)));
+                        products
+                    };
+                    sums.chunks_exact_mut(lefts).zip(products).for_each(|(sums, product)| sums[i] += product);
                 }
             }
         }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
-use super::card::{Card, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
 use super::eigen::eigh;
-use super::products::{add_scatter, gram_with_orthogonal_groups, rotate, squared_length};
+use super::products::{add_scatter, gram_with_orthogonal_groups, mirror, rotate, squared_length};
 use super::slices::rows_of;
 use crate::device_error::DeviceError;
 
@@ -19,6 +19,8 @@ const SUMMED_ROWS: usize = 32;
 pub(crate) struct StandIn {
     /// Operations until one fails.
     left: AtomicUsize,
+    /// Operations so far.
+    used: AtomicUsize,
     error: Mutex<Option<DeviceError>>,
     /// Whether eigenvectors are wrong.
     wrong_vectors: bool,
@@ -27,7 +29,8 @@ pub(crate) struct StandIn {
 impl StandIn {
     /// A card that never fails.
     pub(crate) fn new() -> Self {
-        Self { left: AtomicUsize::new(usize::MAX), error: Mutex::new(None), wrong_vectors: false }
+        let (left, used) = (AtomicUsize::new(usize::MAX), AtomicUsize::new(0));
+        Self { left, used, error: Mutex::new(None), wrong_vectors: false }
     }
 
     /// A card whose eigenvectors are too long.
@@ -41,7 +44,13 @@ impl StandIn {
         *self.error.lock().expect("nobody panicked") = error;
     }
 
+    /// Number of operations so far, also of those that failed.
+    pub(crate) fn operations(&self) -> usize {
+        self.used.load(Ordering::SeqCst)
+    }
+
     fn operate(&self) -> Result<(), DeviceError> {
+        self.used.fetch_add(1, Ordering::SeqCst);
         let one_less = |left: usize| Some(if left == usize::MAX { left } else { left.saturating_sub(1) });
         let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).unwrap_or(0);
         match self.error.lock().expect("nobody panicked").as_ref() {
@@ -85,6 +94,25 @@ impl Card for StandIn {
         self.operate()?;
         cells_mut(to).slice_axis_mut(Axis(0), Slice::from(first..first + rows.nrows())).assign(&rows);
         Ok(())
+    }
+
+    fn upload_made(
+        &self,
+        home: &mut [f64],
+        make: Make<'_>,
+        to: &mut Matrix,
+        first: usize,
+    ) -> Result<bool, DeviceError> {
+        self.operate()?;
+        let good = make.write(home);
+        let rows = ArrayView2::from_shape((home.len() / to.columns, to.columns), home).expect("whole rows");
+        cells_mut(to).slice_axis_mut(Axis(0), Slice::from(first..first + rows.nrows())).assign(&rows);
+        Ok(good)
+    }
+
+    fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError> {
+        self.operate()?;
+        Ok(rows_of(cells(x).view(), 0..rows).iter().all(|x| x.abs() <= limit))
     }
 
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
@@ -137,13 +165,13 @@ impl Card for StandIn {
         Ok(matrix(gram_with_orthogonal_groups(stacked(f, x).view(), &groups)))
     }
 
-    fn eigen(&self, lower: Matrix) -> Result<(Vec<f64>, Vectors), DeviceError> {
+    fn eigen(&self, lower: Matrix, wanted: usize) -> Result<(Vec<f64>, Vectors), DeviceError> {
         self.operate()?;
         let (values, mut vectors) = eigh(cells(&lower).view());
         if self.wrong_vectors {
             vectors *= 1.001;
         }
-        Ok((values.to_vec(), Vectors(matrix(vectors))))
+        Ok((values.iter().take(wanted).copied().collect(), Vectors(matrix(vectors))))
     }
 
     fn leading(&self, u: &Vectors, keep: usize) -> Result<Matrix, DeviceError> {
@@ -178,5 +206,30 @@ impl Card for StandIn {
         self.operate()?;
         add_scatter(cells_mut(m), cells_mut(low), rows_of(cells(x).view(), 0..rows));
         Ok(())
+    }
+
+    fn copy(&self, from: &Matrix, rows: usize, to: &mut Matrix) -> Result<(), DeviceError> {
+        self.operate()?;
+        let rows = rows_of(cells(from).view(), 0..rows);
+        cells_mut(to).slice_axis_mut(Axis(0), Slice::from(..rows.nrows())).assign(&rows);
+        Ok(())
+    }
+
+    fn add(&self, to: &mut Matrix, more: &Matrix) -> Result<(), DeviceError> {
+        self.operate()?;
+        *cells_mut(to) += cells(more);
+        Ok(())
+    }
+
+    fn residuals(&self, lower: &Matrix, u: &Vectors, values: &[f64]) -> Result<Vec<f64>, DeviceError> {
+        self.operate()?;
+        let mut whole = cells(lower).clone();
+        mirror(&mut whole);
+        let vectors = rows_of(cells(&u.0).view(), 0..values.len());
+        let mut residuals = rotate(vectors, whole.view());
+        for ((mut row, vector), value) in residuals.rows_mut().into_iter().zip(vectors.rows()).zip(values) {
+            row.scaled_add(-value, &vector);
+        }
+        Ok(residuals.rows().into_iter().map(squared_length).collect())
     }
 }

@@ -226,17 +226,19 @@ impl Moments {
         let mut between = Array1::zeros(self.features());
         let mut scatter = self.scatter.clone();
         let mut step = Array1::zeros(self.features());
-        rows.axis_chunks_iter_mut(Axis(1), PANEL)
+        // Rows whose sums are known are read once, from end to end.
+        let width = if sums.is_some() { self.features().max(1) } else { PANEL };
+        rows.axis_chunks_iter_mut(Axis(1), width)
             .into_par_iter()
-            .zip(mean.axis_chunks_iter_mut(Axis(0), PANEL))
-            .zip(mean_low.axis_chunks_iter_mut(Axis(0), PANEL))
-            .zip(scatter.axis_chunks_iter_mut(Axis(0), PANEL))
-            .zip(step.axis_chunks_iter_mut(Axis(0), PANEL))
-            .zip(between.axis_chunks_iter_mut(Axis(0), PANEL))
-            .zip(near.axis_chunks_iter(Axis(0), PANEL))
+            .zip(mean.axis_chunks_iter_mut(Axis(0), width))
+            .zip(mean_low.axis_chunks_iter_mut(Axis(0), width))
+            .zip(scatter.axis_chunks_iter_mut(Axis(0), width))
+            .zip(step.axis_chunks_iter_mut(Axis(0), width))
+            .zip(between.axis_chunks_iter_mut(Axis(0), width))
+            .zip(near.axis_chunks_iter(Axis(0), width))
             .enumerate()
             .for_each(|(p, ((((((mut rows, mut mean), mut low), mut scatter), mut step), mut between), near))| {
-                let columns = p * PANEL..p * PANEL + mean.len();
+                let columns = p * width..p * width + mean.len();
                 let source = source.map(|source| columns_of(source, columns.clone()));
                 let mean_before = TwoWords { high: mean.to_vec(), low: low.to_vec() };
                 let near_low = if at_a_row { vec![0.0; near.len()] } else { low.to_vec() };

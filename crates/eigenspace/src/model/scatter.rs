@@ -110,42 +110,6 @@ impl Scatter {
         self.low *= factor;
     }
 
-    /// The leading `limit` directions. If the model will be standardized, smaller differences in scale count as different
-    /// scales. Large eigenproblems are solved on the card, if there is one.
-    fn reduce(&self, truncation: Truncation, standardized: bool, card: Option<&dyn Card>) -> Reduced {
-        let matrix = &self.matrix + &self.low;
-        let q = &self.moments.scatter;
-        let unlike = if standardized { DIFFERENT_SCALES } else { DIFFERENT_RAW_SCALES };
-        // The largest eigenvalue is between the largest entry of the diagonal and the trace.
-        if have_different_scales(q.view(), q.iter().fold(0.0, |a: f64, b| a.max(*b)), unlike) {
-            return self.by_feature(matrix, truncation, card);
-        }
-        let decomposed = decompose(matrix.view(), q, truncation.rank_limit(), card);
-        let largest = decomposed.values.first().map_or(0.0, |s| s * s);
-        if have_different_scales(q.view(), largest, unlike) {
-            return self.by_feature(matrix, truncation, card);
-        }
-        decomposed.cut(truncation, &self.moments)
-    }
-
-    /// The same in units in which every feature has the same spread.
-    fn by_feature(&self, mut matrix: Array2<f64>, truncation: Truncation, card: Option<&dyn Card>) -> Reduced {
-        let d = self.moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
-        matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
-        let Decomposed { values, directions, floor, rounding, .. } =
-            decompose(matrix.view(), &self.moments.scatter, usize::MAX, card);
-        let live = values.iter().take_while(|s| **s > floor).count();
-        let mut a = linalg::rows_of(directions.view(), 0..live).to_owned();
-        for (mut row, value) in a.rows_mut().into_iter().zip(&values) {
-            row *= *value;
-        }
-        a *= &d;
-        let reduced = reduce(a, Route::Auto, truncation, &self.moments);
-        // An error of C is an error of M relative to the features.
-        let features = rounding.whole + floor * floor;
-        Reduced { rounding: Rounding { features, ..reduced.rounding }, ..reduced }
-    }
-
     pub(crate) fn model(&self, truncation: Truncation, components: Components, standardized: bool) -> EigenspaceModel {
         self.model_on(None, truncation, components, standardized)
     }
@@ -158,10 +122,64 @@ impl Scatter {
         components: Components,
         standardized: bool,
     ) -> EigenspaceModel {
-        let reduced = self.reduce(truncation, standardized, card);
+        let reduced = reduce_matrix(&self.matrix + &self.low, &self.moments, truncation, standardized, card);
         let bound = self.bound.clone().summed(SUM_ROUNDING, &self.moments.scatter);
         EigenspaceModel::from_reduced(self.moments.clone(), reduced, bound, components)
     }
+}
+
+/// Whether the scatter of some feature would lose too many digits beside an eigenvalue this large. If the model will be
+/// standardized, smaller differences in scale count as different scales.
+fn are_scales_different(q: &Array1<f64>, largest: f64, standardized: bool) -> bool {
+    let ratio = if standardized { DIFFERENT_SCALES } else { DIFFERENT_RAW_SCALES };
+    // The largest eigenvalue is between the largest entry of the diagonal and the trace.
+    let largest = q.iter().fold(largest, |a: f64, b| a.max(*b));
+    have_different_scales(q.view(), largest, ratio)
+}
+
+/// Whether a scatter with this largest eigenvalue is decomposed in units in which every feature has the same spread. Then the
+/// leading directions depend on how many are computed, as those of a factor do; otherwise they do not.
+pub(crate) fn is_decomposed_by_feature(moments: &Moments, largest: f64) -> bool {
+    are_scales_different(&moments.scatter, largest, false)
+}
+
+/// The leading directions of a scatter, given by the lower triangle of its matrix. Large eigenproblems are solved on the
+/// card, if there is one.
+fn reduce_matrix(
+    matrix: Array2<f64>,
+    moments: &Moments,
+    truncation: Truncation,
+    standardized: bool,
+    card: Option<&dyn Card>,
+) -> Reduced {
+    let q = &moments.scatter;
+    if are_scales_different(q, 0.0, standardized) {
+        return by_feature(matrix, moments, truncation, card);
+    }
+    let decomposed = decompose(matrix.view(), q, truncation.rank_limit(), card);
+    let largest = decomposed.values.first().map_or(0.0, |s| s * s);
+    if are_scales_different(q, largest, standardized) {
+        return by_feature(matrix, moments, truncation, card);
+    }
+    decomposed.cut(truncation, moments)
+}
+
+/// The same in units in which every feature has the same spread.
+fn by_feature(mut matrix: Array2<f64>, moments: &Moments, truncation: Truncation, card: Option<&dyn Card>) -> Reduced {
+    let d = moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
+    matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
+    let Decomposed { values, directions, floor, rounding, .. } =
+        decompose(matrix.view(), &moments.scatter, usize::MAX, card);
+    let live = values.iter().take_while(|s| **s > floor).count();
+    let mut a = linalg::rows_of(directions.view(), 0..live).to_owned();
+    for (mut row, value) in a.rows_mut().into_iter().zip(&values) {
+        row *= *value;
+    }
+    a *= &d;
+    let reduced = reduce(a, Route::Auto, truncation, moments);
+    // An error of C is an error of M relative to the features.
+    let features = rounding.whole + floor * floor;
+    Reduced { rounding: Rounding { features, ..reduced.rounding }, ..reduced }
 }
 
 /// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features that vary.
@@ -180,6 +198,12 @@ fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize, card: O
             let directions = eigen.vectors(0..keep);
             (eigen.values, directions)
         });
+    decomposed_from(eigenvalues, directions, size)
+}
+
+/// Singular values and directions from the eigenvalues of a scatter of this size, of which there may be more than directions.
+fn decomposed_from(eigenvalues: Array1<f64>, directions: Array2<f64>, size: usize) -> Decomposed {
+    let keep = directions.nrows();
     let beyond = eigenvalues.get(keep).map_or(0.0, |value| value.max(0.0));
     let largest = eigenvalues.first().copied().unwrap_or(0.0).max(0.0);
     let values: Array1<f64> = eigenvalues.iter().take(keep).map(|value| value.max(0.0).sqrt()).collect();
@@ -187,3 +211,6 @@ fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize, card: O
     let whole = 8.0 * (size as f64 + 16.0) * UNIT * largest;
     Decomposed { values, directions, beyond, floor, rounding: Rounding::whole(whole) }
 }
+
+mod on_card;
+pub(crate) use on_card::Copies;

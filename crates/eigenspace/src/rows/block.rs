@@ -194,6 +194,21 @@ impl<'a> Block<'a> {
         })
     }
 
+    /// Writes some cells of the selected dense rows, which follow each other, from cell `start` on.
+    pub(crate) fn write_cells(&self, which: &[usize], start: usize, to: &mut [f64]) {
+        each!(self.rows, rows => copy_cells(rows, which, start, to, Element::to_f64), _sparse => ())
+    }
+
+    /// The same in f32, for rows that [`fit_f32`](Self::fit_f32).
+    pub(crate) fn write_narrow_cells(&self, which: &[usize], start: usize, to: &mut [f32]) {
+        each!(self.rows, rows => copy_cells(rows, which, start, to, |x| Element::to_f64(x) as f32), _sparse => ())
+    }
+
+    /// Whether every number that dense rows of this type can have is an f32.
+    pub(crate) fn fit_f32(&self) -> bool {
+        matches!(self.rows, Rows::Dense(Dense::F32(_) | Dense::U8(_) | Dense::U16(_)))
+    }
+
     /// The same rows without weights: for results of each row, which do not depend on them.
     pub(crate) fn unweighted(self) -> Self {
         Self { weights: None, ..self }
@@ -261,6 +276,28 @@ impl<'a> Block<'a> {
     }
 }
 
+/// Copies some cells of the selected rows, which follow each other, from cell `start` on.
+fn copy_cells<E: Element, T>(
+    rows: ArrayView2<'_, E>,
+    which: &[usize],
+    start: usize,
+    mut to: &mut [T],
+    convert: impl Fn(E) -> T,
+) {
+    let (columns, mut at) = (rows.ncols(), start);
+    while !to.is_empty() {
+        let (row, column) = (which[at / columns], at % columns);
+        let (some, later) = to.split_at_mut((columns - column).min(to.len()));
+        let from = rows.row(row);
+        match from.as_slice().map(|from| &from[column..column + some.len()]) {
+            Some(from) => some.iter_mut().zip(from).for_each(|(to, from)| *to = convert(*from)),
+            None => some.iter_mut().zip(from.iter().skip(column)).for_each(|(to, from)| *to = convert(*from)),
+        }
+        at += some.len();
+        to = later;
+    }
+}
+
 fn check_weights(weights: &[f64], rows: usize) -> Result<(), Error> {
     if weights.len() != rows {
         return Err(Error::WeightCount { rows, weights: weights.len() });
@@ -293,6 +330,12 @@ pub(crate) fn all_acceptable<E: Element>(rows: ArrayView2<'_, E>) -> bool {
         None => row.iter().fold(0, count),
     };
     rows.rows().into_iter().all(|row| bad(row) == 0)
+}
+
+/// Whether these values are finite and not too large.
+pub(crate) fn acceptable_cells<E: Element>(cells: &[E]) -> bool {
+    let count = |bad: u32, x: &E| bad + u32::from(!acceptable(x));
+    vectorized(|| cells.iter().fold(0, count)) == 0
 }
 
 /// Checks the number of columns and the values. The error names the first bad cell in row order.

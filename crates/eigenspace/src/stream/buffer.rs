@@ -108,10 +108,21 @@ impl RowBuffer {
         (end > there).then(|| end.max(there * 3 / 2).max(quick))
     }
 
+    /// Makes room for this number of rows, which are at least those in use.
     fn resize(&mut self, rows: usize) {
-        let mut larger = Array2::zeros((rows, self.features()));
-        larger.slice_axis_mut(Axis(0), Slice::from(..self.used)).assign(&self.all());
-        (self.data, self.first) = (larger, 0);
+        let shape = (rows, self.features());
+        if self.first > 0 || rows < self.data.nrows() {
+            let mut larger = Array2::zeros(shape);
+            larger.slice_axis_mut(Axis(0), Slice::from(..self.used)).assign(&self.all());
+            (self.data, self.first) = (larger, 0);
+            return;
+        }
+        // Most systems extend a large allocation without copying it.
+        let (mut cells, offset) = std::mem::take(&mut self.data).into_raw_vec_and_offset();
+        debug_assert!(offset.is_none_or(|offset| offset == 0), "the memory of a buffer begins with its first row");
+        cells.reserve_exact(shape.0 * shape.1 - cells.len());
+        cells.resize(shape.0 * shape.1, 0.0);
+        self.data = Array2::from_shape_vec(shape, cells).expect("the numbers of cells are equal");
     }
 
     /// The weights of the pending rows at time `now`; `None` if all of them are 1.

@@ -8,6 +8,7 @@ use crate::linalg::{self, RowsOnCard};
 use crate::rows::block::Block;
 use crate::stream::buffer::RowBuffer;
 use crate::stream::eigenspace_stream::{EigenspaceStream, cut_of, rule_of};
+use crate::stream::forgetting::Forgetting;
 use crate::stream::on_card::{Flushed, OnCard, Source};
 use crate::stream::plan::Engine;
 use crate::stream::state::StreamState;
@@ -115,8 +116,10 @@ impl EigenspaceStream {
         let mut memory = on_card.memory_of(reserved + plan.block_rows, buffer.features());
         let (home, room) = memory.view_mut().split_at(Axis(0), reserved);
         let (card, mut incoming) = on_card.beside();
+        // If more rows of this update follow, the scatter stays on the card. If that fails, so does the update.
+        let complete = which.len() == rest.len() || options.forgetting != Forgetting::Never;
         let flush = || match plan.engine {
-            Engine::Scatter => on_card.add_to_scatter(engine, options, buffer, weights.as_deref()).map(Some),
+            Engine::Scatter => on_card.add_to_scatter(engine, options, buffer, weights.as_deref(), complete).map(Some),
             _ => {
                 let cut = cut_of(plan, options);
                 on_card.compress(engine, buffer, weights.as_deref(), &rule_of(plan, options, &cut), home)

@@ -19,11 +19,14 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::device_error::DeviceError;
 use crate::error::Error;
-use crate::linalg::{self, Card, Matrix, RowsOnCard};
+use crate::linalg::{self, Card, Make, Matrix, RowsOnCard};
 use crate::model::bound::{Bound, UNIT};
 use crate::model::decompose;
-use crate::model::scatter::Scatter;
+use crate::model::eigenspace_model::EigenspaceModel;
+use crate::model::scatter::{Copies, Scatter};
+use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::{self, Block};
+use crate::rows::element::LARGEST_MAGNITUDE;
 use crate::rows::missing::Missing;
 use crate::stream::buffer::RowBuffer;
 use crate::stream::factor::Rule;
@@ -31,8 +34,6 @@ use crate::stream::options::FitOptions;
 use crate::stream::plan::{Engine, Plan};
 use crate::stream::state::{EngineState, StreamState};
 
-/// Cells that are checked, copied and sent to the card at a time: few enough to stay in the cache in between.
-const PIECE_CELLS: usize = 1 << 21;
 /// Fewer new rows than this number of cells are sent together with later ones.
 const MIN_SENT_CELLS: usize = 1 << 18;
 
@@ -77,6 +78,13 @@ pub(crate) struct Flushed {
 /// The error if rows that were sent are not there.
 fn lost() -> DeviceError {
     DeviceError::Failed { reason: "the rows that were sent are not there".into() }
+}
+
+/// A matrix of the host on the card.
+fn sent(card: &dyn Card, rows: ArrayView2<'_, f64>) -> Result<Matrix, DeviceError> {
+    let mut matrix = card.zeros(rows.nrows(), rows.ncols())?;
+    card.upload(rows, &mut matrix, 0)?;
+    Ok(matrix)
 }
 
 impl OnCard {
@@ -146,19 +154,23 @@ impl OnCard {
 
     /// Reuses the memory of a state that is no longer needed.
     pub(crate) fn reuse(&mut self, state: StreamState) {
-        if let EngineState::Scatter(scatter) = state.engine {
+        if let EngineState::Scatter(scatter) = state.engine
+            && !scatter.matrix.is_empty()
+        {
             self.home = Some((scatter.matrix, scatter.low));
         }
         self.memory = Some(state.buffer.into_memory());
     }
 
-    /// Adds the pending rows to the scatter.
+    /// Adds the pending rows to the scatter. If not `complete`, its matrix stays on the card and that of the host is empty:
+    /// more rows of the same update follow, and if one of the steps fails, the stream returns to the state before the update.
     pub(crate) fn add_to_scatter(
         &mut self,
         engine: &EngineState,
         options: &FitOptions,
         buffer: &RowBuffer,
         weights: Option<&[f64]>,
+        complete: bool,
     ) -> Result<Flushed, Error> {
         let features = buffer.features();
         let nothing = Array2::zeros((0, 0));
@@ -170,12 +182,15 @@ impl OnCard {
         let (mut m, mut low) = match self.scatter.take() {
             Some((m, low, count)) if count == scatter.moments.count => (m, low),
             _ => {
-                let (mut m, mut low) = (self.card.zeros(features, features)?, self.card.zeros(features, features)?);
+                let card = &*self.card;
                 if scatter.moments.count > 0 {
-                    self.card.upload(scatter.matrix.view(), &mut m, 0)?;
-                    self.card.upload(scatter.low.view(), &mut low, 0)?;
+                    if scatter.matrix.is_empty() {
+                        return Err(lost().into());
+                    }
+                    (sent(card, scatter.matrix.view())?, sent(card, scatter.low.view())?)
+                } else {
+                    (card.zeros(features, features)?, card.zeros(features, features)?)
                 }
-                (m, low)
             }
         };
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
@@ -183,14 +198,62 @@ impl OnCard {
         self.card.add_scatter(&mut m, &mut low, &x, rows)?;
         // The card computes the products meanwhile.
         let bound = scatter.bound.absorbed(&scatter.moments, &absorbed);
-        let new = || (Array2::zeros((features, features)), Array2::zeros((features, features)));
-        let (mut matrix, mut matrix_low) = self.home.take().unwrap_or_else(new);
-        self.card.download(&m, matrix.view_mut())?;
-        self.card.download(&low, matrix_low.view_mut())?;
+        let size = if complete { features } else { 0 };
+        let home = if complete { self.home.take() } else { None };
+        let (mut matrix, mut matrix_low) =
+            home.unwrap_or_else(|| (Array2::zeros((size, size)), Array2::zeros((size, size))));
+        if complete {
+            self.card.download(&m, matrix.view_mut())?;
+            self.card.download(&low, matrix_low.view_mut())?;
+        }
         self.spare_rows = Some(x);
         self.scatter = Some((m, low, absorbed.moments.count));
         let scatter = Scatter { moments: absorbed.moments, bound, matrix, low: matrix_low };
         Ok(Flushed { engine: EngineState::Scatter(scatter), kept: 0 })
+    }
+
+    /// Reads the scatter together with the pending rows, without changing what is on the card. `None` if the CPU is faster, or
+    /// if the card has failed: a read needs no card.
+    pub(crate) fn read_scatter(
+        &self,
+        scatter: &Scatter,
+        buffer: &RowBuffer,
+        weights: Option<&[f64]>,
+        how: (Truncation, Components, bool),
+    ) -> Option<EigenspaceModel> {
+        if buffer.is_sparse() || buffer.features() < linalg::MIN_CARD_ROWS {
+            return None;
+        }
+        let copies = self.copies_of(scatter, buffer).ok()?;
+        let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
+        scatter.read_on_card(&*self.card, copies, weights, row, how).ok()
+    }
+
+    /// The scatter and the pending rows in memory of their own, from the card as far as they are there.
+    fn copies_of(&self, scatter: &Scatter, buffer: &RowBuffer) -> Result<Copies, DeviceError> {
+        let card = &*self.card;
+        let (matrix, low) = match &self.scatter {
+            Some((m, low, count)) if *count == scatter.moments.count => {
+                (linalg::copy_of(card, m)?, linalg::copy_of(card, low)?)
+            }
+            _ => (sent(card, scatter.matrix.view())?, sent(card, scatter.low.view())?),
+        };
+        let raw = buffer.raw();
+        if raw.nrows() == 0 {
+            return Ok(Copies { matrix, low, rows: None });
+        }
+        let mut x = card.zeros(raw.nrows(), raw.ncols())?;
+        let there = match &self.pending {
+            Pending { x: Some(sent), rows } if *rows > 0 => {
+                card.copy(sent, *rows, &mut x)?;
+                *rows
+            }
+            _ => 0,
+        };
+        if there < raw.nrows() {
+            card.upload(linalg::rows_of(raw, there..raw.nrows()), &mut x, there)?;
+        }
+        Ok(Copies { matrix, low, rows: Some((x, raw.nrows())) })
     }
 
     /// Compresses the rows of the buffer. The factor is written to the last rows of `home`. `None` if the eigenproblem has
@@ -221,10 +284,11 @@ impl OnCard {
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
         let absorbed = factor.moments.absorb_on_card(&*card, &mut x, pending, weights, row)?;
         let gram = card.gram((&f, kept), (&x, pending), factor.is_trusted())?;
-        // The card computes the products meanwhile.
-        let bound = factor.bound.absorbed(&factor.moments, &absorbed);
+        let wanted = rule.limit.saturating_add(1);
+        let (eigen, bound) =
+            rayon::join(|| card.eigen(gram, wanted), || factor.bound.absorbed(&factor.moments, &absorbed));
         let moments = absorbed.moments;
-        let (values, vectors) = card.eigen(gram)?;
+        let (values, vectors) = eigen?;
         let values = Array1::from(values);
         if values.iter().any(|value| !value.is_finite()) {
             return Ok(None);
@@ -248,8 +312,11 @@ impl OnCard {
         let largest = lengths.iter().fold(0.0, |a: f64, b| a.max(*b));
         let rows = significant.iter().rposition(|significant| *significant).map_or(0, |last| last + 1);
         let end = home.nrows();
-        card.download(&out, home.slice_axis_mut(Axis(0), Slice::from(end - rows..)))?;
-        let factor = factor.compressed((moments, bound), size, largest, (cut.lost, eigenvalue_error));
+        let (downloaded, factor) = rayon::join(
+            || card.download(&out, home.slice_axis_mut(Axis(0), Slice::from(end - rows..))),
+            || factor.compressed((moments, bound), size, largest, (cut.lost, eigenvalue_error)),
+        );
+        downloaded?;
         (self.spare, self.spare_rows) = (Some(f), Some(x));
         self.factor = Some((out, factor.compressions()));
         Ok(Some(Flushed { engine: EngineState::Factor(factor), kept: rows }))
@@ -295,29 +362,43 @@ impl Pending {
     ) -> Result<(), Error> {
         let (columns, capacity) = (to.ncols(), to.nrows());
         let room = self.make_room(card, capacity, columns);
-        let block = match source {
-            Source::Host(block) => block,
+        let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
+        match source {
+            Source::Host(block) => {
+                let wide = |start: usize, cells: &mut [f64]| {
+                    block.write_cells(which, start, cells);
+                    block::acceptable_cells(cells)
+                };
+                let narrow = |start: usize, cells: &mut [f32]| {
+                    block.write_narrow_cells(which, start, cells);
+                    block::acceptable_cells(cells)
+                };
+                let make = if block.fit_f32() { Make::Narrow(&narrow) } else { Make::Wide(&wide) };
+                let home = to.as_slice_mut().unwrap_or_default();
+                let made = match (room, &mut self.x) {
+                    (Ok(()), Some(x)) => card.upload_made(home, make, x, 0),
+                    _ => Err(lost()),
+                };
+                // If the card fails, the next compression sends the rows again and reports it.
+                let good = match made {
+                    Ok(good) => {
+                        self.rows = which.len();
+                        good
+                    }
+                    Err(_) => make.write(home),
+                };
+                if good { Ok(()) } else { source.check(to.view(), which) }
+            }
             Source::Card(rows) => {
                 room?;
-                let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
-                if let Some(x) = &mut self.x {
-                    card.take_over(rows.part(which), x)?;
-                    card.download(x, to.view_mut())?;
-                    self.rows = which.len();
-                }
-                return source.check(to.view(), which);
+                let Some(x) = &mut self.x else { return Ok(()) };
+                card.take_over(rows.part(which), x)?;
+                let good = card.within(x, which.len(), LARGEST_MAGNITUDE)?;
+                card.download(x, to.view_mut())?;
+                self.rows = which.len();
+                if good { Ok(()) } else { source.check(to.view(), which) }
             }
-        };
-        let piece = (PIECE_CELLS / columns.max(1)).max(1);
-        // If the card fails, the next compression sends the rows again and reports it.
-        let mut sending = room.is_ok();
-        for (which, mut to) in which.chunks(piece).zip(to.axis_chunks_iter_mut(Axis(0), piece)) {
-            let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
-            block.write(which, to.view_mut());
-            source.check(to.view(), which)?;
-            sending = sending && self.add(card, to.view()).is_ok();
         }
-        Ok(())
     }
 }
 

@@ -11,7 +11,8 @@
 //! Callers that need only the leading components can skip the rest. A Gram matrix determines the leading directions up
 //! to ε λ₁ / (λ_k − λ_j), where j is the first one left out. Everything is computed if this is too large, if two reported
 //! directions are too close to be determined separately, or if the unreported variance is too small to be computed as a
-//! difference.
+//! difference. (The first of these does not concern a scatter: its directions are eigenvectors, which are as exact alone as
+//! together with all others.)
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::model::decompose::{Route, SVD_FEATURES, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::imputer::Imputer;
 use crate::model::project::{Rows, fitting};
+use crate::model::scatter::is_decomposed_by_feature;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::Block;
 use crate::rows::missing::Missing;
@@ -188,7 +190,13 @@ impl EigenspaceStream {
         let size =
             if let EngineState::Scatter(_) = self.state.engine { self.features() } else { self.state.buffer.len() };
         let values = model.all_singular_values();
-        let enough = model.rank() == limit && are_determined(values, shown, model.moments.total(), size, 1.0);
+        let separate = match self.state.engine {
+            EngineState::Scatter(_) => !is_decomposed_by_feature(&model.moments, values.first().map_or(0.0, |s| s * s)),
+            EngineState::Factor(_) => false,
+        };
+        let enough = model.rank() == limit
+            && are_determined(values, shown, model.moments.total(), size, 1.0)
+            && (separate || are_far_from_others(values, shown, size, 1.0));
         if enough { Ok(Preview::new(Arc::new(model))) } else { self.model().map(Preview::new) }
     }
 
@@ -224,8 +232,10 @@ impl EigenspaceStream {
         let centered = kept.centered(weights.as_deref().unwrap_or(&ones), fade, before, origin);
         self.cache.keep_products(kept);
         let total = centered.gram.diag().sum();
-        let determined =
-            |values: &Array1<f64>, loss: f64| are_determined(values.view(), shown, total, buffer.len(), loss);
+        let determined = |values: &Array1<f64>, loss: f64| {
+            are_determined(values.view(), shown, total, buffer.len(), loss)
+                && are_far_from_others(values.view(), shown, buffer.len(), loss)
+        };
         let dual = Dual::of(&centered, &weighted, (shown, limit), determined).map(Arc::new);
         let dual = self.cache.dual.get_or_init(|| dual);
         work(dual.as_deref(), &weighted, &reference, products.view())
@@ -258,6 +268,12 @@ impl EigenspaceStream {
         }
         if self.options.missing == Missing::Impute {
             return self.read_filled(truncation);
+        }
+        if let (EngineState::Scatter(scatter), Some(on_card), true) = (engine, &self.on_card, fade == 1.0) {
+            let how = (truncation, components, standardize);
+            if let Some(model) = on_card.read_scatter(scatter, buffer, weights.as_deref(), how) {
+                return Ok(model.carrying(metadata));
+            }
         }
         let mut a = buffer.to_dense();
         let (mut kept, added) = a.view_mut().split_at(Axis(0), buffer.kept());
@@ -299,13 +315,24 @@ impl EigenspaceStream {
 }
 
 /// Whether a Gram matrix of this size, with this loss of digits compared with centered rows, determines each of the first
-/// `shown` directions, although those after the last value were left out, and what they leave of the total.
+/// `shown` directions, and what they leave of the total.
 fn are_determined(values: ArrayView1<'_, f64>, shown: usize, total: f64, size: usize, loss: f64) -> bool {
     let squared = |i: usize| values[i] * values[i];
     let captured: f64 = (0..shown).map(squared).sum();
-    let rounding = loss.max(1.0) * f64::EPSILON * (size as f64).sqrt() * squared(0);
-    let last = values.len() - 1;
+    let rounding = rounding_of(values, size, loss);
     total - captured >= MIN_UNREPORTED_SHARE * captured
         && (0..shown).all(|i| AGREEMENT_TOLERANCE * (squared(i) - squared(i + 1)) > rounding)
-        && DIRECTION_TOLERANCE * (squared(shown.saturating_sub(1)) - squared(last)) > rounding
+}
+
+/// Whether it determines the first `shown` directions of a factor, although those after the last value were left out. The
+/// directions of a scatter are its eigenvectors, which do not depend on how many of them are computed.
+fn are_far_from_others(values: ArrayView1<'_, f64>, shown: usize, size: usize, loss: f64) -> bool {
+    let squared = |i: usize| values[i] * values[i];
+    let gap = squared(shown.saturating_sub(1)) - squared(values.len() - 1);
+    DIRECTION_TOLERANCE * gap > rounding_of(values, size, loss)
+}
+
+/// The error of an eigenvalue of a Gram matrix of this size.
+fn rounding_of(values: ArrayView1<'_, f64>, size: usize, loss: f64) -> f64 {
+    loss.max(1.0) * f64::EPSILON * (size as f64).sqrt() * values[0] * values[0]
 }

@@ -113,3 +113,11 @@ extern "C" __global__ void copy(const double *wide, double *x, size cells) {
     size step = (size)gridDim.x * blockDim.x;
     for (size at = (size)blockIdx.x * blockDim.x + threadIdx.x; at < cells; at += step) x[at] = wide[at];
 }
+
+// beyond = 1 if any |x| is above the limit or not a number
+extern "C" __global__ void check(const double *x, size cells, double limit, int *beyond) {
+    size step = (size)gridDim.x * blockDim.x;
+    bool any = false;
+    for (size at = (size)blockIdx.x * blockDim.x + threadIdx.x; at < cells; at += step) any |= !(fabs(x[at]) <= limit);
+    if (any) *beyond = 1;
+}

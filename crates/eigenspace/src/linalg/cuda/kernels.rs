@@ -26,6 +26,7 @@ pub(super) struct Kernels {
     accumulate: CudaFunction,
     widen: CudaFunction,
     copy: CudaFunction,
+    check: CudaFunction,
 }
 
 /// One thread for each column, and `pieces` blocks of each.
@@ -55,6 +56,7 @@ impl Kernels {
             accumulate: module.load_function("accumulate")?,
             widen: module.load_function("widen")?,
             copy: module.load_function("copy")?,
+            check: module.load_function("check")?,
         })
     }
 
@@ -166,6 +168,33 @@ impl Kernels {
     ) -> Result<(), DriverError> {
         let mut arguments = stream.launch_builder(&self.accumulate);
         launch(arguments.arg(m).arg(low).arg(more).arg(&order), by_columns(order, order))
+    }
+
+    /// `beyond` = 1 if any |x| is above the limit or not a number.
+    pub(super) fn check(
+        &self,
+        stream: &CudaStream,
+        x: &CudaSlice<f64>,
+        cells: usize,
+        limit: f64,
+        beyond: &mut CudaSlice<i32>,
+    ) -> Result<(), DriverError> {
+        let mut arguments = stream.launch_builder(&self.check);
+        let configuration = LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+        launch(arguments.arg(x).arg(&cells).arg(&limit).arg(beyond), configuration)
+    }
+
+    /// Converts as many f32 numbers as there are.
+    pub(super) fn widen(
+        &self,
+        stream: &CudaStream,
+        narrow: &CudaSlice<f32>,
+        to: &mut CudaViewMut<'_, f64>,
+    ) -> Result<(), DriverError> {
+        let cells = to.len().min(narrow.len());
+        let mut arguments = stream.launch_builder(&self.widen);
+        let configuration = LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+        launch(arguments.arg(narrow).arg(to).arg(&cells), configuration)
     }
 
     /// Copies numbers that another library has put on the card at an address that was checked.

@@ -3,7 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `open.rs` | finds libcuda, cuBLAS and cuSOLVER, and the device |
-//! | `staging.rs` | copies through page-locked memory |
+//! | `staging.rs`, `memory.rs` | copies through page-locked memory |
 //! | `kernels.rs` | starts the kernels of `kernels.cu` |
 //! | `products.rs` | cuBLAS and cuSOLVER |
 //!
@@ -14,6 +14,7 @@
 //! and the kernels add in a fixed order.
 
 mod kernels;
+mod memory;
 mod open;
 mod products;
 mod staging;
@@ -23,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::card::{Card, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
 use crate::device_error::DeviceError;
 use kernels::Kernels;
 use open::{Libraries, failed};
@@ -96,10 +97,41 @@ impl Card for Cuda {
     }
 
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError> {
-        let columns = to.columns;
+        let start = first * to.columns;
         let copy = rows.as_standard_layout();
         let numbers = copy.as_slice().unwrap_or_default();
-        self.to_card.send(numbers, cells_mut(to), first * columns).map_err(failed)
+        self.to_card.send(numbers, &mut cells_mut(to).slice_mut(start..start + numbers.len())).map_err(failed)
+    }
+
+    fn upload_made(
+        &self,
+        home: &mut [f64],
+        make: Make<'_>,
+        to: &mut Matrix,
+        first: usize,
+    ) -> Result<bool, DeviceError> {
+        let start = first * to.columns;
+        let mut to = cells_mut(to).slice_mut(start..start + home.len());
+        match make {
+            Make::Wide(make) => self.to_card.send_made(home, make, &mut to).map_err(failed),
+            Make::Narrow(_) if home.is_empty() => Ok(true),
+            Make::Narrow(make) => {
+                let (stream, cells) = (self.to_card.stream(), home.len());
+                let mut narrow = stream.alloc_zeros(cells).map_err(|error| self.without_memory(error, cells / 2))?;
+                let good = self.to_card.send_made(home, make, &mut narrow.slice_mut(..)).map_err(failed)?;
+                self.kernels.widen(stream, &narrow, &mut to).map_err(failed)?;
+                Ok(good)
+            }
+        }
+    }
+
+    fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError> {
+        let stream = self.to_card.stream();
+        let mut beyond = stream.alloc_zeros::<i32>(1).map_err(failed)?;
+        self.kernels.check(stream, cells(x), rows * x.columns, limit, &mut beyond).map_err(failed)?;
+        let beyond = stream.clone_dtoh(&beyond).map_err(failed)?;
+        stream.synchronize().map_err(failed)?;
+        Ok(beyond == [0])
     }
 
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
@@ -187,16 +219,16 @@ impl Card for Cuda {
         Ok(Matrix { rows: order, columns: order, memory: Box::new(gram) })
     }
 
-    fn eigen(&self, mut lower: Matrix) -> Result<(Vec<f64>, Vectors), DeviceError> {
+    fn eigen(&self, mut lower: Matrix, wanted: usize) -> Result<(Vec<f64>, Vectors), DeviceError> {
         let order = lower.rows;
         let mut values = self.reserve(order)?;
-        let good = hold(&self.libraries).eigen(self, cells_mut(&mut lower), order, &mut values)?;
+        let found = hold(&self.libraries).eigen(self, cells_mut(&mut lower), order, wanted, &mut values)?;
         let mut values = self.copied_from_card(&values)?;
-        if !good {
+        if found.is_none() {
             // Not converged: values that no check accepts.
             values.fill(f64::NAN);
         }
-        values.truncate(order);
+        values.truncate(found.unwrap_or(order));
         values.reverse();
         Ok((values, Vectors(lower)))
     }
@@ -258,5 +290,33 @@ impl Card for Cuda {
             self.kernels.accumulate(&self.main, cells_mut(m), cells_mut(low), &product, order).map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn copy(&self, from: &Matrix, rows: usize, to: &mut Matrix) -> Result<(), DeviceError> {
+        let count = rows * from.columns;
+        let mut to = cells_mut(to).slice_mut(..count);
+        self.main.memcpy_dtod(&cells(from).slice(..count), &mut to).map_err(failed)
+    }
+
+    fn add(&self, to: &mut Matrix, more: &Matrix) -> Result<(), DeviceError> {
+        let count = to.rows * to.columns;
+        hold(&self.libraries).add(&self.main, cells_mut(to), cells(more), count)
+    }
+
+    fn residuals(&self, lower: &Matrix, u: &Vectors, values: &[f64]) -> Result<Vec<f64>, DeviceError> {
+        let (order, keep) = (lower.rows, values.len());
+        if keep == 0 {
+            return Ok(Vec::new());
+        }
+        let vectors = self.leading(u, keep)?;
+        let scale = self.copied_to_card(values)?;
+        let mut residuals = self.reserve(keep * order)?;
+        self.kernels.last_rows(&self.main, cells(&u.0), order, &scale, keep, &mut residuals).map_err(failed)?;
+        let symmetric = (cells(lower), order);
+        hold(&self.libraries).subtract_from_product(&self.main, symmetric, cells(&vectors), keep, &mut residuals)?;
+        let (mut squared, mut above) = (self.reserve(keep)?, self.reserve(keep)?);
+        let shape = (keep, order);
+        self.kernels.lengths(&self.main, &residuals, shape, None, &mut squared, &mut above).map_err(failed)?;
+        self.copied_from_card(&squared)
     }
 }

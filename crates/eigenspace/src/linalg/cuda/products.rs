@@ -95,29 +95,87 @@ impl Libraries {
         .map_err(failed)
     }
 
-    /// Replaces the lower triangle of a symmetric matrix by its eigenvectors, one per row, by increasing eigenvalue.
-    /// Returns whether the method has converged.
+    /// to += more for the first `count` cells.
+    #[allow(unsafe_code)]
+    pub(super) fn add(
+        &self,
+        stream: &CudaStream,
+        to: &mut CudaSlice<f64>,
+        more: &CudaSlice<f64>,
+        count: usize,
+    ) -> Result<(), DeviceError> {
+        let n = int(count)?;
+        let (mut to, more) = (to.slice_mut(..count), more.slice(..count));
+        let ((more, _more), (to, _to)) = (more.device_ptr(stream), to.device_ptr_mut(stream));
+        let one = 1.0;
+        // SAFETY: both have `count` cells. The guards order this with other uses of the same memory.
+        unsafe {
+            let (more, to) = (more as *const f64, to as *mut f64);
+            blas_sys::cublasDaxpy_v2(self.blas, n, &one, more, 1, to, 1).result()
+        }
+        .map_err(failed)
+    }
+
+    /// out = V M − out for `keep` rows V and a symmetric matrix M, given by its lower triangle: `symmetric` is (M, its rows).
+    #[allow(unsafe_code)]
+    pub(super) fn subtract_from_product(
+        &self,
+        stream: &CudaStream,
+        (lower, order): (&CudaSlice<f64>, usize),
+        v: &CudaSlice<f64>,
+        keep: usize,
+        out: &mut CudaSlice<f64>,
+    ) -> Result<(), DeviceError> {
+        let (n, k) = (int(order)?, int(keep)?);
+        let (lower, v) = (lower.slice(..order * order), v.slice(..keep * order));
+        let mut out = out.slice_mut(..keep * order);
+        let ((lower, _lower), (v, _v)) = (lower.device_ptr(stream), v.device_ptr(stream));
+        let (out, _out) = out.device_ptr_mut(stream);
+        let (one, minus_one) = (1.0, -1.0);
+        let (left, upper) = (blas_sys::cublasSideMode_t::CUBLAS_SIDE_LEFT, cublasFillMode_t::CUBLAS_FILL_MODE_UPPER);
+        // SAFETY: `lower` has order × order cells, and `v` and `out` have keep × order each, as the slices have checked. The
+        // guards order this with other uses of the same memory.
+        unsafe {
+            let (lower, v, out) = (lower as *const f64, v as *const f64, out as *mut f64);
+            blas_sys::cublasDsymm_v2(self.blas, left, upper, n, k, &one, lower, n, v, n, &minus_one, out, n).result()
+        }
+        .map_err(failed)
+    }
+
+    /// Replaces the last rows of a symmetric matrix, given by its lower triangle, by eigenvectors, one per row, by increasing
+    /// eigenvalue: by the leading `wanted` ones if these are at most half of them, otherwise by all. Returns their number,
+    /// or `None` if the method has not converged.
     #[allow(unsafe_code)]
     pub(super) fn eigen(
         &self,
         card: &Cuda,
         matrix: &mut CudaSlice<f64>,
         order: usize,
+        wanted: usize,
         values: &mut CudaSlice<f64>,
-    ) -> Result<bool, DeviceError> {
+    ) -> Result<Option<usize>, DeviceError> {
         let stream = &card.main;
         let n = int(order)?;
+        let found = if wanted <= order / 2 { wanted } else { order };
+        let range = match found == order {
+            true => solver::cusolverEigRange_t::CUSOLVER_EIG_RANGE_ALL,
+            false => solver::cusolverEigRange_t::CUSOLVER_EIG_RANGE_I,
+        };
+        let (first, last) = (int(order - found + 1)?, n);
         let vectors = solver::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
         let upper = solver::cublasFillMode_t::CUBLAS_FILL_MODE_UPPER;
         let mut info = stream.alloc_zeros::<i32>(1).map_err(failed)?;
-        let mut size = 0;
+        let (mut size, mut count) = (0, 0);
         {
             let ((matrix, _m), (values, _v)) = (matrix.device_ptr(stream), values.device_ptr(stream));
             // SAFETY: this only asks for the size of the workspace.
             unsafe {
                 let (matrix, values) = (matrix as *const f64, values as *const f64);
-                solver::cusolverDnDsyevd_bufferSize(self.solver, vectors, upper, n, matrix, n, values, &mut size)
-                    .result()
+                let (handle, count, size) = (self.solver, &mut count, &mut size);
+                solver::cusolverDnDsyevdx_bufferSize(
+                    handle, vectors, range, upper, n, matrix, n, 0.0, 0.0, first, last, count, values, size,
+                )
+                .result()
             }
             .map_err(failed)?;
         }
@@ -129,13 +187,21 @@ impl Libraries {
             // The guards order this with other uses of the same memory.
             unsafe {
                 let (matrix, values, work) = (matrix as *mut f64, values as *mut f64, work as *mut f64);
-                let info = info as *mut i32;
-                solver::cusolverDnDsyevd(self.solver, vectors, upper, n, matrix, n, values, work, size, info).result()
+                let (handle, count, info) = (self.solver, &mut count, info as *mut i32);
+                solver::cusolverDnDsyevdx(
+                    handle, vectors, range, upper, n, matrix, n, 0.0, 0.0, first, last, count, values, work, size, info,
+                )
+                .result()
             }
             .map_err(failed)?;
         }
+        if found < order {
+            // They are in the first rows, which are at most half of all.
+            let (from, mut to) = matrix.split_at_mut((order - found) * order);
+            stream.memcpy_dtod(&from.slice(..found * order), &mut to).map_err(failed)?;
+        }
         let info = stream.clone_dtoh(&info).map_err(failed)?;
         stream.synchronize().map_err(failed)?;
-        Ok(info == [0])
+        Ok((info == [0] && usize::try_from(count) == Ok(found)).then_some(found))
     }
 }

@@ -1,38 +1,40 @@
 //! Copies between ordinary memory and a card, through page-locked memory that the card reads and writes by itself.
 //!
 //! ```text
-//! rows ──all cores──► [ page-locked | page-locked | … ] ──card──► memory of the card
+//! rows ──core──► [ page-locked ] ──card──► memory of the card
+//! rows ──core──► [ page-locked ] ──┘
 //! ```
 //!
-//! While the card copies one part, the cores fill the next. The parts are small enough to stay in the cache.
+//! Numbers are divided into parts. Each core fills parts of its own and queues their copies, so no core waits for another.
+//! A part is small enough to stay in the cache of a core, and numbers that the host keeps beside it are written past the
+//! cache, so that they cost one write to memory and no read.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, CudaView, DevicePtr, DevicePtrMut, DriverError, HostSlice, PinnedHostSlice,
-    result,
+    CudaContext, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, HostSlice,
+    PinnedHostSlice, result,
 };
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
 use super::hold;
+use super::memory::{Staged, copy_past_cache};
 
-/// Cells of a part: 8 MiB.
-const PART: usize = 1 << 20;
+/// Bytes of a part.
+const PART_BYTES: usize = 2 << 20;
 /// Number of parts.
-const PARTS: usize = 4;
-/// Cells that one core copies at a time.
-const TASK: usize = 1 << 15;
+const PARTS: usize = 32;
+/// Numbers that are made at a time.
+const MADE: usize = crate::linalg::card::CONVERTED;
 
 /// Page-locked memory, and the queue of the copies.
-///
-/// Nothing is locked while the cores copy: a thread that waits for the others may start another copy meanwhile.
 pub(super) struct Staging {
     stream: Arc<CudaStream>,
     /// Parts that no thread uses, the one that was used longest ago first.
-    free: Mutex<VecDeque<PinnedHostSlice<f64>>>,
+    free: Mutex<VecDeque<PinnedHostSlice<u8>>>,
 }
 
 impl Staging {
@@ -42,51 +44,83 @@ impl Staging {
     }
 
     /// A part, or a new one if other threads use all of them.
-    fn take(&self) -> Result<PinnedHostSlice<f64>, DriverError> {
+    fn take(&self) -> Result<PinnedHostSlice<u8>, DriverError> {
         let free = hold(&self.free).pop_front();
         free.map_or_else(|| new_part(self.stream.context()), Ok)
     }
 
-    fn put_back(&self, part: PinnedHostSlice<f64>) {
+    fn put_back(&self, part: PinnedHostSlice<u8>) {
         hold(&self.free).push_back(part);
     }
 
-    /// Copies numbers to the card, from this cell on. They may change as soon as this returns.
-    pub(super) fn send(&self, numbers: &[f64], to: &mut CudaSlice<f64>, first: usize) -> Result<(), DriverError> {
-        for (i, some) in numbers.chunks(PART).enumerate() {
-            let mut part = self.take()?;
-            // Waits until the card has read what was in it before.
-            let memory = part.as_mut_slice()?;
-            copy(some, &mut memory[..some.len()]);
-            let start = first + i * PART;
-            let mut to = to.slice_mut(start..start + some.len());
-            transfer_to_card(&self.stream, &part, some.len(), &mut to)?;
-            self.put_back(part);
-        }
+    /// Copies numbers to the card. They may change as soon as this returns.
+    pub(super) fn send(&self, numbers: &[f64], to: &mut CudaViewMut<'_, f64>) -> Result<(), DriverError> {
+        let cells = PART_BYTES / size_of::<f64>();
+        numbers
+            .par_chunks(cells)
+            .zip(parts_of(to, cells).into_par_iter())
+            .try_for_each(|(numbers, mut to)| self.send_part(&mut to, |part: &mut [f64]| part.copy_from_slice(numbers)))
+    }
+
+    /// Makes numbers, copies them to the card and to `home`, and returns whether they are valid.
+    pub(super) fn send_made<T: Staged>(
+        &self,
+        home: &mut [f64],
+        make: &(dyn Fn(usize, &mut [T]) -> bool + Sync),
+        to: &mut CudaViewMut<'_, T>,
+    ) -> Result<bool, DriverError> {
+        let cells = PART_BYTES / size_of::<T>();
+        let parts = home.par_chunks_mut(cells).zip(parts_of(to, cells).into_par_iter()).enumerate();
+        let send = |(i, (home, mut to)): (usize, (&mut [f64], CudaViewMut<'_, T>))| {
+            let mut good = true;
+            self.send_part(&mut to, |part: &mut [T]| {
+                for (j, (part, home)) in part.chunks_mut(MADE).zip(home.chunks_mut(MADE)).enumerate() {
+                    good &= make(i * cells + j * MADE, part);
+                    T::keep(part, home);
+                }
+            })?;
+            Ok(good)
+        };
+        parts.map(send).try_reduce(|| true, |one, other| Ok(one & other))
+    }
+
+    /// Fills a part, and queues its copy.
+    fn send_part<T: Staged>(
+        &self,
+        to: &mut CudaViewMut<'_, T>,
+        fill: impl FnOnce(&mut [T]),
+    ) -> Result<(), DriverError> {
+        let mut part = self.take()?;
+        // Waits until the card has read what was in it before.
+        let numbers: &mut [T] = bytemuck::cast_slice_mut(part.as_mut_slice()?);
+        fill(numbers.get_mut(..to.len()).ok_or(OUT_OF_RANGE)?);
+        transfer_to_card(&self.stream, &part, to)?;
+        self.put_back(part);
         Ok(())
     }
 
     /// Copies numbers from the card, and waits until they are there.
     pub(super) fn receive(&self, from: &CudaView<'_, f64>, to: &mut [f64]) -> Result<(), DriverError> {
-        let count = to.len().div_ceil(PART);
-        let (mut rest, mut queued) = (to, VecDeque::new());
-        for i in 0..count + PARTS - 1 {
-            if i < count {
-                let start = i * PART;
-                let mut part = self.take()?;
-                transfer_from_card(&self.stream, &from.slice(start..from.len().min(start + PART)), &mut part)?;
-                queued.push_back(part);
-            }
-            if i + 1 >= PARTS
-                && let Some(part) = queued.pop_front()
-            {
-                let (some, later) = rest.split_at_mut(PART.min(rest.len()));
-                // Waits until the card has written it.
-                copy(&part.as_slice()?[..some.len()], some);
-                self.put_back(part);
-                rest = later;
-            }
+        let cells = PART_BYTES / size_of::<f64>();
+        let (first, others) = to.split_at_mut(cells.min(to.len()));
+        // The other threads have better things to do until the card has computed the numbers.
+        self.receive_part(&from.slice(..first.len()), first)?;
+        others.par_chunks_mut(cells).enumerate().try_for_each(|(i, some)| {
+            let start = (i + 1) * cells;
+            self.receive_part(&from.slice(start..start + some.len()), some)
+        })
+    }
+
+    fn receive_part(&self, from: &CudaView<'_, f64>, to: &mut [f64]) -> Result<(), DriverError> {
+        if to.is_empty() {
+            return Ok(());
         }
+        let mut part = self.take()?;
+        transfer_from_card(&self.stream, from, &mut part)?;
+        // Waits until the card has written it.
+        let numbers: &[f64] = bytemuck::cast_slice(part.as_slice()?);
+        copy_past_cache(&numbers[..to.len()], to);
+        self.put_back(part);
         Ok(())
     }
 
@@ -96,34 +130,35 @@ impl Staging {
     }
 }
 
-/// Reserves page-locked memory.
-#[allow(unsafe_code)]
-fn new_part(context: &Arc<CudaContext>) -> Result<PinnedHostSlice<f64>, DriverError> {
-    // SAFETY: the memory is written before it is read: by `send` before the card reads it, and by the card before `receive`
-    // reads it.
-    unsafe { context.alloc_pinned_with_flags(PART, 0) }
+/// Parts of so many cells; the last one has fewer, or none.
+fn parts_of<'a, T>(whole: &'a mut CudaViewMut<'_, T>, cells: usize) -> Vec<CudaViewMut<'a, T>> {
+    let (parts, last) = whole.split_at_mut(whole.len() / cells * cells);
+    parts.chunks_exact_mut(cells).chain([last]).collect()
 }
 
-/// Copies with all cores.
-fn copy(from: &[f64], to: &mut [f64]) {
-    from.par_chunks(TASK).zip(to.par_chunks_mut(TASK)).for_each(|(from, to)| to.copy_from_slice(from));
+/// Reserves page-locked memory, which begins at the start of a page.
+#[allow(unsafe_code)]
+fn new_part(context: &Arc<CudaContext>) -> Result<PinnedHostSlice<u8>, DriverError> {
+    // SAFETY: the memory is written before it is read: by a core before the card reads it, and by the card before a core
+    // reads it. Any bytes are valid numbers.
+    unsafe { context.alloc_pinned_with_flags(PART_BYTES, 0) }
 }
 
-/// Queues a copy of the first `count` numbers of a part.
+/// Queues a copy of as many numbers of a part as fit.
 #[allow(unsafe_code)]
-fn transfer_to_card(
+fn transfer_to_card<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
-    part: &PinnedHostSlice<f64>,
-    count: usize,
-    to: &mut cudarc::driver::CudaViewMut<'_, f64>,
+    part: &PinnedHostSlice<u8>,
+    to: &mut CudaViewMut<'_, T>,
 ) -> Result<(), DriverError> {
     stream.context().bind_to_thread()?;
-    // SAFETY: both ranges have `count` numbers. The guards make the stream wait for earlier uses of both, and later uses
+    let bytes = to.len() * size_of::<T>();
+    // SAFETY: both ranges have this number of bytes. The guards make the stream wait for earlier uses of both, and later uses
     // of both wait for this copy; `as_mut_slice` waits for the event of the part before it is written again.
     unsafe {
         let (from, _read) = part.stream_synced_slice(stream);
         let (to, _written) = to.device_ptr_mut(stream);
-        result::memcpy_htod_async(to, from.get(..count).ok_or(OUT_OF_RANGE)?, stream.cu_stream())
+        result::memcpy_htod_async(to, from.get(..bytes).ok_or(OUT_OF_RANGE)?, stream.cu_stream())
     }
 }
 
@@ -132,14 +167,15 @@ fn transfer_to_card(
 fn transfer_from_card(
     stream: &Arc<CudaStream>,
     from: &CudaView<'_, f64>,
-    part: &mut PinnedHostSlice<f64>,
+    part: &mut PinnedHostSlice<u8>,
 ) -> Result<(), DriverError> {
     stream.context().bind_to_thread()?;
+    let bytes = from.len() * size_of::<f64>();
     // SAFETY: as in `transfer_to_card`; `as_slice` waits for the event of the part before it is read.
     unsafe {
         let (to, _written) = part.stream_synced_mut_slice(stream);
         let (start, _read) = from.device_ptr(stream);
-        result::memcpy_dtoh_async(to.get_mut(..from.len()).ok_or(OUT_OF_RANGE)?, start, stream.cu_stream())
+        result::memcpy_dtoh_async(to.get_mut(..bytes).ok_or(OUT_OF_RANGE)?, start, stream.cu_stream())
     }
 }
 

@@ -13,6 +13,8 @@ use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::plan::Engine;
 
+mod reads;
+
 /// Rows with a decreasing spectrum and a mean far from zero.
 fn rows(count: usize, features: usize, seed: u64) -> Array2<f64> {
     let mut state = seed;
@@ -77,6 +79,28 @@ fn the_division_into_blocks_does_not_change_a_bit() {
     };
     assert_eq!(bytes(1), bytes(300));
     assert_eq!(bytes(45), bytes(300));
+}
+
+#[test]
+fn numbers_that_travel_as_f32_give_the_same_bytes() {
+    let narrow = rows(300, 60, 10).mapv(|x| x as f32);
+    let bytes = narrow.mapv(|x| (x.abs() % 200.0) as u8);
+    for options in [factor_options(), FitOptions::new().components(6).engine(Engine::Scatter).block_rows(32)] {
+        let model = |block: Block<'_>| {
+            let (_, mut card, _) = both(&options, 60);
+            card.update(block).expect("finite");
+            card.model().expect("rows").to_bytes()
+        };
+        assert_eq!(model(Block::from(&narrow)), model(Block::from(&narrow.mapv(f64::from))));
+        assert_eq!(model(Block::from(&bytes)), model(Block::from(&bytes.mapv(f64::from))));
+        let transposed = narrow.t().as_standard_layout().into_owned();
+        assert_eq!(model(Block::from(transposed.t())), model(Block::from(&narrow)), "rows that are not contiguous");
+    }
+    let mut bad = narrow;
+    bad[[250, 7]] = f32::INFINITY;
+    let (_, mut card, _) = both(&factor_options(), 60);
+    let error = card.update(&bad).expect_err("a cell is infinite");
+    assert!(matches!(error, Error::NonFinite { row: 250, column: 7, .. }), "{error}");
 }
 
 #[test]
