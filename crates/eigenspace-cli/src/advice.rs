@@ -1,13 +1,16 @@
 //! Hints for errors of the library, rewritten to name command line options.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use eigenspace::io::source::SourceError;
+use eigenspace::io::source::{Format, Needed, SourceError};
+use eigenspace::io::{FileKind, FormatError};
 use eigenspace::{Error, faces, io as files};
 
-use crate::failure::listed;
+use crate::args::Input;
+use crate::failure::{Failure, listed};
 use crate::rows::is_standard_input;
-use crate::shell::{list_option, option};
+use crate::shell::{self, list_option, lists_option, option};
 
 /// The hint for an error of the library, which has three error types.
 pub(crate) fn advice(error: &(dyn std::error::Error + 'static)) -> Option<String> {
@@ -20,11 +23,42 @@ fn on_a_file(error: &files::Error) -> Option<String> {
     match error {
         files::Error::Model(error) => on_a_model(error),
         files::Error::Source { source, path } => on_a_source(source, path).or_else(|| error.hint()),
+        files::Error::Io { action: "create", path, source } if source.kind() == ErrorKind::AlreadyExists => {
+            Some(format!("name a directory with -o; `{}` is a file", path.display()))
+        }
         files::Error::Changed { .. } => {
             Some("run the command again to use the file as it is now; nothing was written".into())
         }
+        files::Error::File { path, source } => in_place_of_a_model(source, path).or_else(|| error.hint()),
         other => other.hint(),
     }
+}
+
+/// The hint for a file of another kind, where a model or a recognizer is expected.
+fn in_place_of_a_model(error: &FormatError, path: &Path) -> Option<String> {
+    let FormatError::OtherFile { kind, expected } = error else {
+        let train = "to train a recognizer, run: eigenspace faces train DIRECTORY -o RECOGNIZER";
+        return matches!(error, FormatError::NoRecognizer).then(|| train.into());
+    };
+    let file = shell::file(path);
+    Some(match kind {
+        _ if *expected == "recognizer" => {
+            "name a recognizer here; to train one, run: eigenspace faces train DIRECTORY -o RECOGNIZER".into()
+        }
+        FileKind::Checkpoint => {
+            format!("run the interrupted `eigenspace fit` again with --checkpoint {file}; it writes the model")
+        }
+        kind if kind.is_image() => {
+            "name a model here; to make one, run: eigenspace fit DIRECTORY -o MODEL, with a directory of images".into()
+        }
+        FileKind::Text if Format::of(path).is_none() => {
+            format!(
+                "name a model here; if this file is a table, make one from it: eigenspace fit {file} --format csv -o MODEL"
+            )
+        }
+        _ if Format::of(path).is_none() => "name a model here; to make one, run: eigenspace fit DATA -o MODEL".into(),
+        _ => format!("name a model here; to make one from this file, run: eigenspace fit {file} -o MODEL"),
+    })
 }
 
 fn on_faces(error: &faces::Error) -> Option<String> {
@@ -35,8 +69,11 @@ fn on_faces(error: &faces::Error) -> Option<String> {
             "train again on the remaining images; without --max-rank nothing is dropped, and any person can be forgotten"
                 .into(),
         ),
-        faces::Error::NoPerson { enrolling: true, .. } => {
-            Some("move it into a directory named after the person, or name the person with --person".into())
+        faces::Error::NoPerson { enrolling: true, path } => {
+            let directory = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+            let named = |name| format!("; if it is {name}, add {}", option("--person", name));
+            let named = directory.as_deref().map(named).unwrap_or_default();
+            Some(format!("name the person with --person{named}"))
         }
         faces::Error::NoPerson { .. } => {
             Some("move it into a directory named after the person, or add it later with `faces enroll --person`".into())
@@ -44,6 +81,48 @@ fn on_faces(error: &faces::Error) -> Option<String> {
         faces::Error::TooFewImages { .. } => error.hint().map(|hint| hint.replace("the protocol ", "--protocol ")),
         other => other.hint(),
     }
+}
+
+/// The hint for an error that an option of the input or a forgotten quotation mark explains.
+pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String> {
+    let missing = match (error.downcast_ref(), error.downcast_ref()) {
+        (Some(Failure::ModelColumn { column, available, .. }), _)
+        | (_, Some(files::Error::Source { source: SourceError::NoColumn { column, available }, .. })) => {
+            Some((available, column))
+        }
+        _ => None,
+    };
+    if let Some((available, column)) = missing
+        && input.decimal.as_deref() == Some(",")
+        && unread_delimiter(available, column) == Some(',')
+    {
+        return Some("leave out --decimal ',': the header is delimited by commas".into());
+    }
+    let Some(files::Error::Io { action: "read", path, source }) = error.downcast_ref() else { return None };
+    let columns = !input.columns.is_empty() || !input.exclude.is_empty() || input.label.is_some();
+    let is_word = path.extension().is_none() && path.components().count() == 1;
+    (source.kind() == ErrorKind::NotFound && columns && is_word)
+        .then(|| "check the spelling of the path; put a column name that contains a space in quotation marks".into())
+}
+
+/// The hint for an input without images of people.
+pub(crate) fn on_people(error: &anyhow::Error, enrolled: bool) -> Option<String> {
+    let error = match error.downcast_ref() {
+        Some(faces::Error::File(error)) => error,
+        _ => error.downcast_ref()?,
+    };
+    let files::Error::Source { path, source } = error else { return None };
+    let hint = match (source, enrolled) {
+        (SourceError::NoFiles, false) if path.is_dir() => "put a subdirectory of images for each person in it",
+        (SourceError::NoFiles, true) if path.is_dir() => "put images in it",
+        (SourceError::Malformed { format: "image", .. }, _) if Format::of(path) == Some(Format::Images) => return None,
+        (SourceError::Malformed { format: "image", .. }, false) => {
+            "name a directory with a subdirectory of images for each person"
+        }
+        (SourceError::Malformed { format: "image", .. }, true) => "name images, or directories of images",
+        _ => return None,
+    };
+    Some(hint.into())
 }
 
 fn on_a_model(error: &Error) -> Option<String> {
@@ -81,22 +160,20 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         // The cell goes on in the next line.
         SourceError::NotANumber { text, .. } if text.contains('\n') => return error.hint(),
-        SourceError::NotANumber { column, text, .. } if other_delimiter(column, text).is_some() => {
-            let mark = other_delimiter(column, text).unwrap_or_default();
-            format!("try --delimiter {mark}: the cells may have another delimiter")
+        SourceError::NotANumber { delimiter: Some(mark), .. } | SourceError::Width { delimiter: Some(mark), .. } => {
+            delimiter(*mark)
         }
         SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
             "if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; \
              remove commas that separate thousands"
                 .into()
         }
-        SourceError::Width { delimiter: Some(mark), .. } => {
-            let mark = if *mark == '\t' { "tab".into() } else { format!("'{mark}'") };
-            format!("try --delimiter {mark}: the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma")
-        }
         SourceError::DecimalMark { .. } => "choose another delimiter, for example --delimiter ';'".into(),
         SourceError::Empty if is_standard_input(path) => EMPTY_PIPE.into(),
         SourceError::Empty => EMPTY_FILE.into(),
+        SourceError::NoFiles if path.is_dir() => {
+            "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg".into()
+        }
         SourceError::NoFiles => "check the spelling of the pattern or the directory, and put patterns in quotation marks".into(),
         SourceError::Malformed { format: "pattern", .. } => {
             "check the spelling of the path; in a pattern, write [[] for a square bracket".into()
@@ -107,19 +184,46 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::Malformed { .. } => {
             "check that the file is complete and has the format that its name suggests, or name the format with --format".into()
         }
-        SourceError::NotANumber { column, text, .. } if is_mark(text) => {
-            let (na, exclude) = (option("--na", text), list_option("--exclude", name_of(column)));
-            format!("if `{text}` stands for a missing value, add {na}; if the model does not need the column, leave it out with {exclude}")
+        SourceError::NotANumber { text, needed, column, others, .. } if others.is_empty() && is_mark(text) => {
+            let na = option("--na", text);
+            let na = format!("if `{text}` stands for a missing value, add {na} and --missing impute or --missing skip");
+            with_exclude(na, *needed, column)
         }
-        SourceError::NotANumber { column, text, .. } if unit(text).is_some() => {
-            let (unit, exclude) = (unit(text).unwrap_or_default(), list_option("--exclude", name_of(column)));
-            format!("remove `{unit}` from the cells; if the model does not need the column, leave it out with {exclude}")
+        SourceError::NotANumber { text, needed, column, others, .. } if others.is_empty() && unit(text).is_some() => {
+            let unit = unit(text).unwrap_or_default();
+            with_exclude(format!("remove `{unit}` from the cells"), *needed, column)
         }
         // It would be a number without --decimal.
         SourceError::NotANumber { text, .. } if text.parse::<f64>().is_ok() => {
             "if the point is the decimal mark, leave out --decimal; remove points that separate thousands".into()
         }
-        SourceError::NotANumber { column, requested: true, .. } | SourceError::ColumnType { column, requested: true, .. } => {
+        SourceError::NotANumber { column, text, needed: Needed::ByModel, others, .. } => match others.is_empty() {
+            true => {
+                let na = list_option("--na", text);
+                format!("correct the cell: the model has the column {column}; to leave out its row, add {na} --missing skip")
+            }
+            false => "correct these columns: the model has them".into(),
+        },
+        SourceError::ColumnType { column, needed: Needed::ByModel, others, .. } => match others.is_empty() {
+            true => format!("save the column {column} as numbers: the model has it"),
+            false => "save these columns as numbers: the model has them".into(),
+        },
+        SourceError::NotANumber { all: true, .. } | SourceError::ColumnType { all: true, .. } => {
+            "check that this is the right file: none of the columns to read holds numbers".into()
+        }
+        SourceError::NotANumber { column, others, .. } | SourceError::ColumnType { column, others, .. }
+            if others.len() >= MOST_EXCLUDED =>
+        {
+            format!("choose columns of numbers with --columns, for example by number; leave out {column} and the others")
+        }
+        SourceError::NotANumber { column, others, .. } | SourceError::ColumnType { column, others, .. }
+            if !others.is_empty() =>
+        {
+            let exclude = lists_option("--exclude", std::iter::once(column).chain(others).map(|name| name_of(name)));
+            format!("if the model does not need these columns, leave them out with {exclude}")
+        }
+        SourceError::NotANumber { column, needed: Needed::ByRequest, .. }
+        | SourceError::ColumnType { column, needed: Needed::ByRequest, .. } => {
             format!("leave {column} out of --columns")
         }
         SourceError::NotANumber { column, .. } | SourceError::ColumnType { column, .. } => {
@@ -128,7 +232,8 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             format!("if the model does not need the column, leave it out with {exclude}, or use it as the label with {label}")
         }
         // Columns of arrays and images cannot be left out: they have no line and no name.
-        SourceError::Missing { column, place } if place.line.is_none() && !column.starts_with('`') => MISSING.into(),
+        SourceError::Missing { column, place, .. } if place.line.is_none() && !column.starts_with('`') => MISSING.into(),
+        SourceError::Missing { of_model: true, .. } => MISSING.into(),
         SourceError::Missing { column, .. } => {
             let exclude = list_option("--exclude", name_of(column));
             format!("{MISSING}; if the model does not need the column, leave it out with {exclude}")
@@ -141,7 +246,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         }
         SourceError::ImageColor { expected: 3, .. } => "read the images in color with --color".into(),
         SourceError::ImageColor { .. } => "leave out --color".into(),
-        SourceError::NoColumn { available, .. } => return single_column(available),
+        SourceError::NoColumn { column, available } => return single_column(available, column),
         SourceError::ColumnMissing { available, .. } => {
             let names = listed(available);
             format!("use only columns that all files have, with --columns; this file has: {names}")
@@ -151,33 +256,50 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
     })
 }
 
-/// The hint for a header that was read as one column, because the cells have another delimiter.
-pub(crate) fn single_column(names: &[String]) -> Option<String> {
+/// Number of columns from which on they are not all named in a hint.
+const MOST_EXCLUDED: usize = 30;
+
+/// The hint for cells with another delimiter than the chosen one.
+fn delimiter(mark: char) -> String {
+    let comma = if mark == ',' { "" } else { "; add --decimal ',' if the decimal mark is a comma" };
+    format!("use --delimiter {}: the cells seem to have this delimiter{comma}", quoted(mark))
+}
+
+/// A delimiter as a value of its option.
+fn quoted(mark: char) -> String {
+    if mark == '\t' { "tab".into() } else { format!("'{mark}'") }
+}
+
+/// A hint about the cells of a column that can also be left out, unless a model has it.
+fn with_exclude(hint: String, needed: Needed, column: &str) -> String {
+    let exclude = list_option("--exclude", name_of(column));
+    match needed {
+        Needed::ByModel => hint,
+        _ => format!("{hint}; if the model does not need the column, leave it out with {exclude}"),
+    }
+}
+
+/// The hint for a header that was read as one column, because the cells have another delimiter. With that delimiter, the
+/// header has the wanted column.
+pub(crate) fn single_column(names: &[String], wanted: &str) -> Option<String> {
+    let mark = unread_delimiter(names, wanted)?;
+    Some(format!("use --delimiter {}: the header was read as a single column", quoted(mark)))
+}
+
+/// The delimiter of a header that was read as one column, if with it the header has the wanted column.
+fn unread_delimiter(names: &[String], wanted: &str) -> Option<char> {
     let [name] = names else { return None };
-    let mark = [';', '\t', '|', ','].into_iter().find(|&mark| name.contains(mark))?;
-    let mark = if mark == '\t' { "tab".into() } else { format!("'{mark}'") };
-    Some(format!("the header was read as a single column; try --delimiter {mark}"))
+    let has_wanted = |mark: char| {
+        let cells = || name.split(mark).map(|cell| cell.trim().trim_matches('"'));
+        cells().any(|cell| cell == wanted) || wanted.parse::<usize>().is_ok_and(|number| number < cells().count())
+    };
+    [';', '\t', '|', ','].into_iter().find(|&mark| name.contains(mark) && has_wanted(mark))
 }
 
 /// A symbol such as `$` or `%` without which a cell would be a number.
 fn unit(text: &str) -> Option<char> {
     let symbol = text.chars().find(|&c| "$€£¥₹₩%‰°'_".contains(c))?;
     text.replace([symbol, ','], "").trim().parse::<f64>().is_ok().then_some(symbol)
-}
-
-/// What probably separates the cells, if a cell or the name of its column looks like several.
-fn other_delimiter(column: &str, text: &str) -> Option<&'static str> {
-    let contains = |mark: char| column.contains(mark) || text.contains(mark);
-    let numbers = text.split(' ').filter(|word| word.parse::<f64>().is_ok()).count();
-    if contains(';') {
-        Some("';'")
-    } else if contains('\t') {
-        Some("tab")
-    } else if text.contains('|') {
-        Some("'|'")
-    } else {
-        (numbers > 1 && numbers == text.split(' ').count()).then_some("' '")
-    }
 }
 
 /// Whether a cell looks like a number with a decimal comma.

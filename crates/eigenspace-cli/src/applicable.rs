@@ -59,6 +59,11 @@ pub(crate) fn given(input: &Input) -> Option<&'static str> {
     option.or_else(|| others.iter().find(|(_, given)| *given).map(|(option, _)| *option))
 }
 
+/// Rejects options about rows where none are named.
+pub(crate) fn check_no_rows(input: &Input) -> Result<(), Failure> {
+    given(input).map_or(Ok(()), |option| Err(Failure::OptionWithoutRows { option }))
+}
+
 /// Rejects labels for an output file that cannot hold them.
 pub(crate) fn check_output(output: &Path, input: &Input) -> Result<(), Failure> {
     let array = Format::of(output) == Some(Format::Npy);

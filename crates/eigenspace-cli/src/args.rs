@@ -169,7 +169,7 @@ pub(crate) struct Settings {
     pub(crate) block_rows: Option<usize>,
 
     /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA card), or `auto`, which takes the first card if there is one.
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = numbers::setting::<Device>)]
     pub(crate) device: Device,
 
     /// Multiply the weight of all earlier rows by this factor with each new row.

@@ -42,7 +42,7 @@ impl Destination {
 /// must not be one of the files that the command reads. Removes what a killed command has left of it.
 pub(crate) fn check_rows(output: &Path, data: &[PathBuf], model: &Path, input: &Input) -> anyhow::Result<()> {
     applicable::check_output(output, input)?;
-    rows::spare(data, output)?;
+    rows::spare(data, output).map_err(rows::advised(input))?;
     rows::spare(&[model.to_owned()], output)?;
     AtomicFile::sweep(output);
     Ok(())

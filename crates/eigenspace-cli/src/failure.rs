@@ -1,5 +1,6 @@
 //! Errors of the command itself, each with a hint.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::{advice, table};
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     SameAxes { number: usize },
     #[error("cannot draw a {kind} plot with {option}: only {kinds} {} it", if kinds.contains(" and ") { "use" } else { "uses" })]
     OptionOfOtherPlots { option: &'static str, kind: String, kinds: String },
+    #[error("cannot use {option} without DATA")]
+    OptionWithoutRows { option: &'static str },
     #[error("cannot use {option} with {format} files: it is for {formats} files only")]
     OptionOfOtherFormats { option: &'static str, format: &'static str, formats: String },
     #[error("cannot write labels to `{}`: a NumPy array holds only numbers", path.display())]
@@ -25,6 +28,8 @@ pub(crate) enum Failure {
     UselessWeights { what: &'static str },
     #[error("`{}` and `{}` do not match: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
+    #[error("`{}` and `{}` do not match: their columns are in a different order: column {column} is {left_name} in the first and {right_name} in the second", left.display(), right.display())]
+    OtherOrder { left: PathBuf, right: PathBuf, column: usize, left_name: String, right_name: String },
     #[error("`{}` and `{}` do not match: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
     #[error("cannot use `{}`: the model needs the column `{column}`, and the file does not have it", path.display())]
@@ -37,9 +42,9 @@ pub(crate) enum Failure {
     ColumnOrder { path: PathBuf, expected: String, found: String },
     #[error("cannot tell scores from distances in `{}`: none of its {columns} columns is named as a score (PC1, PC2, …), and the model reports {}", path.display(), table::counted(*components as u64, "component"))]
     MaybeDistances { path: PathBuf, columns: usize, components: usize },
-    #[error("cannot read {wanted} scores from `{}`: it has {columns} columns of scores", path.display())]
+    #[error("cannot read {} from `{}`: it has {} of scores", table::counted(*wanted as u64, "score"), path.display(), table::counted(*columns as u64, "column"))]
     ScoreCount { path: PathBuf, wanted: usize, columns: usize },
-    #[error("cannot read scores from `{}`: it has {columns} columns, and the model keeps {}", path.display(), table::counted(*rank as u64, "direction"))]
+    #[error("cannot read scores from `{}`: it has {}, and the model keeps {}", path.display(), table::counted(*columns as u64, "column"), table::counted(*rank as u64, "direction"))]
     ManyScores { path: PathBuf, columns: usize, rank: usize },
     #[error("cannot read scores from `{}`: column {place} is `{found}`, expected `{expected}`", path.display())]
     NotScores { path: PathBuf, place: usize, expected: String, found: String },
@@ -95,6 +100,9 @@ pub(crate) enum Failure {
     #[cfg(feature = "explore")]
     #[error("cannot read standard input twice: it is named as rows and with --watch")]
     InputTwice,
+    #[cfg(feature = "explore")]
+    #[error("cannot save models in `{}`: {}", path.display(), if path.exists() { "it is a file, expected a directory" } else { "there is no such directory" })]
+    NoDirectory { path: PathBuf },
     #[error("cannot run the demo on `{}`: expected at least 40 images of several people, with a directory for each person, found {faces} images", directory.display())]
     FewFaces { directory: PathBuf, faces: usize },
     #[error("cannot write a model to `{}`: it is a recognizer, and its people would be lost", path.display())]
@@ -119,9 +127,38 @@ pub(crate) enum Failure {
     FewDirections { path: PathBuf, wanted: usize, rank: usize },
     #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
     Shape { width: usize, height: usize, features: usize },
+    #[error(transparent)]
+    Advised(Advised),
+}
+
+/// An error of the library with a hint that depends on the command line.
+#[derive(Debug)]
+pub(crate) struct Advised {
+    error: anyhow::Error,
+    hint: String,
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Advised {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
 }
 
 impl Failure {
+    /// An error with a hint of its own; the same error if there is no such hint.
+    pub(crate) fn advised(error: anyhow::Error, hint: Option<String>) -> anyhow::Error {
+        match hint {
+            Some(hint) => Self::Advised(Advised { error, hint }).into(),
+            None => error,
+        }
+    }
+
     /// What the user can do about this error.
     pub(crate) fn hint(&self) -> Option<String> {
         let text = match self {
@@ -132,6 +169,9 @@ impl Failure {
             Self::OptionOfOtherPlots { option, .. } => {
                 return Some(format!("leave out {option}, or choose another kind of plot"));
             }
+            Self::OptionWithoutRows { option } => {
+                return Some(format!("leave out {option}, or name rows after the model"));
+            }
             Self::OptionOfOtherFormats { .. } => {
                 "leave out the option; if the format was inferred wrongly from the file name, set it with --format"
             }
@@ -139,20 +179,20 @@ impl Failure {
                 "write to a .csv, .tsv or .parquet file, or leave out the column with --exclude instead of --label"
             }
             Self::UselessWeights { .. } => "leave out --weights",
-            Self::OtherColumns { .. } => {
+            Self::OtherColumns { .. } | Self::OtherOrder { .. } => {
                 "fit both models on the same columns in the same order; set the order with --columns"
             }
             Self::OtherDepth { .. } => {
                 "convert all images to the same number of bits per value, and fit both models again"
             }
-            Self::ModelColumn { available, .. } => {
+            Self::ModelColumn { available, column, .. } => {
                 return Some(
-                    advice::single_column(available)
+                    advice::single_column(available, column)
                         .unwrap_or_else(|| format!("rename the columns; the file has: {}", listed(available))),
                 );
             }
             Self::ModelForRows { .. } => {
-                "use `eigenspace update` to add rows to a model, or `eigenspace merge` to combine models"
+                "name rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`"
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
             Self::ManyScores { .. } => {
@@ -205,6 +245,12 @@ impl Failure {
             Self::StandardizeModel => "leave out --standardize, or name only rows, which are fitted here",
             #[cfg(feature = "explore")]
             Self::InputTwice => "save the rows to a file first",
+            #[cfg(feature = "explore")]
+            Self::NoDirectory { path } if path.exists() => "name a directory with --write",
+            #[cfg(feature = "explore")]
+            Self::NoDirectory { path } => {
+                return Some(format!("make the directory first: mkdir -p {}", crate::shell::file(path)));
+            }
             Self::FewFaces { .. } => {
                 "arrange the images as person/image.pgm, or leave out --faces to fetch the ORL faces"
             }
@@ -222,6 +268,7 @@ impl Failure {
             Self::Noise { .. } => "use for example --denoising 25",
             Self::NoRow { .. } => "choose a smaller row number; the first row is 0",
             Self::PlotFormat { .. } => "use a name that ends in .svg or .png",
+            Self::FewDirections { rank: 1, .. } => "use -k 1",
             Self::FewDirections { rank, .. } => return Some(format!("use -k with a number from 1 to {rank}")),
             Self::NoComponent { wanted: 0, .. } => "count components from 1",
             Self::NoComponent { wanted, rank, .. } if wanted <= rank => return Some(format!("use -k {wanted}")),
@@ -237,6 +284,7 @@ impl Failure {
             Self::Shape { .. } => {
                 "choose a width and height whose product (times 3 for color) is the number of features"
             }
+            Self::Advised(advised) => return Some(advised.hint.clone()),
         };
         Some(text.into())
     }

@@ -60,6 +60,8 @@ fn main() -> ExitCode {
     match output::without_panics(|| commands::run(arguments)) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        #[cfg(feature = "explore")]
+        Ok(Answer::Failed) => ExitCode::from(2),
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::report(&error);

@@ -1,5 +1,7 @@
 //! Numbers on the command line, with errors that say what is expected.
 
+#[cfg(feature = "explore")]
+use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -32,6 +34,25 @@ pub(crate) fn number(text: &str) -> Result<f64, String> {
 
 pub(crate) fn threads(text: &str) -> Result<u16, String> {
     whole_number_in(text, 1..=1024)
+}
+
+/// Parses a setting of the library. Its error names the setting and the value, as clap does; only the rest is used.
+pub(crate) fn setting<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| {
+        let words = error.to_string();
+        words.rfind("expected").map_or_else(|| words.clone(), |start| words[start..].to_owned())
+    })
+}
+
+/// Parses a port; 0 stands for a free one.
+#[cfg(feature = "explore")]
+pub(crate) fn port(text: &str) -> Result<u16, String> {
+    whole_number_in(text, 0..=u16::MAX)
+}
+
+#[cfg(feature = "explore")]
+pub(crate) fn address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "expected the IP address of this machine, for example 192.168.1.5 or ::1".into())
 }
 
 pub(crate) fn decimal_mark(text: &str) -> Result<String, String> {

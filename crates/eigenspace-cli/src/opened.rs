@@ -122,13 +122,19 @@ impl Opened {
         }
         let names = other.metadata().feature_names().unwrap_or_default();
         self.metadata().check_feature_names(names).map_err(|error| match error {
-            Error::FeatureNamesDiffer { left, right, .. } => Failure::OtherColumns {
-                left: self.path.clone(),
-                right: other.path.clone(),
-                left_name: format!("`{left}`"),
-                right_name: format!("`{right}`"),
+            Error::FeatureNamesDiffer { column, left, right } => {
+                let (left_name, right_name) = (format!("`{left}`"), format!("`{right}`"));
+                let (left, right) = (self.path.clone(), other.path.clone());
+                let sorted = |names: Option<&[String]>| {
+                    let mut names = names.unwrap_or_default().to_vec();
+                    names.sort();
+                    names
+                };
+                match sorted(self.metadata().feature_names()) == sorted(Some(names)) {
+                    true => Failure::OtherOrder { left, right, column, left_name, right_name }.into(),
+                    false => Failure::OtherColumns { left, right, left_name, right_name }.into(),
+                }
             }
-            .into(),
             other => other.into(),
         })
     }

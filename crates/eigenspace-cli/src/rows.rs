@@ -29,8 +29,8 @@ pub(crate) fn open_numbered(data: &[PathBuf], input: &Input, prefixes: &[&str]) 
 }
 
 fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::Result<Box<dyn RowSource>> {
-    applicable::check_input(data, input)?;
-    let rows = source::open(data, options).map_err(explained)?;
+    applicable::check_input(data, input).map_err(advised(input))?;
+    let rows = source::open(data, options).map_err(explained).map_err(advised(input))?;
     for notice in &rows.columns().notices {
         output::message(&notice_text(notice));
     }
@@ -46,6 +46,14 @@ fn open_with(data: &[PathBuf], input: &Input, options: &ReadOptions) -> anyhow::
         other => other,
     })?;
     Ok(Box::new(weighted))
+}
+
+/// Adds a hint to an error that the options of the input explain.
+pub(crate) fn advised(input: &Input) -> impl Fn(anyhow::Error) -> anyhow::Error {
+    |error| {
+        let hint = advice::on_options(&error, input);
+        Failure::advised(error, hint)
+    }
 }
 
 /// An error of the library; a model in place of rows gets an error of its own.
@@ -78,13 +86,13 @@ pub(crate) fn open_for(
     features: usize,
 ) -> anyhow::Result<Box<dyn RowSource>> {
     // Standard input can be opened only once, so the reader must know the columns in advance.
-    let mut options = input.options()?;
+    let mut options = input.options()?.model_features(features);
     if let Some(names) = metadata.feature_names() {
         options = options.model_columns(names);
     }
     let rows = open_with(data, input, &options)?;
     let chosen = !input.columns.is_empty();
-    check(rows.columns(), metadata, features, chosen, data)?;
+    check(rows.columns(), metadata, features, chosen, data).map_err(advised(input))?;
     Ok(rows)
 }
 
@@ -232,7 +240,7 @@ pub(crate) fn follow_for(
     if is_standard_input(path) {
         return open_for(&data, input, metadata, features);
     }
-    let mut options = input.options()?;
+    let mut options = input.options()?.model_features(features);
     if let Some(names) = metadata.feature_names() {
         options = options.model_columns(names);
     }

@@ -35,10 +35,16 @@ pub(crate) fn option(name: &str, value: &str) -> String {
 
 /// An option that takes a list, with one value that may contain commas.
 pub(crate) fn list_option(name: &str, value: &str) -> String {
-    match value.contains([',', '"', '\n', '\r']) {
-        true => option(name, &format!("\"{}\"", value.replace('"', "\"\""))),
-        false => option(name, value),
-    }
+    lists_option(name, std::iter::once(value))
+}
+
+/// An option that takes a list, with several values that may contain commas.
+pub(crate) fn lists_option<'a>(name: &str, values: impl Iterator<Item = &'a str>) -> String {
+    let quoted = |value: &str| match value.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.to_owned(),
+    };
+    option(name, &values.map(quoted).collect::<Vec<_>>().join(","))
 }
 
 /// The values of such a list: separated by commas, in double quotes if they contain commas, as in CSV.

@@ -14,6 +14,11 @@ const SMALL_SCATTER: f64 = 1e-280;
 
 /// Warns that a model reports fewer components than requested, and why.
 pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
+    if model.n_components() == 0 && !model.is_empty() && !matches!(model.n_components_setting(), Components::Number(_))
+    {
+        let reason = without_variance(model).unwrap_or("the data has no direction above rounding");
+        return output::message(&format!("warning: the model has no components: {reason}"));
+    }
     let requested = match model.n_components_setting() {
         Components::Number(requested) => requested,
         Components::Share(requested) => return of_unmet_share(model, requested),
@@ -28,10 +33,8 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         "the other directions were dropped; keep more with --max-rank or another --truncation".to_owned()
     } else if features == found {
         format!("the rows have only {features} features")
-    } else if rows == 1 && found == 0 {
-        "a single row has no variance".to_owned()
-    } else if found == 0 && model.feature_scatter().sum() == 0.0 {
-        if model.is_centered() { "all rows are equal" } else { "all values are zero" }.to_owned()
+    } else if let Some(reason) = without_variance(model).filter(|_| found == 0) {
+        reason.to_owned()
     } else if found as u64 == limit {
         format!("{} at most {}", rows_span(rows), counted(limit, "direction"))
     } else {
@@ -39,6 +42,16 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         format!("the data has only {found} {directions} above rounding")
     };
     output::message(&format!("warning: {requested} components were requested, but the model has {found}: {reason}"));
+}
+
+/// Why a model has no variance, if it has none.
+fn without_variance(model: &EigenspaceModel) -> Option<&'static str> {
+    match model.is_centered() {
+        true if model.count() == 1 => Some("a single row has no variance"),
+        _ if model.feature_scatter().sum() != 0.0 => None,
+        true => Some("all rows are equal"),
+        false => Some("all values are zero"),
+    }
 }
 
 /// `3 rows span`.

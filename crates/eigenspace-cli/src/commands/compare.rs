@@ -48,17 +48,21 @@ impl Compare {
             output::message("only one of the models is standardized, so both are compared without standardizing");
             (left, right) = (a.raw(), b.raw());
         }
+        if left.is_centered() != right.is_centered() {
+            output::message("only one of the models is centered; the other describes the rows relative to the origin");
+        }
         let k = self.components.unwrap_or_else(|| left.n_components().min(right.n_components()));
         for opened in [&a, &b] {
             if opened.model().rank() == 0 {
                 return Err(Failure::NoVariance { path: opened.path.clone() }.into());
             }
         }
-        for opened in [&a, &b] {
-            if k > opened.model().rank() || k == 0 {
-                let (path, rank) = (opened.path.clone(), opened.model().rank());
-                return Err(Failure::FewDirections { path, wanted: k, rank }.into());
-            }
+        let (path, rank) = match right.rank() < left.rank() {
+            true => (&b.path, right.rank()),
+            false => (&a.path, left.rank()),
+        };
+        if k > rank || k == 0 {
+            return Err(Failure::FewDirections { path: path.clone(), wanted: k, rank }.into());
         }
         let first = Slice::from(..k);
         let context = || format!("cannot compare `{}` with `{}`", self.a.display(), self.b.display());
@@ -73,7 +77,9 @@ impl Compare {
                 "this many components span the whole space, so the angles are always 0; compare fewer with -k",
             );
         }
-        let mean = (&left.mean() - &right.mean()).mapv(|x| x * x).sum().sqrt();
+        // A model that is not centered does not keep the mean of its rows.
+        let centers = if left.is_centered() && right.is_centered() { "means" } else { "centers" };
+        let apart = (&left.mean() - &right.mean()).mapv(|x| x * x).sum().sqrt();
         let total = (left.total_variance(1.0).ok(), right.total_variance(1.0).ok());
         if self.json {
             output::data(&serde_json::to_string_pretty(&json!({
@@ -82,7 +88,7 @@ impl Compare {
                 "n_components": k,
                 "subspace_distance": largest.sin(),
                 "principal_angles": angles.to_vec(),
-                "mean_distance": mean,
+                "mean_distance": (centers == "means").then_some(apart),
                 "deviation_difference": spread,
                 "counts": [left.count(), right.count()],
                 "total_variances": [total.0, total.1],
@@ -95,7 +101,7 @@ impl Compare {
                 ("subspace distance", format!("{:.3e} (sine of the largest angle)", largest.sin())),
                 ("largest angle", format!("{:.3e} rad ({:.3} degrees)", largest, largest.to_degrees())),
                 ("deviations", format!("standard deviations differ by at most {spread:.3e} of the largest")),
-                ("means", format!("{} apart", number(mean))),
+                (centers, format!("{} apart", number(apart))),
                 ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
                 ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),
             ];

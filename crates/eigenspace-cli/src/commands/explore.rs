@@ -9,9 +9,10 @@ use eigenspace::io::Error;
 use eigenspace::io::source::Format;
 
 use crate::args::{self, Input, MissingCells};
+use crate::commands::Answer;
 use crate::explore::{self, Address, Plan};
 use crate::failure::Failure;
-use crate::{output, rows, shell};
+use crate::{applicable, numbers, output, rows, shell};
 
 /// Explore models and rows on a page in the browser.
 #[derive(Args)]
@@ -43,7 +44,7 @@ pub(crate) struct Explore {
     watch: Option<PathBuf>,
 
     /// Port to listen on; by default a free one.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = numbers::port)]
     port: u16,
 
     /// Do not open a browser.
@@ -59,7 +60,7 @@ pub(crate) struct Explore {
     state: Option<String>,
 
     /// Listen on this address instead of 127.0.0.1. Everyone who learns the address of the page can then use it.
-    #[arg(long, value_name = "ADDRESS", requires = "allow_host")]
+    #[arg(long, value_name = "ADDRESS", requires = "allow_host", value_parser = numbers::address)]
     bind: Option<IpAddr>,
 
     /// Name under which browsers reach this machine, with --bind.
@@ -78,18 +79,20 @@ pub(crate) struct Explore {
 }
 
 impl Explore {
-    pub(crate) fn run(self) -> anyhow::Result<()> {
+    pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let (models, data): (Vec<PathBuf>, Vec<PathBuf>) = self.files.into_iter().partition(|path| is_model(path));
         if self.standardize && !models.is_empty() {
             return Err(Failure::StandardizeModel.into());
         }
+        if data.is_empty() && self.watch.is_none() {
+            applicable::check_no_rows(&self.input)?;
+        }
         if let Some(path) = &self.watch {
             check_watched(path, &data)?;
         }
         if let Some(directory) = self.write.as_ref().filter(|directory| !directory.is_dir()) {
-            let source = std::io::ErrorKind::NotADirectory.into();
-            return Err(Error::Io { action: "write to", path: directory.clone(), source }.into());
+            return Err(Failure::NoDirectory { path: directory.clone() }.into());
         }
         if let Some(address) = self.bind.filter(|address| !address.is_loopback()) {
             output::message(&format!(

@@ -46,7 +46,7 @@ pub(crate) struct Fit {
 
     /// Meaning of the weights: `frequency` (how often a row occurs) or `reliability` (how reliable it is; also for
     /// weights that sum to one).
-    #[arg(long, value_name = "KIND", default_value = "frequency")]
+    #[arg(long, value_name = "KIND", default_value = "frequency", value_parser = numbers::setting::<WeightKind>)]
     weight_kind: WeightKind,
 
     /// Number of times to read the rows. Each pass after the first makes the directions more accurate if some were
@@ -78,7 +78,7 @@ impl Fit {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let options = self.settings.options(args::components(&self.components)?)?.centered(!self.uncentered);
         let options = options.standardize(self.standardize).weights(self.weight_kind);
-        rows::spare(&self.data, &self.output)?;
+        rows::spare(&self.data, &self.output).map_err(rows::advised(&self.input))?;
         rows::spare(self.input.weights.as_slice(), &self.output)?;
         rows::try_model(&self.output)?;
         if let Some(checkpoint) = &self.checkpoint {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::args::{self, Input};
 use crate::opened::Opened;
 use crate::table::{count, counted, facts, number, percent, table};
-use crate::{output, rows, shell, warn};
+use crate::{applicable, output, rows, shell, warn};
 
 /// Number of components listed by default.
 const LISTED: usize = 10;
@@ -29,8 +29,8 @@ pub(crate) struct Inspect {
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Rows: also measure how far the components keep the distances between them, for all pairs of up to 1,000 random rows.
-    /// Rows with missing cells are left out.
+    /// Rows: also measure how well the components preserve the distances between them, for all pairs of up to 1,000
+    /// random rows. Rows with missing cells are left out.
     #[arg(value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
@@ -56,6 +56,9 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        if self.data.is_empty() {
+            applicable::check_no_rows(&self.input)?;
+        }
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_with(&self.model, components)?;
         let opened = opened.viewed(false, Missing::Skip);

@@ -24,6 +24,9 @@ use crate::output;
 pub(crate) enum Answer {
     Yes,
     No,
+    /// An error that was already printed.
+    #[cfg(feature = "explore")]
+    Failed,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Answer> {
@@ -44,7 +47,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Answer> {
         Command::Compare(command) => return command.run(),
         Command::Plot(command) => command.run(),
         #[cfg(feature = "explore")]
-        Command::Explore(command) => command.run(),
+        Command::Explore(command) => return command.run(),
         Command::Faces(command) => command.run(),
         Command::Data(command) => command.run(),
         Command::Demo(command) => command.run(),

@@ -52,7 +52,7 @@ impl Update {
         };
         let options = self.settings.options(components)?.centered(before.raw().is_centered());
         let options = options.standardize(before.metadata().standardize());
-        rows::spare(&self.data, &path)?;
+        rows::spare(&self.data, &path).map_err(rows::advised(&self.input))?;
         rows::try_model(&path)?;
         let rows = rows::open_for(&self.data, &self.input, before.metadata(), before.raw().features())?;
         let plan = options.plan(before.raw().features())?;

@@ -109,7 +109,7 @@ class DistancesKept(NamedTuple):
 
 
 def distances_kept(X: Any, of: Any) -> DistancesKept:
-    """Return how far the components keep the distances between all pairs of rows.
+    """Return how well the components preserve the distances between all pairs of rows.
 
     A projection shortens distances. ``share`` equals the explained variance ratio for the rows that
     the model was fitted on; the others tell whether single distances collapse. n rows take

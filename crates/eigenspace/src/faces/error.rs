@@ -132,12 +132,18 @@ pub enum Error {
         directory: PathBuf,
     },
     /// An image that is not in the directory of a person.
-    #[error("cannot tell whose image `{}` is: it is not in a person's directory", path.display())]
+    #[error("cannot tell whose image `{}` is: {}", path.display(), if *enrolling { "it was named as a single file" } else { "it is not in a person's directory" })]
     NoPerson {
         /// The image.
         path: PathBuf,
         /// Whether the image is enrolled, so that the caller can name the person.
         enrolling: bool,
+    },
+    /// A single image, named together with directories of people.
+    #[error("cannot tell whose image `{}` is: it was named as a single file, together with directories", path.display())]
+    SingleFile {
+        /// The image.
+        path: PathBuf,
     },
     /// An image that is too deep below the named directory.
     #[error("cannot tell whose image `{}` is: it is two or more directories below `{}`", path.display(), directory.display())]
@@ -201,7 +207,10 @@ impl Error {
                 "arrange the images as person/image.pgm, with each directory named after the person".into()
             }
             Self::NoPerson { enrolling: true, .. } => {
-                "move it into a directory named after the person, or name the person".into()
+                "name the person, or the directory of the image if it is named after the person".into()
+            }
+            Self::SingleFile { .. } => {
+                "leave it out: all images in the directory of a person are read if the directory above is named".into()
             }
             Self::NoPerson { .. } => {
                 "move it into a directory named after the person, or leave it out and enroll it later".into()

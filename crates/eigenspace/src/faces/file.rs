@@ -83,7 +83,7 @@ impl Recognizer {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let broken = |source| crate::io::Error::File { path: path.into(), source };
-        Ok(parse(&file::read(path)?).map_err(broken)?)
+        Ok(parse(&file::read(path, "recognizer")?).map_err(broken)?)
     }
 }
 
@@ -91,7 +91,7 @@ impl Recognizer {
 pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pixels>), Error> {
     let path = path.as_ref();
     let broken = |source| crate::io::Error::File { path: path.into(), source };
-    let bytes = file::read(path)?;
+    let bytes = file::read(path, "model")?;
     let (model, faces, _) = format::parse(&bytes).map_err(broken)?;
     let pixels = |faces: Value| faces["pixels"].as_str().and_then(|text| text.parse().ok());
     let pixels = faces.map(|faces| pixels(faces).ok_or(FormatError::Metadata { key: "pixels" }));

@@ -205,6 +205,7 @@ impl FaceImages {
         self.owned(|owner, path| match owner {
             Owner::Person(person) => Ok(person),
             Owner::Nested(directory) => Err(Error::Nested { path, directory }),
+            Owner::Nobody if data.len() > 1 => Err(Error::SingleFile { path }),
             Owner::Nobody => Err(nobody()),
         })
     }

@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::io::error::{Error, FormatError};
+use crate::io::file_kind::CHECKPOINT;
 use crate::linalg::Device;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::state::StreamState;
 
-/// The first bytes of every checkpoint.
-const KIND: &[u8] = b"eigenspace checkpoint ";
 /// The first bytes of a checkpoint of this version.
 const MAGIC: &[u8] = b"eigenspace checkpoint 5\n";
 /// Length of a SHA-256 in bytes.
@@ -44,7 +43,7 @@ impl EigenspaceStream {
 
     /// The stream of a checkpoint, and the note. The options must be those of the checkpoint.
     pub fn restore(bytes: &[u8], options: &FitOptions) -> Result<(Self, String), Error> {
-        if !bytes.starts_with(KIND) {
+        if !bytes.starts_with(CHECKPOINT) {
             return Err(FormatError::NoCheckpoint.into());
         }
         let rest = bytes.strip_prefix(MAGIC).ok_or(FormatError::CheckpointVersion)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error;
+use crate::io::file_kind::FileKind;
 use crate::io::source_error::SourceError;
 use crate::printable::{printable, printable_path};
 
@@ -92,6 +93,14 @@ pub enum FormatError {
     /// Not a safetensors file.
     #[error("it is not a safetensors file")]
     NotSafetensors,
+    /// A file of another kind, such as a table.
+    #[error("it is {kind}")]
+    OtherFile {
+        /// What it is.
+        kind: FileKind,
+        /// What it should be: `model` or `recognizer`.
+        expected: &'static str,
+    },
     /// A broken header.
     #[error("the safetensors header is broken: {}", printable(.0))]
     Header(String),
@@ -165,7 +174,7 @@ pub enum FormatError {
         what: &'static str,
     },
     /// A model that is not a recognizer.
-    #[error("the model has no people")]
+    #[error("it is a model without people")]
     NoRecognizer,
     /// A safetensors file that is not an accumulator.
     #[error("expected an accumulator, found another safetensors file")]
@@ -223,7 +232,12 @@ impl FormatError {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
             Self::NoAccumulator => "pass the bytes of an accumulator; models are merged with `merge` of models",
-            Self::NoRecognizer => "train one on images of people, with one directory for each person",
+            Self::NoRecognizer | Self::OtherFile { expected: "recognizer", .. } => {
+                "train a recognizer on images of people, with one directory for each person"
+            }
+            Self::OtherFile { kind: FileKind::Checkpoint, .. } => "end the fit, and pass the model that it writes",
+            Self::OtherFile { kind, .. } if kind.is_image() => "fit a model to images first, and pass its file",
+            Self::OtherFile { .. } => "fit a model to these rows first, and pass its file",
             Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. } => {
                 "check that this is a file that eigenspace wrote"
             }
@@ -274,7 +288,11 @@ fn file_or_standard(path: &Path, action: &str) -> String {
 
 /// What a file should have contained.
 fn kind_of_file(problem: &FormatError) -> &'static str {
-    if matches!(problem, FormatError::NoRecognizer) { "recognizer" } else { "model" }
+    match problem {
+        FormatError::NoRecognizer => "recognizer",
+        FormatError::OtherFile { expected, .. } => expected,
+        _ => "model",
+    }
 }
 
 /// Describes a file whose length differs from the one in its header.

@@ -5,11 +5,12 @@
 //! ```
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::io::atomic::AtomicFile;
 use crate::io::error::{Error, FormatError};
+use crate::io::file_kind::{FileKind, START};
 use crate::io::format::parse;
 use crate::io::tensors::{HEADER_LIMIT, announced_length};
 use crate::model::eigenspace_model::EigenspaceModel;
@@ -24,24 +25,30 @@ impl EigenspaceModel {
     /// Reads a model file and checks it.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        match parse(&read(path)?) {
+        match parse(&read(path, "model")?) {
             Ok((model, ..)) => Ok(model),
             Err(source) => Err(Error::File { path: path.into(), source }),
         }
     }
 }
 
-/// The bytes of a file that has the length stated in its header.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    read_announced(path)
+/// The bytes of a file that has the length stated in its header; `expected` is `model` or `recognizer`.
+pub(crate) fn read(path: &Path, expected: &'static str) -> Result<Vec<u8>, Error> {
+    read_announced(path, expected)
         .map_err(|source| Error::Io { action: "read", path: path.into(), source })?
         .map_err(|source| Error::File { path: path.into(), source })
 }
 
 /// Reads at most as many bytes as the header states, and rejects a file of another length.
-fn read_announced(path: &Path) -> std::io::Result<Result<Vec<u8>, FormatError>> {
+fn read_announced(path: &Path, expected: &'static str) -> std::io::Result<Result<Vec<u8>, FormatError>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
+    let mut start = Vec::new();
+    (&file).take(START as u64).read_to_end(&mut start)?;
+    if let Some(kind) = FileKind::of(&start) {
+        return Ok(Err(FormatError::OtherFile { kind, expected }));
+    }
+    file.rewind()?;
     let mut start = [0_u8; 8];
     if length < 8 {
         return Ok(Err(FormatError::Truncated { expected: 8, found: length }));

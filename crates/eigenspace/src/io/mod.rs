@@ -8,6 +8,7 @@ pub(crate) mod atomic;
 pub(crate) mod checkpoint;
 pub(crate) mod edit;
 pub(crate) mod file;
+pub(crate) mod file_kind;
 mod fit;
 pub(crate) mod format;
 mod header;
@@ -16,3 +17,4 @@ pub mod source;
 pub(crate) mod tensors;
 
 pub use error::{Error, FormatError};
+pub use file_kind::FileKind;

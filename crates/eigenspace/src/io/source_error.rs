@@ -31,6 +31,19 @@ impl fmt::Display for Place {
     }
 }
 
+/// Why a column is read. This determines what can be done about a column that does not hold numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Needed {
+    /// All columns are read that were not left out; this one can be left out too.
+    #[default]
+    No,
+    /// The column was requested with [`ReadOptions::columns`](super::source::ReadOptions::columns).
+    ByRequest,
+    /// A model has this column.
+    ByModel,
+}
+
 /// Why a source cannot be read as rows of numbers. The path is in [`Error::Source`](crate::io::Error::Source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -38,6 +51,12 @@ pub enum SourceError {
     /// The format cannot be inferred from the name.
     #[error("cannot infer the format from the name")]
     UnknownFormat,
+    /// A format that is not read, according to the name.
+    #[error("{format} are not supported")]
+    OtherFormat {
+        /// The format, such as `JSON files`.
+        format: &'static str,
+    },
     /// The library was built without the feature for this format.
     #[error("this program was built without support for {format}")]
     NotBuilt {
@@ -87,7 +106,7 @@ pub enum SourceError {
         expected: usize,
         /// Columns of this row.
         found: usize,
-        /// The probable delimiter, if the chosen one does not occur in the first line of text.
+        /// Another delimiter that divides this line and the first into the same number of cells, some of them numbers.
         delimiter: Option<char>,
     },
     /// Weights in more than one column.
@@ -119,7 +138,7 @@ pub enum SourceError {
     /// A column has another name than in the earlier files.
     #[error("column {column} is named `{found}`, expected `{expected}` as in the earlier files", found = printable(found), expected = printable(expected))]
     ColumnName {
-        /// Column, from 0.
+        /// The number of the column in this file, from 0.
         column: usize,
         /// The name before.
         expected: String,
@@ -177,7 +196,7 @@ pub enum SourceError {
         available: Vec<String>,
     },
     /// Text where a number should be.
-    #[error("line {line}, column {column}: `{text}` is not a number", column = printable(column), text = printable(text))]
+    #[error("line {line}, column {column}: `{text}` is not a number{}", more_columns(others), column = printable(column), text = printable(text))]
     NotANumber {
         /// Line, from 1.
         line: u64,
@@ -185,8 +204,14 @@ pub enum SourceError {
         column: String,
         /// The text.
         text: String,
-        /// Whether the columns to read were requested, with [`ReadOptions::columns`](super::source::ReadOptions::columns).
-        requested: bool,
+        /// Why the column is read.
+        needed: Needed,
+        /// Other columns to read that have text in this line or in one of the next.
+        others: Vec<String>,
+        /// Whether no column to read has only numbers in these lines.
+        all: bool,
+        /// Another delimiter that divides this line and the first into the same number of cells, some of them numbers.
+        delimiter: Option<char>,
     },
     /// Text where a weight should be.
     #[error("line {line}, column {column}: the weight `{text}` is not a number", column = printable(column), text = printable(text))]
@@ -209,17 +234,21 @@ pub enum SourceError {
         text: String,
     },
     /// A column whose type is not a number.
-    #[error("the column {column} holds {dtype}, expected numbers", column = printable(column), dtype = printable(dtype))]
+    #[error("the column {column} holds {}, expected numbers{}", column_type(dtype), more_columns(others), column = printable(column))]
     ColumnType {
         /// The column.
         column: String,
         /// Its type.
         dtype: String,
-        /// Whether the columns to read were requested, with [`ReadOptions::columns`](super::source::ReadOptions::columns).
-        requested: bool,
+        /// Why the column is read.
+        needed: Needed,
+        /// Other columns to read that do not hold numbers either.
+        others: Vec<String>,
+        /// Whether no column to read holds numbers.
+        all: bool,
     },
     /// A column of weights whose type is not a number.
-    #[error("the weights in the column {column} are {dtype}, expected numbers", column = printable(column), dtype = printable(dtype))]
+    #[error("the weights in the column {column} are {}, expected numbers", column_type(dtype), column = printable(column))]
     WeightType {
         /// The column.
         column: String,
@@ -233,6 +262,8 @@ pub enum SourceError {
         place: Place,
         /// The column.
         column: String,
+        /// Whether a model has this column, so that it cannot be left out.
+        of_model: bool,
     },
     /// A value that is infinite, or too large.
     #[error("{place}, column {column}: the value is {value:?}, expected a number between -1e140 and 1e140", column = printable(column))]
@@ -319,6 +350,32 @@ impl SourceError {
             Self::ColumnType { column, dtype, .. } => Self::WeightType { column, dtype },
             other => other,
         }
+    }
+}
+
+/// Number of columns that are listed in a message.
+const LISTED_COLUMNS: usize = 8;
+
+/// Names the other columns that do not hold numbers; of many, only the first few.
+fn more_columns(others: &[String]) -> String {
+    let names: Vec<_> = others.iter().take(LISTED_COLUMNS).map(|name| printable(name)).collect();
+    let left = others.len() - names.len();
+    match (names.split_last(), left) {
+        (None, _) => String::new(),
+        (Some((only, [])), 0) => format!("; the column {only} does not hold numbers either"),
+        (Some((last, rest)), 0) => format!("; the columns {} and {last} do not hold numbers either", rest.join(", ")),
+        _ => format!("; the columns {} and {left} more do not hold numbers either", names.join(", ")),
+    }
+}
+
+/// A type of Arrow in words, and as Arrow writes it.
+fn column_type(dtype: &str) -> String {
+    let shown = printable(dtype);
+    let kinds = [("Utf8", "text"), ("LargeUtf8", "text"), ("Date", "dates"), ("Timestamp", "times"), ("Time", "times")];
+    let more = [("Duration", "durations"), ("Binary", "bytes"), ("LargeBinary", "bytes"), ("FixedSizeBinary", "bytes")];
+    match kinds.iter().chain(&more).find(|(start, _)| dtype.starts_with(start)) {
+        Some((_, kind)) => format!("{kind} ({shown})"),
+        None => shown.into_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Invalid input: the exact message and hint, and no partial changes.
 
-use eigenspace::io::source::SourceError;
+use eigenspace::io::source::{Needed, SourceError};
 use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Rank, Truncation};
 use eigenspace::{faces, io};
 use ndarray::{Array2, array};
@@ -147,11 +147,25 @@ fn names_in_errors_cannot_give_orders_to_a_terminal() {
         SourceError::NoColumn { column: evil.clone(), available: list.clone() },
         SourceError::ColumnTwice { column: evil.clone() },
         SourceError::NoArray { key: evil.clone(), available: list.clone() },
-        SourceError::NotANumber { line: 1, column: evil.clone(), text: evil.clone(), requested: false },
+        SourceError::NotANumber {
+            line: 1,
+            column: evil.clone(),
+            text: evil.clone(),
+            needed: Needed::No,
+            others: list.clone(),
+            all: false,
+            delimiter: None,
+        },
         SourceError::WeightText { line: 1, column: evil.clone(), text: evil.clone() },
         SourceError::CellTooLarge { line: 1, column: evil.clone(), text: evil.clone() },
         SourceError::ColumnMissing { column: evil.clone(), available: list.clone() },
-        SourceError::ColumnType { column: evil.clone(), dtype: evil.clone(), requested: true },
+        SourceError::ColumnType {
+            column: evil.clone(),
+            dtype: evil.clone(),
+            needed: Needed::ByRequest,
+            others: list.clone(),
+            all: false,
+        },
         SourceError::WeightType { column: evil.clone(), dtype: evil.clone() },
         SourceError::Malformed { format: "table", problem: evil.clone() },
         SourceError::ElementType { dtype: evil.clone() },

@@ -9,7 +9,7 @@ use ndarray::{Array2, Axis, concatenate};
 
 use crate::commands::demo::synthetic;
 use crate::failure::Failure;
-use crate::output;
+use crate::{advice, output};
 
 /// Images as rows, and their people.
 pub(crate) struct Faces {
@@ -45,7 +45,11 @@ pub(crate) fn faces(demo: &Path, given: Option<PathBuf>, synthetic: bool) -> any
 }
 
 fn read(directory: PathBuf, name: &str) -> anyhow::Result<Faces> {
-    let mut source = source::open(&[&directory], &ReadOptions::default())?;
+    let mut source = source::open(&[&directory], &ReadOptions::default()).map_err(|error| {
+        let error = error.into();
+        let hint = advice::on_people(&error, false);
+        Failure::advised(error, hint)
+    })?;
     let image = source.columns().image.ok_or(Failure::NoImages)?;
     let (mut blocks, mut people) = (Vec::new(), Vec::new());
     while let Some(block) = source.next_block(400)? {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use eigenspace::faces::FaceOptions;
 use eigenspace::internal::{FaceImages, FaceReader, People};
 
-use crate::{args, output, rows};
+use crate::failure::Failure;
+use crate::{advice, args, output, rows};
 
 /// Reads images, which must have the size and depth of the known ones. They are resized if a size is given, or if the known
 /// images were resized. Color images become gray, with a message.
@@ -15,9 +16,15 @@ pub(crate) fn images(
     known: Option<&FaceOptions>,
 ) -> anyhow::Result<FaceImages> {
     let resize = resize.map(args::size).transpose()?;
-    let (source, mut reader) = FaceReader::open(data, resize, known)?;
-    rows::for_each("read", source, 0, |block| Ok(reader.add(block)?))?;
-    let read = reader.finish()?;
+    let read = || {
+        let (source, mut reader) = FaceReader::open(data, resize, known)?;
+        rows::for_each("read", source, 0, |block| Ok(reader.add(block)?))?;
+        Ok(reader.finish()?)
+    };
+    let read: FaceImages = read().map_err(|error: anyhow::Error| {
+        let hint = advice::on_people(&error, known.is_some());
+        Failure::advised(error, hint)
+    })?;
     if read.colored > 0 {
         let (colored, all) = (read.colored, read.paths.len());
         output::message(&format!("converted {colored} of {all} images from color to gray"));

@@ -168,7 +168,7 @@ fn tables_that_are_cut_short_or_something_else() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.parquet`
-      cause: the column `kind` holds Utf8, expected numbers
+      cause: the column `kind` holds text (Utf8), expected numbers
 
     hint: if the model does not need the column, leave it out with --exclude kind, or use it as the label with --label kind
     ");

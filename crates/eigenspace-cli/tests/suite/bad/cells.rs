@@ -29,7 +29,10 @@ fn weights_that_are_text() {
     directory.write("t.parquet", parquet(&table(3, 2, 5), &["x"; 3]));
     for line in ["fit t.parquet --weight-column kind -o m -q", "fit t.csv --exclude w --weights t.parquet -o m -q"] {
         let said = directory.refused(line);
-        assert!(said.err.contains("cause: the weights in the column `kind` are Utf8, expected numbers\n"), "{said}");
+        assert!(
+            said.err.contains("cause: the weights in the column `kind` are text (Utf8), expected numbers\n"),
+            "{said}"
+        );
         assert!(said.err.ends_with("hint: choose a column or a file of numbers for the weights\n"), "{said}");
     }
 }
@@ -104,7 +107,7 @@ fn rows_that_are_all_left_out() {
 #[test]
 fn a_header_in_another_delimiter() {
     let directory = Directory::with("t.csv", "a;b;kind\n1;2;x\n3;4;y\n");
-    let hint = "hint: the header was read as a single column; try --delimiter ';'\n";
+    let hint = "hint: use --delimiter ';': the header was read as a single column\n";
     let said = directory.refused("fit t.csv --label kind -o m -q");
     assert!(said.err.ends_with(hint), "{said}");
     directory.done("fit t.csv --label kind --delimiter ; -o m -q");
@@ -118,9 +121,12 @@ fn lines_that_are_comments_or_do_not_end() {
         ("# made on Monday\na,b\n1,2\n", "if the first line is a comment or a title, remove it"),
         (
             "a,b,c\n1,2,3\n# a note\n",
-            "check this line for an unclosed quotation mark, and remove it if it is a comment",
+            "check this line for an unclosed quotation mark; if the line is a comment, remove the line",
         ),
-        ("a,b,c\n1,\"2,3\n4,5,6\n", "check this line for an unclosed quotation mark, and remove it if it is a comment"),
+        (
+            "a,b,c\n1,\"2,3\n4,5,6\n",
+            "check this line for an unclosed quotation mark; if the line is a comment, remove the line",
+        ),
         ("a,b\n1,\"2\n3,4\n", "check this line for an unclosed quotation mark"),
         ("a,b\n1,2\n3,4,5\n", "put cells that contain the delimiter in quotation marks"),
         ("a,b\r1,2\r", "convert the line endings to LF"),
@@ -165,7 +171,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `europe.csv`
       cause: line 2 has 3 columns, expected 1
 
-    hint: try --delimiter ';': the cells seem to have another delimiter; add --decimal ',' if the decimal mark is a comma
+    hint: use --delimiter ';': the cells seem to have this delimiter; add --decimal ',' if the decimal mark is a comma
     ");
     directory.done("fit europe.csv --decimal , -o m.safetensors -q");
     directory.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
@@ -175,7 +181,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `marks.csv`
       cause: line 2, column `b`: `-` is not a number
 
-    hint: if `-` stands for a missing value, add --na=-; if the model does not need the column, leave it out with --exclude b
+    hint: if `-` stands for a missing value, add --na=- and --missing impute or --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
     assert_snapshot!(directory.refused("fit marks.csv --na -,-999 -o m.safetensors -q"), @"
     exit: 2
@@ -199,7 +205,7 @@ fn cells_that_something_else_separates() {
     ] {
         let directory = Directory::with("t.csv", text);
         let said = directory.refused("fit t.csv -o m -q");
-        assert!(said.err.contains(&format!("hint: try {option}: ")), "{text}\n{said}");
+        assert!(said.err.contains(&format!("hint: use {option}: ")), "{text}\n{said}");
     }
     let directory = Directory::with("t.csv", b"gr\xf6sse,b\n1,2\n");
     let said = directory.refused("fit t.csv -o m -q");
@@ -223,4 +229,56 @@ fn a_missing_cell_of_an_array_has_a_hint_that_works() {
     let said = directory.refused("fit t.npy -o m -q");
     assert!(said.err.contains("--missing impute") && !said.err.contains("--exclude"), "{said}");
     directory.done("fit t.npy --missing skip -o m -q");
+}
+
+#[test]
+fn all_text_columns_are_named_at_once_and_the_hint_works() {
+    let directory = Directory::with("t.csv", "a,b,name,\"c,d\"\n1,2,x,\n3,4,z,w\n5,1,q,r\n");
+    assert_snapshot!(directory.refused("fit t.csv -o m -q"), @r#"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.csv`
+      cause: line 2, column `name`: `x` is not a number; the column `c,d` does not hold numbers either
+
+    hint: if the model does not need these columns, leave them out with --exclude 'name,"c,d"'
+    "#);
+    directory.done("fit t.csv --exclude name,\"c,d\" -o m -q");
+    let header: Vec<String> = (0..12).map(|i| format!("t{i}")).collect();
+    directory.write("wide.csv", format!("a,{}\n1{}\n", header.join(","), ",x".repeat(12)));
+    let said = directory.refused("fit wide.csv -o n -q");
+    assert!(
+        said.err.contains("the columns `t1`, `t2`, `t3`, `t4`, `t5`, `t6`, `t7`, `t8` and 3 more do not hold"),
+        "{said}"
+    );
+    assert!(said.err.contains(&format!("--exclude {}\n", header.join(","))), "{said}");
+    let said = Directory::with("t.csv", "name\nred;green\nblue\n").refused("fit t.csv -o n -q");
+    assert!(
+        said.err.ends_with("hint: check that this is the right file: none of the columns to read holds numbers\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_column_of_the_model_is_not_suggested_to_be_left_out() {
+    let directory = Directory::with("t.csv", "a,b\n1,2\n3,5\n4,4\n");
+    directory.done("fit t.csv -o m -q");
+    directory.write("u.csv", "a,b\n1,2\n3,x\n");
+    assert_snapshot!(directory.refused("update m u.csv -q"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `u.csv`
+      cause: line 3, column `b`: `x` is not a number
+
+    hint: correct the cell: the model has the column `b`; to leave out its row, add --na x --missing skip
+    ");
+    directory.done("update m u.csv --na x --missing skip -q");
+    directory.write("u.csv", "a,b\n1,2\n3,\n");
+    let said = directory.refused("project m u.csv");
+    assert!(said.err.ends_with("or leave out their rows with --missing skip\n"), "{said}");
+    directory.write("t.npy", npy(&table(4, 3, 5), "<f8", false));
+    directory.done("fit t.npy -o n -q");
+    directory.write("t.parquet", parquet(&table(3, 3, 5), &["x"; 3]));
+    let said = directory.refused("project n t.parquet");
+    assert!(said.err.contains("leave it out with --exclude kind"), "{said}");
+    directory.done("project n t.parquet --exclude kind");
 }

@@ -86,7 +86,7 @@ fn directories_without_people() {
     error: cannot read rows from `empty`
       cause: found no files in a supported format
 
-    hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
+    hint: put a subdirectory of images for each person in it
     ");
     assert_snapshot!(directory.refused("faces train known/ada -o r.safetensors"), @"
     exit: 2
@@ -160,10 +160,18 @@ fn people_who_are_not_there_or_there_already() {
     assert_snapshot!(directory.refused("faces enroll r.safetensors loose.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: cannot tell whose image `loose.pgm` is: it is not in a person's directory
+    error: cannot tell whose image `loose.pgm` is: it was named as a single file
 
-    hint: move it into a directory named after the person, or name the person with --person
+    hint: name the person with --person
     ");
+    directory.write("eve/9.pgm", people::image(4, 1));
+    let said = directory.refused("faces enroll r.safetensors eve/9.pgm");
+    assert!(said.err.ends_with("hint: name the person with --person; if it is eve, add --person eve\n"), "{said}");
+    let said = directory.refused("faces train known known/ada/1.pgm -o s.safetensors");
+    assert!(
+        said.err.contains("`known/ada/1.pgm` is: it was named as a single file, together with directories\n"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -275,7 +283,7 @@ fn files_that_are_no_recognizers() {
     directory.write("short.safetensors", &bytes[..bytes.len() / 2]);
     let said = directory.refused("faces recognize short.safetensors known");
     assert!(said.err.contains("it has 6100 bytes, expected 12200"), "{said}");
-    assert!(directory.refused("faces forget known/ada/1.pgm ada").err.contains("as a model"));
+    assert!(directory.refused("faces forget known/ada/1.pgm ada").err.contains("as a recognizer"));
 }
 
 #[test]

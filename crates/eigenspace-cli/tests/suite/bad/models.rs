@@ -39,9 +39,9 @@ fn bytes_that_are_no_model() {
     exit: 2
     ----- stderr -----
     error: cannot read `broken.safetensors` as a model
-      cause: it is not a safetensors file
+      cause: it is a text file
 
-    hint: check that this is a file that eigenspace wrote
+    hint: name a model here; if this file is a table, make one from it: eigenspace fit broken.safetensors --format csv -o MODEL
     ");
     directory.write("broken.safetensors", "");
     assert_snapshot!(directory.refused("inspect broken.safetensors"), @"
@@ -116,30 +116,30 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     ----- stderr -----
     error: cannot read rows from `a.safetensors`: it is a model
 
-    hint: use `eigenspace update` to add rows to a model, or `eigenspace merge` to combine models
+    hint: name rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`
     ");
     assert_snapshot!(directory.refused("update a.safetensors b.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `b.safetensors`: it is a model
 
-    hint: use `eigenspace update` to add rows to a model, or `eigenspace merge` to combine models
+    hint: name rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`
     ");
     assert_snapshot!(directory.refused("update a.csv b.csv"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `a.csv` as a model
-      cause: it is not a safetensors file
+      cause: it is a text file
 
-    hint: check that this is a file that eigenspace wrote
+    hint: name a model here; to make one from this file, run: eigenspace fit a.csv -o MODEL
     ");
     assert_snapshot!(directory.refused("merge a.safetensors b.csv -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read `b.csv` as a model
-      cause: it is not a safetensors file
+      cause: it is a text file
 
-    hint: check that this is a file that eigenspace wrote
+    hint: name a model here; to make one from this file, run: eigenspace fit b.csv -o MODEL
     ");
 }
 
@@ -273,6 +273,12 @@ fn more_components_than_there_are_to_compare() {
 
     hint: use -k with a number from 1 to 3
     ");
+    directory.write("line.csv", "a,b,c\n1,2,3\n2,3,5\n");
+    directory.done("fit line.csv -o line.safetensors -q");
+    for line in ["compare a.safetensors line.safetensors -k 9", "compare line.safetensors a.safetensors -k 2"] {
+        let said = directory.refused(line);
+        assert!(said.err.ends_with("components: `line.safetensors` has 1\n\nhint: use -k 1\n"), "{said}");
+    }
     directory.write("same.csv", "a,b,c\n1,2,3\n1,2,3\n");
     directory.done("fit same.csv -o same.safetensors -q");
     assert_snapshot!(directory.refused("compare a.safetensors same.safetensors"), @"
@@ -282,4 +288,48 @@ fn more_components_than_there_are_to_compare() {
 
     hint: use `eigenspace update` to add rows that are not all equal
     ");
+}
+
+#[test]
+fn a_file_of_another_kind_is_told_with_the_command_that_makes_a_model() {
+    let directory = Directory::with("t.csv", "a,b\n1,2\n3,5\n4,4\n");
+    assert_snapshot!(directory.refused("inspect t.csv"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read `t.csv` as a model
+      cause: it is a text file
+
+    hint: name a model here; to make one from this file, run: eigenspace fit t.csv -o MODEL
+    ");
+    directory.done("fit t.csv -o m -q");
+    directory.write("x.ckpt", "eigenspace checkpoint 5\nabc");
+    for (line, cause, hint) in [
+        ("inspect x.ckpt", "the checkpoint of a fit that has not ended", "again with --checkpoint x.ckpt"),
+        ("faces recognize t.csv t.csv", "a text file", "eigenspace faces train DIRECTORY -o RECOGNIZER"),
+        ("faces recognize m t.csv", "a model without people", "eigenspace faces train DIRECTORY -o RECOGNIZER"),
+    ] {
+        let said = directory.refused(line);
+        assert!(said.err.contains(&format!("cause: it is {cause}\n")) && said.err.contains(hint), "{said}");
+    }
+    for (name, bytes, kind) in [
+        ("a", &b"\x93NUMPY\x01\x00"[..], "a NumPy array"),
+        ("b", b"PAR1abcdefgh", "a Parquet file"),
+        ("c", b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    ] {
+        directory.write(name, bytes);
+        let said = directory.refused(&format!("inspect {name}"));
+        assert!(said.err.contains(&format!("cause: it is {kind}\n")), "{said}");
+    }
+    let said = directory.refused("project m m");
+    assert!(said.err.starts_with("error: cannot read rows from `m`: it is a model\n"), "{said}");
+}
+
+#[test]
+fn models_of_different_widths_cannot_be_compared() {
+    let directory = Directory::with("a.csv", "a,b\n1,2\n3,5\n4,4\n");
+    directory.write("b.csv", "a,b,c\n1,2,3\n3,5,1\n4,4,4\n");
+    directory.done("fit a.csv -o a -q");
+    directory.done("fit b.csv -o b -q");
+    let said = directory.refused("compare a b");
+    assert!(said.err.starts_with("error: cannot compare `a` with `b`\n") && !said.err.contains("combine"), "{said}");
 }

@@ -203,6 +203,10 @@ fn options_that_would_be_ignored_are_refused() {
     assert_snapshot!(reason("plot scatter m t.csv --weights w.csv -o s.svg"), @"error: cannot use weights here: they do not change a plot");
     assert!(directory.refused("project m t.csv --weights w.csv").err.ends_with("\nhint: leave out --weights\n"));
     assert_snapshot!(reason("plot scree m --label a -o s.svg"), @"error: cannot draw a scree plot with --label: only scatter, strip, biplot and monitor use it");
+    assert_snapshot!(reason("inspect m --label a"), @"error: cannot use --label without DATA");
+    assert_snapshot!(reason("inspect m --key x --delimiter ;"), @"error: cannot use --delimiter without DATA");
+    let hint = "\nhint: leave out --label, or name rows after the model\n";
+    assert!(directory.refused("inspect m --label a").err.ends_with(hint));
     assert_snapshot!(reason("plot gallery m --format csv --shape 2x2 -o s.svg"), @"error: cannot draw a gallery plot with --format: only scatter, strip, biplot and monitor use it");
     assert_snapshot!(reason("plot circle m --missing skip -o s.svg"), @"error: cannot draw a circle plot with --missing: only scatter, strip, biplot and monitor use it");
     assert_snapshot!(reason("plot biplot m t.csv --axes 1,2,3 -o s.svg"), @"error: invalid axes: expected two components for a biplot, found 3");
@@ -340,4 +344,31 @@ fn options_of_other_formats() {
     // An option that concerns one of the inputs is used for that one.
     directory.done("fit t.npz t.npy --key x -o n -q");
     directory.done("fit t.csv --format csv --delimiter , -o n -q");
+}
+
+#[test]
+fn values_of_options_are_told_in_our_words() {
+    let directory = Directory::with("t.csv", "a,b\n1,2\n3,5\n4,4\n");
+    for (line, words) in [
+        #[cfg(feature = "explore")]
+        ("explore t.csv --port 80x", "'80x' for '--port <N>': expected a whole number from 0 to 65535\n"),
+        #[cfg(feature = "explore")]
+        (
+            "explore t.csv --bind x --allow-host y",
+            "'x' for '--bind <ADDRESS>': expected the IP address of this machine",
+        ),
+        ("fit t.csv --device x -o m", "'x' for '--device <DEVICE>': expected `cpu`, `cuda`"),
+        ("fit t.csv --weight-kind x -o m", "'x' for '--weight-kind <KIND>': expected `frequency` or `reliability`\n"),
+    ] {
+        let said = directory.refused(line);
+        assert!(said.err.starts_with(&format!("error: invalid value {words}")), "{said}");
+    }
+    #[cfg(feature = "explore")]
+    assert_snapshot!(directory.refused("explore t.csv --write models --no-open"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot save models in `models`: there is no such directory
+
+    hint: make the directory first: mkdir -p models
+    ");
 }

@@ -60,8 +60,8 @@ fn models_of_other_columns_are_not_mixed() {
     let directory = fitted();
     directory.write("u.csv", "b,a,c\n1,2,4\n3,1,0\n2,5,7\n");
     directory.done("fit u.csv -o n --quiet");
-    let said = "error: `m` and `n` do not match: their columns differ: `a` in the first, `b` in the second\n\nhint: fit both models on the same \
-                columns in the same order; set the order with --columns\n";
+    let said = "error: `m` and `n` do not match: their columns are in a different order: column 0 is `a` in the first and `b` in \
+                the second\n\nhint: fit both models on the same columns in the same order; set the order with --columns\n";
     for line in ["merge m n -o x", "split m n -o x", "compare m n"] {
         assert_eq!(directory.refused(line).err, said, "{line}");
     }
@@ -74,7 +74,7 @@ fn a_file_that_is_cut_in_another_way_is_told_from_one_with_text_in_it() {
         directory
             .refused("fit t.csv -o m")
             .err
-            .ends_with("hint: try --delimiter ';': the cells may have another delimiter\n")
+            .ends_with("hint: use --delimiter ';': the cells seem to have this delimiter; add --decimal ',' if the decimal mark is a comma\n")
     );
     directory.done("fit t.csv --delimiter ; -o m");
 }

@@ -68,7 +68,7 @@ fn a_pattern_that_nothing_matches_and_a_directory_with_nothing_in_it() {
     error: cannot read rows from `empty`
       cause: found no files in a supported format
 
-    hint: check the spelling of the pattern or the directory, and put patterns in quotation marks
+    hint: put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg
     ");
 }
 
@@ -140,9 +140,18 @@ fn a_name_that_tells_no_format() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `t.xlsx`
-      cause: cannot infer the format from the name
+      cause: Excel spreadsheets are not supported
 
-    hint: name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: export the sheet as CSV
+    ");
+    directory.write("t.json", TABLE);
+    assert_snapshot!(directory.refused("fit t.json -o m.safetensors"), @"
+    exit: 2
+    ----- stderr -----
+    error: cannot read rows from `t.json`
+      cause: JSON files are not supported
+
+    hint: convert it to CSV, Parquet or NPY first
     ");
     assert_snapshot!(directory.refused("fit t -o m.safetensors"), @"
     exit: 2

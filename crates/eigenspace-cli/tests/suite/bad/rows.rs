@@ -110,7 +110,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `t2.csv`
       cause: line 3, column `b`: `five` is not a number
 
-    hint: if the model does not need the column, leave it out with --exclude b, or use it as the label with --label b
+    hint: correct the cell: the model has the column `b`; to leave out its row, add --na five --missing skip
     ");
     directory.write("nameless.csv", "1,2,3\n4,five,6\n");
     assert_snapshot!(directory.refused("project m.safetensors nameless.csv -o c.csv"), @"
@@ -119,7 +119,7 @@ fn a_cell_that_is_text() {
     error: cannot read rows from `nameless.csv`
       cause: line 2, column 1: `five` is not a number
 
-    hint: if the model does not need the column, leave it out with --exclude 1, or use it as the label with --label 1
+    hint: correct the cell: the model has the column 1; to leave out its row, add --na five --missing skip
     ");
 }
 
@@ -140,7 +140,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip
     ");
     assert_snapshot!(directory.refused("project m.safetensors holes.csv -o c.npy -q"), @"
     exit: 2
@@ -148,7 +148,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `holes.csv`
       cause: line 4, column `b`: the cell is empty or contains a word for a missing value
 
-    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
+    hint: fill missing cells with --missing impute, or leave out their rows with --missing skip
     ");
     let mut rows = table(9000, 3, 43);
     rows[8999][1] = f64::NAN;
@@ -203,7 +203,7 @@ fn a_row_of_another_length() {
     error: cannot read rows from `ragged.csv`
       cause: line 3 has 2 columns, expected 3
 
-    hint: all rows must have 3 columns, like the first; check this line for an unclosed quotation mark, and remove it if it is a comment
+    hint: all rows must have 3 columns, like the first; check this line for an unclosed quotation mark; if the line is a comment, remove the line
     ");
     directory.write("ragged.csv", "1,2,3\n4,5,6,7\n");
     assert_snapshot!(directory.refused("fit ragged.csv -o m.safetensors -q"), @"
@@ -392,4 +392,24 @@ fn images_beside_tables_are_left_out_with_a_notice() {
     let said = directory.run("fit mixed --format images -o m");
     assert!(!said.err.contains("left out"), "{said}");
     assert_eq!(directory.json("inspect m --json")["features"], 4);
+}
+
+#[test]
+fn hints_look_at_the_command_line() {
+    let directory = Directory::with("t.csv", "who,a b,c\nx,1,2\ny,2,1\nz,4,4\n");
+    directory.write("u.csv", "who,c,a b\nx,1,2\n");
+    std::fs::create_dir(directory.path("empty")).unwrap();
+    for (line, hint) in [
+        ("fit t.csv --label who --decimal , -o m", "leave out --decimal ',': the header is delimited by commas"),
+        ("fit t.csv --columns a b -o m", "put a column name that contains a space in quotation marks"),
+        ("fit empty -o m", "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg"),
+        ("faces train empty -o m", "put a subdirectory of images for each person in it"),
+        ("faces train t.csv -o m", "name a directory with a subdirectory of images for each person"),
+        ("demo -o t.csv --synthetic", "name a directory with -o; `t.csv` is a file"),
+    ] {
+        let said = directory.refused(line);
+        assert!(said.err.ends_with(&format!("{hint}\n")), "{line}\n{said}");
+    }
+    let said = directory.refused("fit t.csv u.csv --label who -o m");
+    assert!(said.err.contains("column 1 is named `c`, expected `a b` as in the earlier files"), "{said}");
 }

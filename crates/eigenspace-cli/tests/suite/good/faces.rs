@@ -135,9 +135,9 @@ fn a_recognizer_is_a_model_and_update_does_not_take_its_people_away() {
     exit: 2
     ----- stderr -----
     error: cannot read `model.safetensors` as a recognizer
-      cause: the model has no people
+      cause: it is a model without people
 
-    hint: train one on images of people, with one directory for each person
+    hint: to train a recognizer, run: eigenspace faces train DIRECTORY -o RECOGNIZER
     ");
 }
 

@@ -234,6 +234,22 @@ fn compare_answers_yes_with_0_and_no_with_1() {
 }
 
 #[test]
+fn the_means_of_models_are_compared_only_if_both_are_known() {
+    let directory = Directory::with("t.csv", "x,y\n4,1\n2,1\n3,3\n3,-1\n");
+    directory.write("moved.csv", "x,y\n7,5\n5,5\n6,7\n6,3\n");
+    directory.done("fit t.csv -o t -q");
+    directory.done("fit moved.csv -o moved -q");
+    directory.done("fit t.csv --uncentered -o origin -q");
+    let both = directory.run("compare t moved -k 1");
+    assert!(both.out.contains("\nmeans              5.00000 apart\n") && !both.err.contains("centered"), "{both}");
+    let one = directory.run("compare t origin -k 1");
+    assert!(one.out.contains("\ncenters            3.16228 apart\n"), "{one}");
+    assert!(one.err.contains("only one of the models is centered"), "{one}");
+    assert_eq!(directory.json("compare t origin -k 1 --json")["mean_distance"], Value::Null);
+    near(&[directory.json("compare t moved -k 1 --json")["mean_distance"].as_f64().unwrap()], &[5.0], 1e-12);
+}
+
+#[test]
 fn models_that_spread_otherwise_along_the_same_directions_are_not_the_same() {
     let directory = Directory::with("x.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
     directory.write("wide.csv", "x,y\n2,0\n-2,0\n0,0.5\n0,-0.5\n");

@@ -71,3 +71,19 @@ fn a_share_of_the_variance_that_the_kept_directions_do_not_hold() {
     directory.done("fit t.csv -k 0.95 --standardize -o s -q");
     assert!(warning("merge s s --max-rank 1 -o n").contains("explains only "));
 }
+
+#[test]
+fn rows_without_variance_are_a_warning() {
+    let directory = Directory::with("one.csv", "a,b\n1,2\n");
+    directory.write("same.csv", "a,b\n1,2\n1,2\n");
+    directory.write("zero.csv", "a,b\n0,0\n");
+    for (line, reason) in [
+        ("fit one.csv -o m", "a single row has no variance"),
+        ("fit same.csv -k 0.9 -o m --json", "all rows are equal"),
+        ("fit zero.csv --uncentered -o m", "all values are zero"),
+    ] {
+        let said = directory.run(line);
+        assert!(said.code == Some(0), "{said}");
+        assert!(said.err.contains(&format!("warning: the model has no components: {reason}\n")), "{said}");
+    }
+}

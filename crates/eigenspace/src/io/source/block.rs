@@ -100,7 +100,8 @@ impl Origin {
     pub fn locate(&self, error: crate::Error, columns: &Columns) -> Error {
         let problem = match error {
             crate::Error::NonFinite { row, column, value } if value.is_nan() => {
-                SourceError::Missing { place: self.place(row), column: columns.name(column) }
+                let (place, of_model) = (self.place(row), columns.of_model);
+                SourceError::Missing { place, column: columns.name(column), of_model }
             }
             crate::Error::NonFinite { row, column, value } | crate::Error::TooLarge { row, column, value, .. } => {
                 SourceError::Value { place: self.place(row), column: columns.name(column), value }
@@ -134,6 +135,8 @@ pub struct Columns {
     pub numbered: bool,
     /// The numbers of the columns in their table, from 0; empty where they are those of the features.
     pub numbers: Vec<usize>,
+    /// Whether they are the columns of a model, so that none can be left out.
+    pub of_model: bool,
     /// The shape of the image that a row holds, where it holds one.
     pub image: Option<ImageShape>,
     /// What the reader left out, for the user.

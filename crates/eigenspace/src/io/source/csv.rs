@@ -19,6 +19,7 @@ use crate::io::error::{at, of_weights};
 use crate::io::source::block::own_name;
 use crate::io::source::cell::{NoNumber, Notation};
 use crate::io::source::choice::Choice;
+use crate::io::source::diagnosis;
 use crate::io::source::lines::Lines;
 use crate::io::source::plain::{Plain, Rows};
 use crate::io::source::{
@@ -67,8 +68,9 @@ fn text(reader: Box<dyn Read + Send>, path: &Path, format: Format, options: &Rea
         columns.notices.push(Notice::NumbersInHeader { numbers, cells: count });
     }
     let plain = Plain::new(&choice, count, &notation, delimiter);
-    let requested = options.columns.is_some();
-    Ok(Text { lines, notation, plain, delimiter, count, names, choice, requested, columns, held: !has_header, row: 0 })
+    columns.of_model = options.model_features.is_some();
+    let options = options.clone();
+    Ok(Text { lines, notation, plain, delimiter, count, names, choice, options, columns, held: !has_header, row: 0 })
 }
 
 /// Whether a line is an empty cell followed by 0, 1, 2, …: the header of an index and of unnamed columns.
@@ -115,8 +117,7 @@ struct Text {
     /// The names of all columns, including those that are not read.
     names: Option<Vec<String>>,
     choice: Choice,
-    /// Whether the columns to read were requested.
-    requested: bool,
+    options: ReadOptions,
     columns: Columns,
     /// Whether the first line was read in advance and is still to be returned as a row.
     held: bool,
@@ -132,17 +133,32 @@ impl Text {
         let found = self.lines.record.len();
         if found != self.count {
             let place = Place { row: self.row, line: Some(self.lines.line()), file: None };
-            let problem = SourceError::Width { place, expected: self.count, found, delimiter: self.other_delimiter() };
+            let problem = SourceError::Width { place, expected: self.count, found, delimiter: self.better_delimiter() };
             return Err(at(self.lines.path.as_ref())(problem));
         }
         self.row += 1;
         Ok(true)
     }
 
-    /// The probable delimiter, if the chosen one does not occur in a line.
-    fn other_delimiter(&self) -> Option<char> {
-        let first = self.names.as_ref().filter(|_| self.count == 1)?.first()?;
-        [';', '\t', '|', ','].into_iter().find(|&other| other != char::from(self.delimiter) && first.contains(other))
+    /// Another delimiter with which this line could be read.
+    fn better_delimiter(&self) -> Option<char> {
+        diagnosis::better_delimiter(self.delimiter, self.names.as_deref()?, &self.lines.record, &self.notation)
+    }
+
+    /// The error for text in a column of the record. It names all columns that have text.
+    fn no_number(&self, column: usize, text: String) -> SourceError {
+        let (record, later) = (&self.lines.record, self.lines.waiting());
+        let with_text = diagnosis::text_columns(record, later, self.delimiter, &self.notation);
+        let others = self.choice.features.iter().filter(|&&other| other != column && with_text[other]);
+        SourceError::NotANumber {
+            line: self.lines.line(),
+            column: self.name(column),
+            text,
+            needed: self.options.needed(self.names.as_ref().map(|names| names[column].as_str())),
+            others: others.map(|&other| self.name(other)).collect(),
+            all: self.choice.features.iter().all(|&other| with_text[other]),
+            delimiter: self.better_delimiter(),
+        }
     }
 
     /// Appends the rows of plain lines, at most `most`, and returns their number.
@@ -191,10 +207,7 @@ impl Text {
     fn number(&self, column: usize) -> Result<f64, Error> {
         self.notation.number(self.cell(column)).map_err(|problem| match problem {
             NoNumber::Encoding => self.lines.encoding(),
-            NoNumber::Text(text) => {
-                let (line, column, requested) = (self.lines.line(), self.name(column), self.requested);
-                at(self.lines.path.as_ref())(SourceError::NotANumber { line, column, text, requested })
-            }
+            NoNumber::Text(text) => at(self.lines.path.as_ref())(self.no_number(column, text)),
             NoNumber::TooLarge(text) => {
                 let (line, column) = (self.lines.line(), self.name(column));
                 at(self.lines.path.as_ref())(SourceError::CellTooLarge { line, column, text })

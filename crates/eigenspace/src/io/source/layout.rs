@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::io::source::array::{Lists, is_label, is_narrow, is_number, numbers};
 use crate::io::source::choice::Choice;
-use crate::io::source::{Columns, Notice, Place, ReadOptions, SourceError};
+use crate::io::source::{Columns, Needed, Notice, Place, ReadOptions, SourceError};
 
 /// A file with more columns than this is rejected as malformed.
 const MAX_COLUMNS: usize = 1 << 22;
@@ -33,6 +33,23 @@ pub(super) struct Layout {
     pub(super) narrow: bool,
     /// Notices about columns that were left out.
     notices: Vec<Notice>,
+    /// Whether the columns are those of a model.
+    of_model: bool,
+}
+
+/// Whether a column holds numbers or lists of numbers.
+fn holds_numbers(fields: &Fields, column: usize) -> bool {
+    let (_, width, element) = shape(fields[column].data_type());
+    is_number(element) && width != Some(0)
+}
+
+/// Whether a column holds lists, their length if the type fixes it, and the type of a single element.
+fn shape(dtype: &DataType) -> (bool, Option<usize>, &DataType) {
+    match dtype {
+        DataType::FixedSizeList(of, width) => (true, usize::try_from(*width).ok(), of.data_type()),
+        DataType::List(of) | DataType::LargeList(of) => (true, None, of.data_type()),
+        single => (false, Some(1), single),
+    }
 }
 
 /// A column of numbers or of lists of numbers.
@@ -57,23 +74,25 @@ impl Layout {
         decoded.sort_unstable();
         decoded.dedup();
         let place = |column: usize| decoded.partition_point(|&other| other < column);
+        let quoted = |column: usize| format!("`{}`", names[column]);
         let refused = |column: usize| {
             let dtype = fields[column].data_type().to_string();
-            let requested = options.columns.is_some();
-            Err(SourceError::ColumnType { column: format!("`{}`", names[column]), dtype, requested })
+            let (numbers, text) =
+                choice.features.iter().partition::<Vec<usize>, _>(|&&other| holds_numbers(fields, other));
+            let others = text.into_iter().filter(|&other| other != column).map(quoted).collect();
+            // A model without names needs this column, unless the others are all that it has.
+            let enough = options.model_columns.is_none() && options.model_features == Some(numbers.len());
+            let needed = if enough { Needed::No } else { options.needed(Some(&names[column])) };
+            Err(SourceError::ColumnType { column: quoted(column), dtype, needed, others, all: numbers.is_empty() })
         };
 
         let mut features = Vec::with_capacity(choice.features.len());
         let mut narrow = true;
         for &column in &choice.features {
-            let (list, width, element) = match fields[column].data_type() {
-                DataType::FixedSizeList(of, width) => (true, usize::try_from(*width).ok(), of.data_type()),
-                DataType::List(of) | DataType::LargeList(of) => (true, None, of.data_type()),
-                single => (false, Some(1), single),
-            };
-            if !is_number(element) || width == Some(0) {
+            if !holds_numbers(fields, column) {
                 return refused(column);
             }
+            let (list, width, element) = shape(fields[column].data_type());
             narrow &= is_narrow(element);
             features.push(Feature { name: names[column].clone(), number: column, place: place(column), width, list });
         }
@@ -91,6 +110,7 @@ impl Layout {
             decoded,
             narrow,
             notices,
+            of_model: options.model_features.is_some(),
         })
     }
 
@@ -130,7 +150,7 @@ impl Layout {
                 true => names.extend((0..feature.width.unwrap_or(0)).map(|i| format!("{}[{i}]", feature.name))),
             }
         }
-        Ok(Columns { numbers, notices: self.notices.clone(), ..Columns::named(names) })
+        Ok(Columns { numbers, notices: self.notices.clone(), of_model: self.of_model, ..Columns::named(names) })
     }
 
     /// Writes some rows of the batch, of which the first has the number `row` in the file, into `cells`, which has `stride`
@@ -182,7 +202,9 @@ impl Feature {
         SourceError::ColumnType {
             column: format!("`{}`", self.name),
             dtype: "no lists with anything in them".into(),
-            requested: false,
+            needed: Needed::No,
+            others: Vec::new(),
+            all: false,
         }
     }
 

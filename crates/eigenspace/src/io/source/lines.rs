@@ -67,6 +67,12 @@ impl Lines {
         (self.reader.get_ref().waiting(), self.reader.position().line() + self.plain)
     }
 
+    /// The text after this line, as far as it was read in advance.
+    pub(super) fn waiting(&self) -> &[u8] {
+        let between_lines = self.reader.position().byte() == self.reader.get_ref().returned();
+        if between_lines { self.reader.get_ref().waiting() } else { &[] }
+    }
+
     /// Continues after some of the lines that were found.
     pub(super) fn pass_plain(&mut self, lines: usize, bytes: usize) {
         self.plain += lines as u64;

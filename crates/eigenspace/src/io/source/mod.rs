@@ -11,7 +11,7 @@
 //! | format | feature | file |
 //! |---|---|---|
 //! | `.npy`, `.npz` | `npy` | `npy.rs`, `npz.rs` |
-//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes), `lines.rs` and `plain.rs` (lines), `cell.rs` (numbers) |
+//! | `.csv`, `.tsv`, also `.gz` | `csv` | `csv.rs`, on `text.rs` (bytes), `lines.rs` and `plain.rs` (lines), `cell.rs` (numbers), `diagnosis.rs` (for messages) |
 //! | `.parquet`, Arrow IPC (`.arrow`, `.feather`) | `parquet` | `parquet.rs`, `arrow.rs`, on `table.rs` (batches) |
 //! | images and directories of images: PGM, PPM, PBM, PNG, JPEG | `images` | `images.rs`, `image_file.rs` |
 
@@ -26,6 +26,8 @@ mod cell;
 mod choice;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "csv")]
+mod diagnosis;
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
@@ -74,7 +76,7 @@ mod weighted;
 #[cfg(feature = "npy")]
 mod window;
 
-pub use crate::io::source_error::{Place, SourceError};
+pub use crate::io::source_error::{Needed, Place, SourceError};
 pub use block::{Columns, Origin, RowBlock, Values};
 pub use notice::Notice;
 pub use open::open;

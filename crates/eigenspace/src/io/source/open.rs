@@ -150,6 +150,27 @@ pub(super) fn other_image(path: &Path) -> Option<&'static str> {
     })
 }
 
+/// The format of a file of rows that is not read, according to its name.
+fn other_format(path: &Path) -> Option<&'static str> {
+    Some(match path.extension()?.to_string_lossy().to_lowercase().as_str() {
+        "xls" | "xlsx" | "xlsm" | "xlsb" => "Excel spreadsheets",
+        "ods" => "OpenDocument spreadsheets",
+        "json" | "jsonl" | "ndjson" => "JSON files",
+        "xml" => "XML files",
+        "h5" | "hdf5" => "HDF5 files",
+        "mat" => "MATLAB files",
+        "pkl" | "pickle" => "pickle files",
+        "rds" | "rda" | "rdata" => "R data files",
+        "sav" => "SPSS files",
+        "dta" => "Stata files",
+        "sas7bdat" => "SAS files",
+        "orc" => "ORC files",
+        "avro" => "Avro files",
+        "sqlite" | "sqlite3" => "SQLite databases",
+        _ => return None,
+    })
+}
+
 /// Opens one file or directory, or standard input.
 pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
     if path == Path::new(STANDARD_INPUT) {
@@ -157,7 +178,7 @@ pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn Row
     }
     let unknown = || match other_image(path) {
         Some(format) => SourceError::ImageFormat { format: format.into() },
-        None => SourceError::UnknownFormat,
+        None => other_format(path).map_or(SourceError::UnknownFormat, |format| SourceError::OtherFormat { format }),
     };
     let format = options.format.or_else(|| Format::of(path)).ok_or_else(|| at(path)(unknown()))?;
     if format != Format::Images && path.is_dir() {

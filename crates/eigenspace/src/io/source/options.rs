@@ -58,6 +58,7 @@ pub struct ReadOptions {
     pub(crate) format: Option<Format>,
     pub(crate) columns: Option<Vec<String>>,
     pub(crate) model_columns: Option<Vec<String>>,
+    pub(crate) model_features: Option<usize>,
     pub(crate) numbered: Vec<String>,
     pub(crate) exclude: Vec<String>,
     pub(crate) label: Option<String>,
@@ -98,6 +99,31 @@ impl ReadOptions {
     pub fn model_columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.model_columns = Some(names.into_iter().map(Into::into).collect());
         self
+    }
+
+    /// Number of features of the model that the rows are for. Only messages depend on it: they do not suggest to leave out
+    /// a column that the model has.
+    pub fn model_features(mut self, features: usize) -> Self {
+        self.model_features = Some(features);
+        self
+    }
+
+    /// Why a column with this name, or without one, is read. Columns without names are those of the model by position.
+    #[cfg(any(feature = "csv", feature = "parquet"))]
+    pub(crate) fn needed(&self, column: Option<&str>) -> super::Needed {
+        let has = |names: &[String], column: &str| {
+            let list = format!("{column}[0]");
+            names.iter().any(|name| name == column || *name == list)
+        };
+        let of_model = match (&self.model_columns, column) {
+            (Some(names), Some(column)) => has(names, column),
+            _ => self.model_features.is_some(),
+        };
+        match (of_model, &self.columns) {
+            (true, _) => super::Needed::ByModel,
+            (false, Some(_)) => super::Needed::ByRequest,
+            (false, None) => super::Needed::No,
+        }
     }
 
     /// Prefixes of numbered names, for example `PC`. If the source has the column `PC1`, only `PC1`, `PC2` and so on are

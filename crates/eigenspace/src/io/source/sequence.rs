@@ -103,7 +103,7 @@ fn same_columns(before: &Columns, here: &Columns, path: &Path) -> Result<(), Err
     let (Some(expected), Some(found)) = (&before.names, &here.names) else { return Ok(()) };
     match expected.iter().zip(found).position(|(a, b)| a != b) {
         Some(column) => refused(SourceError::ColumnName {
-            column,
+            column: here.numbers.get(column).copied().unwrap_or(column),
             expected: expected[column].clone(),
             found: found[column].clone(),
         }),

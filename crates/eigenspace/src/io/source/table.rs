@@ -15,7 +15,7 @@ use crate::io::error::Error;
 use crate::io::error::at;
 use crate::io::source::array::{labels, numbers};
 use crate::io::source::layout::{Cell, Layout};
-use crate::io::source::{Columns, Origin, RowBlock, RowSource, SourceError, Values};
+use crate::io::source::{Columns, Needed, Origin, RowBlock, RowSource, SourceError, Values};
 
 /// Number of rows of the batch that is read to find the length of lists.
 const LIST_PROBE_ROWS: usize = 16;
@@ -102,7 +102,13 @@ impl<B: Batches> Table<B> {
             let refused = |place: usize| {
                 let (field, column) = (batch.schema_ref().field(place), batch.column(place));
                 let dtype = column.data_type().to_string();
-                SourceError::ColumnType { column: format!("`{}`", field.name()), dtype, requested: false }
+                SourceError::ColumnType {
+                    column: format!("`{}`", field.name()),
+                    dtype,
+                    needed: Needed::No,
+                    others: Vec::new(),
+                    all: false,
+                }
             };
             if let (Some(place), Some(names)) = (self.layout.label, &mut names)
                 && !labels(batch.column(place), piece.clone(), names)

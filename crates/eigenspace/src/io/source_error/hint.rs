@@ -1,6 +1,6 @@
 //! What the user can do about an error of a row source.
 
-use super::{IMAGE_FORMATS, Place, SourceError, counted};
+use super::{IMAGE_FORMATS, Needed, Place, SourceError, counted};
 use crate::printable::{first_names, printable};
 
 /// The hint for a cell that contains the end of its line.
@@ -11,6 +11,8 @@ impl SourceError {
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
+            Self::OtherFormat { format } if format.contains("spreadsheet") => "export the sheet as CSV".into(),
+            Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
@@ -34,8 +36,14 @@ impl SourceError {
             Self::NoArray { available, .. } => format!("choose one of: {}", first_names(available)),
             Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
             Self::NotANumber { text, .. } if text.contains('\n') => UNCLOSED.into(),
-            Self::NotANumber { column, requested: true, .. } | Self::ColumnType { column, requested: true, .. } => format!("do not request the column {}", printable(column)),
+            Self::NotANumber { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
+            Self::NotANumber { needed: Needed::ByModel, .. } => "correct the cells that are not numbers, or leave out their rows: the model has these columns".into(),
+            Self::ColumnType { needed: Needed::ByModel, .. } => "save numbers in these columns: the model has them".into(),
+            Self::NotANumber { all: true, .. } | Self::ColumnType { all: true, .. } => "check that this is the right file: none of the columns to read holds numbers".into(),
+            Self::NotANumber { others, .. } | Self::ColumnType { others, .. } if !others.is_empty() => "leave out these columns, or request only columns of numbers".into(),
+            Self::NotANumber { column, needed: Needed::ByRequest, .. } | Self::ColumnType { column, needed: Needed::ByRequest, .. } => format!("do not request the column {}", printable(column)),
             Self::NotANumber { column, .. } | Self::ColumnType { column, .. } => format!("leave out the column {}, or use it as the label", printable(column)),
+            Self::Missing { of_model: true, .. } => "impute missing cells, or skip their rows".into(),
             Self::Missing { .. } => "impute missing cells, skip their rows, or leave out the column".into(),
             Self::Value { value, .. } if value.is_infinite() => "leave out the row or the column".into(),
             Self::WeightText { .. } | Self::WeightType { .. } => "choose a column or a file of numbers for the weights".into(),
@@ -64,7 +72,9 @@ fn other_width(expected: usize, found: usize, place: &Place) -> &'static str {
         (None, _) => "",
         (Some(_), true) if expected == 1 => "; if the first line is a comment or a title, remove it",
         (Some(_), true) => "; put cells that contain the delimiter in quotation marks",
-        (Some(_), false) => "; check this line for an unclosed quotation mark, and remove it if it is a comment",
+        (Some(_), false) => {
+            "; check this line for an unclosed quotation mark; if the line is a comment, remove the line"
+        }
     }
 }
 

@@ -60,8 +60,8 @@ fn a_model_is_no_recognizer() {
     let image = model.clone().with_metadata(Metadata::new().with_image(ImageShape::new(4, 3, 1))).unwrap();
     assert_eq!(format_error(&image.to_bytes()), FormatError::NoRecognizer);
     let error = Recognizer::from_bytes(&model.to_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), "not a valid recognizer: the model has no people");
-    assert!(error.hint().unwrap().contains("train one"));
+    assert_eq!(error.to_string(), "not a valid recognizer: it is a model without people");
+    assert!(error.hint().unwrap().contains("train a recognizer"));
 }
 
 #[test]

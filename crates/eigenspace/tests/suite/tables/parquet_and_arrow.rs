@@ -108,7 +108,7 @@ fn columns_labels_and_weights_are_chosen_as_in_text() {
         assert_eq!(names(&path, &turned), Some(list(&["c", "a"])));
         assert_eq!(
             refusal(&path, &plain()),
-            "the column `id` holds Utf8, expected numbers\nleave out the column `id`, or use it as the label"
+            "the column `id` holds text (Utf8), expected numbers\nleave out the column `id`, or use it as the label"
         );
         let unknown = plain().columns(list(&["z"]));
         assert_eq!(refusal(&path, &unknown), "there is no column `z`\nthe columns are: `id`, `a`, `b`, `w`, `c`");

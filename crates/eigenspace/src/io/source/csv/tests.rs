@@ -113,9 +113,18 @@ fn outcome(bytes: &[u8], most: usize, options: &ReadOptions, rows: usize, plain:
                     block.origin
                 )
             }
-            Err(error) => format!("{error:?}"),
+            Err(error) => format!("{:?}", without_lookahead(error)),
         });
     }
+}
+
+/// The error without what it says of other columns, which depends on how much of the text was read in advance.
+fn without_lookahead(mut error: Error) -> Error {
+    if let Error::Source { source: SourceError::NotANumber { others, all, .. }, .. } = &mut error {
+        others.clear();
+        *all = false;
+    }
+    error
 }
 
 /// A text of lines with cells of their own choice.
