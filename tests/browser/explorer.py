@@ -70,10 +70,10 @@ class Server:
     def port(self) -> int:
         return int(self.url.split(":")[2].split("/")[0])
 
-    def memory(self) -> int:
-        """Resident bytes."""
+    def memory(self, which: str = "VmRSS") -> int:
+        """Resident bytes; the most so far for `VmHWM`."""
         text = Path(f"/proc/{self.process.pid}/status").read_text()
-        return 1024 * int(text.split("VmRSS:")[1].split()[0])
+        return 1024 * int(text.split(f"{which}:")[1].split()[0])
 
     def stop(self) -> None:
         if self.process.poll() is None:

@@ -52,9 +52,8 @@ def shown(page, view: str) -> bool:
     return empty or (bool(status) and status != "Loading")
 
 
-def screens(browser, arguments: list) -> dict[str, float]:
-    """Seconds until each screen is there, on a fresh page."""
-    took = {}
+def screens(browser, arguments: list):
+    """Each screen with the seconds until it is there, on a fresh page."""
     with Server(*arguments) as server:
         for view in VIEWS:
             page = browser.new_page(viewport=SIZE)
@@ -67,10 +66,10 @@ def screens(browser, arguments: list) -> dict[str, float]:
             page.goto(f"{server.url}#view={view}&row=17")
             page.reload()
             until(lambda page=page, view=view: shown(page, view), view, 60)
-            took[view] = time.monotonic() - start
+            took = time.monotonic() - start
             assert errors == [], (view, errors)
             page.close()
-    return took
+            yield view, took
 
 
 class Producer(threading.Thread):
@@ -128,7 +127,7 @@ def stream(browser, folder: Path, seconds: int) -> dict[str, float]:
             written = producer.written
             behind.append((written - watched()) / STREAM_RATE)
             time.sleep(0.1)
-        producer.join()
+        producer.join(30)
         until(lambda: watched() == seconds * STREAM_RATE, "all rows", 30)
         gaps = page.evaluate("window.gaps")
         usage = page.context.new_cdp_session(page).send("Runtime.getHeapUsage")

@@ -1,6 +1,9 @@
 //! The files of the page, which are part of the program.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use crate::explore::compact::{Syntax, compact};
 
 /// A file and its bytes.
 macro_rules! assets {
@@ -16,8 +19,23 @@ const ASSETS: &[(&str, &[u8])] = assets! {
 /// The file at an address below the token: the page itself, or `assets/NAME`.
 pub(super) fn find(below: &str) -> Option<(&'static str, Cow<'static, [u8]>)> {
     let name = if below.is_empty() { "index.html" } else { below.strip_prefix("assets/")? };
-    let (known, bytes) = ASSETS.iter().find(|(known, _)| *known == name)?;
-    Some((kind(known), from_disk(known).map_or(Cow::Borrowed(bytes), Cow::Owned)))
+    let place = ASSETS.iter().position(|(known, _)| *known == name)?;
+    Some((kind(name), from_disk(name).map_or_else(|| Cow::Borrowed(&*served()[place]), Cow::Owned)))
+}
+
+/// The files as they are sent, in the order of the table.
+fn served() -> &'static [Vec<u8>] {
+    static SERVED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    SERVED.get_or_init(|| ASSETS.iter().map(|(name, bytes)| shortened(name, bytes)).collect())
+}
+
+fn shortened(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let syntax = match name.rsplit_once('.') {
+        Some((_, "js")) => Syntax::Script,
+        Some((_, "css")) => Syntax::Style,
+        _ => return bytes.to_vec(),
+    };
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.to_vec(), |text| compact(text, syntax))
 }
 
 /// The same file as it is now, for work on the page without compiling; only in debug builds.
@@ -81,6 +99,20 @@ mod tests {
         for (name, _) in ASSETS {
             let text = text(name).replace("http://www.w3.org/", "");
             assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("\"//"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_has_no_comments_and_is_shorter() {
+        for ((name, bytes), sent) in ASSETS.iter().zip(served()) {
+            let sent = std::str::from_utf8(sent).expect("text");
+            if name.ends_with(".js") || name.ends_with(".css") {
+                assert!(sent.len() < bytes.len(), "{name}");
+                assert!(!sent.contains("/**") && !sent.contains("@param") && !sent.contains("\n//"), "{name}");
+                assert_eq!(shortened(name, sent.as_bytes()), sent.as_bytes(), "{name}: nothing is left to remove");
+            } else {
+                assert_eq!(sent.as_bytes(), *bytes, "{name}");
+            }
         }
     }
 

@@ -42,6 +42,7 @@ pub(super) fn load(session: &Session, data: &Data, source: Box<dyn RowSource>, f
         }
         Err(error) => {
             output::report(&error);
+            output::message("the page is still open; press Ctrl-C, and run the command again");
             data.set(Stage::Failed(reply::described(&error)));
         }
     }

@@ -12,6 +12,7 @@
 
 mod assets;
 mod browser;
+mod compact;
 mod directions;
 mod events;
 mod export;

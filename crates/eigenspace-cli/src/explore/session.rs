@@ -149,6 +149,11 @@ impl Data {
         *locked(&self.stage) = stage;
     }
 
+    /// Whether the rows could not be read or fitted.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(*locked(&self.stage), Stage::Failed(_))
+    }
+
     fn described(&self) -> Value {
         let columns = self.store.columns();
         let rows = self.store.rows();

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::advice;
 use crate::args::Input;
+use crate::commands::Answer;
 use crate::explore::faces::{self, FaceDesk};
 use crate::explore::load::{self, Fit, stem};
 use crate::explore::security::{Gate, LOOPBACK};
@@ -49,7 +50,7 @@ pub(crate) struct Address {
 }
 
 /// Serves the page until it is stopped.
-pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<()> {
+pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<Answer> {
     if let Some(directory) = &plan.write {
         AtomicFile::create(directory.join("model.safetensors"))?; // nothing stays of it
     }
@@ -104,7 +105,9 @@ pub(crate) fn start(plan: Plan, address: &Address) -> anyhow::Result<()> {
     } else {
         "open this address in a browser; press Ctrl-C to stop"
     });
-    server::serve(listener, gate, &session)
+    server::serve(listener, gate, &session)?;
+    let failed = session.data().is_some_and(|data| data.has_failed());
+    Ok(if failed { Answer::Failed } else { Answer::Yes })
 }
 
 /// Rows that are to be read, and how to fit a model to them.

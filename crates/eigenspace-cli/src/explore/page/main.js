@@ -1,22 +1,27 @@
 // The page: one state object, mirrored in the fragment; views that draw it; keys that change it.
 
 import { button, byId, clamp, count, failed, h, notice, plural } from "./dom.js";
-import { get, reach } from "./api.js";
+import { Failure, get, reach } from "./api.js";
 import { VIEWS, defaults, parse, write } from "./state.js";
 import { connect } from "./live.js";
 import { copy, exportDialog, helpDialog } from "./dialogs.js";
 import { inspector } from "./inspector.js";
-import { map } from "./map.js";
-import { row } from "./row.js";
-import { variance } from "./variance.js";
-import { walk } from "./walk.js";
-import { features } from "./features.js";
-import { monitor } from "./monitor.js";
-import { workbench } from "./workbench.js";
-import { faces } from "./faces.js";
 
-/** @type {Record<string, (app: App) => View>} */
-const MAKE = { variance, map, row, walk, features, monitor, workbench, faces };
+/** Each view is a file that is loaded when it is first shown. @type {Record<string, () => Promise<(app: App) => View>>} */
+const FILES = {
+  variance: async () => (await import("./variance.js")).variance,
+  map: async () => (await import("./map.js")).map,
+  row: async () => (await import("./row.js")).row,
+  walk: async () => (await import("./walk.js")).walk,
+  features: async () => (await import("./features.js")).features,
+  monitor: async () => (await import("./monitor.js")).monitor,
+  workbench: async () => (await import("./workbench.js")).workbench,
+  faces: async () => (await import("./faces.js")).faces,
+};
+/** The files of the other views follow after this time, so that they are there even if the server ends. */
+const OTHERS_MS = 1000;
+/** The files that are there. @type {Record<string, (app: App) => View>} */
+const MAKE = {};
 /** Views of rows. */
 const ROWS = ["map", "row", "monitor"];
 const main = byId("main");
@@ -98,7 +103,7 @@ function header() {
 
 function tabs() {
   const list = byId("tabs");
-  if (!list.children.length) list.append(...VIEWS.map((name, i) => h("a", { title: `Press ${i + 1}` }, name[0].toUpperCase() + name.slice(1))));
+  if (!list.children.length) list.append(...VIEWS.map((name, i) => h("a", { title: `Press ${i + 1}`, "data-name": name }, name[0].toUpperCase() + name.slice(1))));
   VIEWS.forEach((name, i) => {
     const link = /** @type {HTMLAnchorElement} */ (list.children[i]);
     link.href = write({ ...app.state, view: name });
@@ -123,26 +128,52 @@ function waiting() {
   return notice("loading", title, data.total ? `${count(data.done)} of ${plural(data.total, "row")}` : `${plural(data.done, "row")} so far`, bar);
 }
 
+/** Loads a view that was not shown before. @param {string} name */
+async function load(name) {
+  try {
+    MAKE[name] ??= await FILES[name]();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Shows a view whose file has to be loaded first. @param {string} name */
+async function loadAndShow(name) {
+  const loaded = await load(name);
+  if (app.state.view !== name) return;
+  if (loaded) show(new Set(["view"]));
+  else main.replaceChildren(failed(new Failure("cannot load this view", "check that the command is still running in its terminal", 0), () => loadAndShow(name)));
+}
+
+/** Goes to a view and waits until it is there. @param {string} name */
+async function open(name) {
+  await load(name);
+  app.set({ view: name }, true);
+}
+
 /** @param {Set<string>} changed */
 function show(changed) {
   if (!app.session) return;
   header();
   tabs();
-  const instead = waiting();
+  const absent = !MAKE[app.state.view];
+  if (absent) loadAndShow(app.state.view);
+  const instead = waiting() ?? (absent ? notice("loading", "Loading") : null);
   const wasWide = document.body.classList.contains("wide");
   const wide = document.body.classList.toggle("wide", ["row", "workbench", "faces"].includes(app.state.view) || Boolean(instead));
   if (instead) {
     view?.destroy?.();
     [view, shown] = [null, ""];
     main.replaceChildren(instead);
-    app.status("No model yet");
+    app.status(absent ? "Loading" : "No model yet");
     return;
   }
   if (shown !== app.state.view || !view) {
     view?.destroy?.();
     shown = app.state.view;
     app.status("");
-    view = (MAKE[shown] ?? map)(app);
+    view = MAKE[shown](app);
     main.replaceChildren(view.el);
     main.setAttribute("aria-label", shown);
     view.update(new Set(["model", "session", "view"]));
@@ -176,12 +207,10 @@ function onKey(event) {
   else if (event.key === "[" || event.key === "]") app.set({ k: clamp(app.k() + (event.key === "]" ? 1 : -1), 1, app.model()?.rank ?? 1) });
   else if (event.key === "," || event.key === ".") stepRow(event.key === "." ? 1 : -1);
   else if (event.key === "/") {
-    if (!document.querySelector("#main [type=search]")) app.set({ view: "map" }, true);
-    /** @type {HTMLElement | null} */ (document.querySelector("#main [type=search]"))?.focus();
-  } else if (event.key === "l") {
-    app.set({ view: "map" }, true);
-    view?.key?.(event);
-  }
+    const search = () => /** @type {HTMLElement | null} */ (document.querySelector("#main [type=search]"));
+    if (search()) search()?.focus();
+    else open("map").then(() => search()?.focus());
+  } else if (event.key === "l") open("map").then(() => view?.key?.(event));
   else if (event.key === "Escape") app.select(null);
   else if (event.key === "e") exportDialog(app, view);
   else if (event.key === "?") helpDialog();
@@ -211,6 +240,7 @@ function firstView({ models, data, recognizer, watch }) {
 
 async function start() {
   main.replaceChildren(notice("loading", "Loading"));
+  if (location.hash.length > 1) load(app.state.view);
   try {
     const first = await get("session");
     if (location.hash.length < 2) app.state = first.state ? parse(first.state) : { ...defaults(), view: firstView(first) };
@@ -218,6 +248,7 @@ async function start() {
     history.replaceState(null, "", write(app.state));
     const stream = connect(app, adopt, show);
     reach.report = stream.report;
+    setTimeout(() => VIEWS.forEach(load), OTHERS_MS);
   } catch (error) {
     main.replaceChildren(failed(error, start));
   }

@@ -28,8 +28,11 @@ void main() {
   if (a <= 0.) discard;
   paint = color * a;
 }`;
-/** How long a slice may take while the camera moves, and while it rests. */
-const [MOVING_MS, RESTING_MS] = [22, 45];
+/**
+ * How long a slice may take while the camera moves, and while it rests. The end of a slice is seen in the
+ * next frame of the screen, so that one that takes longer than a frame costs three of them instead of two.
+ */
+const [MOVING_MS, RESTING_MS] = [16, 45];
 /** Some browsers never report a fence when they are busy; then every frame draws a fixed number. */
 const [STUCK_MS, UNFENCED] = [1000, 20000];
 /** Smallest slices: a busy machine is slow whatever the size. */

@@ -137,7 +137,7 @@ export function walk(app) {
     gallery.replaceChildren(...Array.from({ length: shown }, (_, i) => h("li", {}, h("button", { type: "button", "aria-pressed": String(i + 1 === c), "aria-label": `Component ${i + 1}`, click: () => app.set({ c: i + 1 }) },
       h("img", { src: address(`models/${model.id}/components/${i + 1}.png`, { revision: model.revision }), alt: "" }), h("span", { class: "num" }, `PC ${i + 1}`)))));
     strip.replaceChildren(...STEPS.map((t) => h("li", {}, h("button", { type: "button", "aria-label": `Mean ${signed(t)} standard deviations`, click: () => app.set({ t }) },
-      h("img", { src: address(`models/${model.id}/walk.png`, { component: c, t, revision: model.revision }), alt: "" }), h("span", { class: "num" }, t ? `${signed(t)} \u03c3` : "mean")))));
+      h("img", { src: address(`models/${model.id}/walk.png`, { component: c, t, revision: model.revision }), alt: "" }), h("span", { class: "num" }, t ? `${t > 0 ? "+" : ""}${num(t)} \u03c3` : "mean")))));
     if (!picture.isConnected) el.replaceChildren(tools, h("div", { class: "pair" },
       h("figure", {}, picture, caption), h("figure", {}, pattern, h("figcaption", {}, "Component")), h("section", {}, h("h2", {}, "The walk in steps"), strip)), h("h2", {}, "Components"), gallery);
   }

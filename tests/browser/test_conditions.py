@@ -1,0 +1,76 @@
+"""What screens say about bounds of 1, standard deviations of 0, many features, and lost streams."""
+
+import json
+import signal
+
+import numpy as np
+from explorer import Server, command, until, write_csv
+
+
+def test_where_nothing_is_certain_the_chart_is_hatched(page, folder, digits_directory):
+    """Directions were dropped, so the bounds of the last components are 1."""
+    model = folder / "dropped.safetensors"
+    dropping = ["--engine", "factor", "--max-rank", "20", "--block-rows", "200"]
+    command("fit", digits_directory, "-k", "5", *dropping, "-o", model, "--quiet")
+    with Server(model) as server:
+        page.open(server, "#view=variance")
+        hatched = page.locator("#main rect[fill='url(#hatch)']")
+        until(lambda: hatched.count() > 0, "the hatched part")
+        assert "nothing is certain here" in page.locator("#main").inner_text()
+        angles = json.loads(page.request.get(f"{server.url}api/models/0/spectrum").text())
+        uncertain = [c["angle"] >= 1 for c in angles["components"]]
+        assert uncertain[-1]
+        assert page.locator("#main rect.uncertain").count() == sum(uncertain)
+        page.page.context.close()
+
+
+def test_a_component_without_variance_cannot_be_walked(page, iris_server):
+    def flat(route):
+        answer = json.loads(route.fetch().text())
+        for component in answer["components"]:
+            component["variance"] = [0, 0, 0]
+        route.fulfill(body=json.dumps(answer), content_type="application/json")
+
+    page.page.route("**/spectrum*", flat)
+    page.open(iris_server, "#view=walk")
+    until(lambda: page.locator("#main .tools .alarm").count() == 1, "the reason")
+    assert "standard deviation along this component is 0" in page.locator("#main").inner_text()
+    assert page.get_by_label("Standard deviations from the mean").is_disabled()
+    assert page.get_by_role("button", name="Play").is_disabled()
+
+
+def test_of_many_features_the_most_important_are_shown_and_others_found(page, tmp_path):
+    random = np.random.default_rng(4)
+    rows = random.normal(size=(60, 600)) * np.linspace(2, 0.1, 600)
+    data = write_csv(tmp_path / "many.csv", [f"gene {i}" for i in range(600)], rows)
+    with Server(data, "-k", "3") as server:
+        page.open(server, "#view=features")
+        until(lambda: "40 of 600 features" in page.status(), "the first features")
+        assert page.locator("#main .list tbody tr").count() == 40
+        page.locator("#main [type=search]").fill("gene 599")
+        until(lambda: page.locator("#main .list tbody tr").count() == 1, "the feature")
+        assert "gene 599" in page.locator("#main .list tbody").inner_text()
+        page.page.context.close()
+
+
+def test_the_monitor_waits_for_rows_and_says_that_it_reconnects(
+    page, tmp_path, iris_model, iris_csv
+):
+    header, *lines = [line.rsplit(",", 1)[0] for line in iris_csv.read_text().splitlines()]
+    live = tmp_path / "live.csv"
+    live.write_text(header + "\n")
+    with Server(iris_model, "--watch", live) as server:
+        page.open(server, "#view=monitor")
+        notice = page.locator("#main .notice.empty")
+        until(lambda: notice.count() == 1, "the notice")
+        assert "Waiting for rows" in notice.inner_text()
+        assert "live.csv" in notice.inner_text()
+        with live.open("a") as out:
+            out.write("\n".join(lines[:40]) + "\n")
+        until(lambda: "40 rows watched" in page.status(), "the rows")
+        server.process.send_signal(signal.SIGKILL)
+        until(lambda: "reconnecting" in page.status(), "the word")
+        assert page.locator("#main figure svg.chart").count() >= 2, "what was there stays"
+        page.messages.clear()
+        page.page.context.close()
+        page.messages.clear()
