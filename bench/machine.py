@@ -21,28 +21,43 @@ PACKAGES = [
     "pyspark",
 ]
 ROOT = Path(__file__).resolve().parent.parent
-QUIET_LOAD = 0.3
-"""Two threads are measured only if the load before is at most this."""
+QUIET = 0.3
+"""Two threads are measured only if other programs keep at most this many cores busy."""
+WATCHED = 5.0
+"""Seconds over which that is measured."""
 PATIENCE = 300.0
-"""Seconds to wait for the load to fall, after a run that caused it."""
+"""Seconds to wait until the machine is quiet."""
 
 
 def refusal(threads: int) -> str | None:
     """Return why this number of threads is not measured now, or None if the machine is quiet.
 
-    Times of several threads vary severalfold if another program takes one of the cores.
+    Times of several threads vary severalfold if another program takes one of the cores. The load
+    average would not do: it remembers for minutes what ran before.
     """
     if threads == 1:
         return None
     until = time.monotonic() + PATIENCE
-    while (load := os.getloadavg()[0]) > QUIET_LOAD:
+    while (busy := _busy_cores()) > QUIET:
         if time.monotonic() > until:
             return (
-                f"{threads} threads: the load of the machine was {load:.2f}, "
-                f"above {QUIET_LOAD}, so that times would mean little"
+                f"{threads} threads: other programs kept {busy:.2f} cores busy, more than "
+                f"{QUIET}, so that times would mean little"
             )
-        time.sleep(5)
     return None
+
+
+def _busy_cores() -> float:
+    """Return how many cores were busy, on average, during the next few seconds."""
+
+    def ticks() -> int:
+        fields = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+        # All but idle and waiting for the disk.
+        return sum(int(field) for i, field in enumerate(fields) if i not in (3, 4))
+
+    before, start = ticks(), time.monotonic()
+    time.sleep(WATCHED)
+    return (ticks() - before) / os.sysconf("SC_CLK_TCK") / (time.monotonic() - start)
 
 
 def described() -> dict[str, object]:

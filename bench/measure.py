@@ -5,8 +5,8 @@ other load on the machine and warm caches affect all tools. The ratio to the pee
 each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
 unless it took so long that warming up does not matter. A tool runs five to 20 times, or fewer if
 one run takes minutes; each row of the results says how many times. A tool that does not finish
-within the limit of its case is not measured, and the results say so. The report measures with the
-same code (`interleaved`).
+within the limit of its case is stopped and not run again, and the results say so. The report
+measures with the same code (`interleaved`).
 """
 
 import gc
@@ -81,6 +81,8 @@ class Case:
     """Approximate time to spend on it with one thread count."""
     runs: int = RUNS
     """Largest number of runs of a tool."""
+    long: float = MINUTES
+    """A tool that takes longer than this many seconds may run fewer than LEAST times."""
     limit: float | None = None
     """Seconds after which a run is stopped."""
     mapped: bool = False
@@ -94,8 +96,10 @@ class _Limit:
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
+        self.passed = False
 
     def _stop(self, *_: object) -> None:
+        self.passed = True
         raise TimeoutError(f"it did not finish in {self.seconds:g} seconds")
 
     def __enter__(self) -> None:
@@ -107,8 +111,27 @@ class _Limit:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return a row of results for each tool, and messages about failures.
+@dataclass
+class Failure:
+    """A tool that was stopped or raised an error, and how many of its runs had finished before."""
+
+    case: str
+    tool: str
+    threads: int
+    reason: str
+    limit: float | None
+    """The seconds after which it was stopped; `None` if it raised an error."""
+    runs: int = 0
+
+    def __str__(self) -> str:
+        earlier = f"; {self.runs} earlier runs finished" if self.runs else ""
+        return f"{self.tool}, {self.case}, {self.threads} threads: {self.reason}{earlier}"
+
+
+def measured(
+    case: Case, threads: int, runs: int = RUNS
+) -> tuple[list[dict[str, Any]], list[Failure]]:
+    """Return a row of results for each tool, and what failed.
 
     If the peer fails, the first tool that does not takes its place.
     """
@@ -116,41 +139,55 @@ def measured(case: Case, threads: int, runs: int = RUNS) -> tuple[list[dict[str,
     times: dict[int, list[float]] = {}
     answers, wanted, failed = {}, {}, []
     cpu: dict[int, list[float]] = {i: [] for i in range(len(case.tools))}
-    for i, tool in enumerate(case.tools):
+
+    def attempt(i: int) -> tuple[float, Any] | None:
+        tool, done = case.tools[i], len(times.get(i, []))
+        time_limit = _Limit(case.limit)
         try:
-            with _Limit(case.limit):
-                seconds, answers[i] = _once(tool)
-        except TimeoutError as error:
-            failed.append(f"{tool.name}, {case.name}, {threads} threads: {error}")
-            continue
+            with time_limit:
+                return _once(tool)
         except Exception as error:
-            reason = str(error).split(". ")[0]
-            failed.append(f"{tool.name}, {case.name}: failed with {type(error).__name__}: {reason}")
+            reason = f"failed with {type(error).__name__}: {str(error).split('. ')[0]}"
+        # Spark hides the error of the limit in one of its own.
+        limit = case.limit if time_limit.passed else None
+        reason = f"it did not finish in {limit:g} seconds" if limit else reason
+        failed.append(Failure(case.name, tool.name, threads, reason, limit, done))
+        return None
+
+    for i, tool in enumerate(case.tools):
+        found = attempt(i)
+        if found is None:
             continue
+        seconds, answers[i] = found
         if tool.prepare is nothing and not isinstance(answers[i], Timed):
             tool.repeats = max(1, round(SHORT / seconds))
         share = case.seconds / len(case.tools) / max(seconds, 1e-6)
-        least = 1 if seconds > MINUTES else min(LEAST, runs)
+        least = 1 if seconds > case.long else min(LEAST, runs)
         wanted[i] = min(max(int(share), least), runs)
         times[i] = [seconds] if seconds > LONG else []
         if seconds > LONG:
             wanted[i] -= 1
             if isinstance(answers[i], Timed) and answers[i].cpu_seconds is not None:
                 cpu[i].append(answers[i].cpu_seconds)
-    peer = next(i for i, tool in enumerate(case.tools) if tool.name == case.peer)
-    if not answers:
-        return [], failed
-    if peer not in answers:
-        peer = min(answers)
-    for turn in range(max(wanted.values())):
+    for turn in range(max(wanted.values(), default=0)):
         order = [i for i in wanted if turn < wanted[i]]
         for i in order if turn % 2 else reversed(order):
-            seconds, answer = _once(case.tools[i])
+            found = attempt(i)
+            if found is None:
+                wanted[i] = 0
+                continue
+            seconds, answer = found
             times[i].append(seconds)
             if isinstance(answer, Timed) and answer.cpu_seconds is not None:
                 cpu[i].append(answer.cpu_seconds)
+    finished = [i for i in answers if times[i]]
+    if not finished:
+        return [], failed
+    peer = next(i for i, tool in enumerate(case.tools) if tool.name == case.peer)
+    if peer not in finished:
+        peer = finished[0]
     rows = []
-    for i in answers:
+    for i in finished:
         tool = case.tools[i]
         each = [t / tool.per for t in times[i]]
         base = [t / case.tools[peer].per for t in times[peer]]

@@ -12,6 +12,7 @@ it is loaded. The peak memory of each tool is measured in another, separate proc
 """
 
 import argparse
+import dataclasses
 import importlib
 import importlib.util
 import json
@@ -39,6 +40,7 @@ MODULES = {
     "W12": "w12_spark",
     "S1": "s1_specification",
 }
+CLUSTERS = ("W11", "W12")
 POOLS = ["OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR", "BLIS"]
 
 
@@ -49,7 +51,9 @@ def main() -> None:
     words = [[], "render", "scaling", *MODULES]
     parser.add_argument("what", nargs="*", choices=words, metavar="W1 … W12, S1")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, few runs")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument(
+        "--threads", type=int, nargs="+", help="by default 1 and 2, on clusters 2 workers"
+    )
     parser.add_argument("--cases", nargs="+", help="run only these cases of a workload")
     # Used internally: run one thread count, or measure the memory of one tool, and write a file.
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
@@ -66,19 +70,29 @@ def main() -> None:
     if chosen.what != ["render"]:
         # Spark needs packages of other versions, so it has an environment of its own.
         for name in chosen.what or [name for name in MODULES if name != "W12"]:
-            workload(name, chosen, directory)
+            cases = chosen.cases
+            if name in CLUSTERS:
+                # Minutes each: every case is stored as soon as it was measured.
+                for case in cases or importlib.import_module(MODULES[name]).SIZES:
+                    workload(name, chosen, directory, [case])
+            else:
+                workload(name, chosen, directory, cases)
     import render
 
     render.everything(directory)
 
 
-def workload(name: str, chosen: argparse.Namespace, directory: Path) -> None:
+def workload(
+    name: str, chosen: argparse.Namespace, directory: Path, cases: list[str] | None
+) -> None:
     import machine
+    import store
 
     start = time.perf_counter()
-    threads, quick, path = chosen.threads, chosen.quick, directory / "results" / f"{name}.json"
+    threads = chosen.threads or ([2] if name in CLUSTERS else [1, 2])
+    quick, path = chosen.quick, directory / "results" / f"{name}.json"
     result = {"workload": name, "quick": quick, "machine": machine.described()}
-    result["rows"], result["left_out"] = [], []
+    result["rows"], result["left_out"], result["failures"] = [], [], []
     # Most threads first, because the load that a run causes would disturb the next one.
     for number in sorted(threads, reverse=True):
         refusal = None if quick else machine.refusal(number)
@@ -86,9 +100,10 @@ def workload(name: str, chosen: argparse.Namespace, directory: Path) -> None:
             _say(f"{name}: {refusal}")
             result["left_out"].append(refusal)
             continue
-        found = _in_child(name, number, quick, "--cases", *chosen.cases or [])
+        found = _in_child(name, number, quick, "--cases", *cases or [])
         result["title"] = found["title"]
         result["rows"] += found["rows"]
+        result["failures"] += found["failures"]
         result["left_out"] = sorted({*result["left_out"], *found["left_out"]})
     result["rows"].sort(key=lambda row: row["threads"])
     wanting = [row for row in result["rows"] if row.pop("wants_memory")]
@@ -100,23 +115,9 @@ def workload(name: str, chosen: argparse.Namespace, directory: Path) -> None:
         found = _in_child(name, row["threads"], quick, "--memory", row["key"], str(row["place"]))
         row["memory_mib"] = found["memory_mib"]
     result["seconds"] = round(time.perf_counter() - start, 1)
-    if chosen.cases and path.exists():
-        result = joined(json.loads(path.read_text()), result, chosen.cases)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    if result["rows"] or result["failures"]:
+        result = store.store(path, result, cases)
     _say(f"{name}: {result['seconds']:.0f} s, {path.relative_to(BENCH.parent)}")
-
-
-def joined(before: dict, result: dict, cases: list[str]) -> dict:
-    """Return the results of these cases with those that were measured before, in their order."""
-    mine = {(row["key"], row["threads"]) for row in result["rows"]}
-    kept = [row for row in before["rows"] if (row["key"], row["threads"]) not in mine]
-    about = [line for line in before["left_out"] if not any(f", {case}" in line for case in cases)]
-    order = list(dict.fromkeys(row["key"] for row in [*before["rows"], *result["rows"]]))
-    rows = sorted([*kept, *result["rows"]], key=lambda row: order.index(row["key"]))
-    left_out = sorted({*about, *result["left_out"]})
-    seconds = round(before["seconds"] + result["seconds"], 1)
-    return result | {"rows": rows, "left_out": left_out, "seconds": seconds}
 
 
 def _in_child(name: str, threads: int, quick: bool, *options: str) -> dict:
@@ -145,21 +146,25 @@ def child(chosen: argparse.Namespace) -> None:
         tool = case.tools[int(memory[1])]
         out.write_text(json.dumps({"memory_mib": measure.peak_memory(case, tool)}))
         return
-    clustered = name in ("W11", "W12")  # whose peers are in Python
-    rows, left_out = [], [*module.LEFT_OUT, *([] if clustered else peers.left_out())]
+    # The peers on clusters are in Python.
+    rows, left_out = [], [*module.LEFT_OUT, *([] if name in CLUSTERS else peers.left_out())]
+    failures = []
     for key, build in builders.items():
         if chosen.cases and key not in chosen.cases:
             continue
         case = build()
         _say(f"{name}, {threads} thread{'s' * (threads > 1)}: {case.name}")
         found, failed = measure.measured(case, threads, 3 if quick else measure.RUNS)
-        left_out += failed
+        left_out += map(str, failed)
+        failures += map(dataclasses.asdict, failed)
+        for failure in failed:
+            _say(f"    {failure}")
         for row in found:
             row |= {"key": key, "wants_memory": case.memory}
             _say(f"    {row['median']:10.6f} s {row['ratio']:8.2f}x  {row['tool']} {row['mode']}")
         rows += found
         del case
-    found = {"title": module.TITLE, "rows": rows, "left_out": left_out}
+    found = {"title": module.TITLE, "rows": rows, "left_out": left_out, "failures": failures}
     out.write_text(json.dumps(found, allow_nan=False))
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import clusters
 import overview
 import scaling
 import streamed
@@ -83,14 +84,15 @@ def read(directory: Path) -> dict[str, Any]:
             stored = stored.replace(json.dumps(old), json.dumps(new))
         return stored
 
-    paths = sorted((directory / "results").glob("W*.json"))
+    paths = (directory / "results").glob("W*.json")
+    paths = sorted(paths, key=lambda path: int(path.stem[1:]))
     return {path.stem: json.loads(text(path)) for path in paths}
 
 
 def lines(results: dict[str, Any]) -> list[Line]:
     """Return a line for each measured pair of workload and peer, in the order of the targets."""
     chosen: dict[tuple[str, str], targets.Target] = {}
-    for target in [*targets.TARGETS, *targets.READS, *targets.CLUSTERS]:
+    for target in [*targets.TARGETS, *targets.READS]:
         if target.column == "memory_mib":
             continue
         key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
@@ -188,6 +190,7 @@ def conclusions(results: dict[str, Any]) -> str:
             f"* In *{line.work}*, eigenspace misses {_share(line.missed)} of the variance, "
             f"{line.peer} {_share(line.they_missed)}: the speed is that of a coarser result."
         )
+    text += clusters.conclusions(results)
     return "\n".join([*text, "", ""])
 
 
@@ -250,13 +253,15 @@ def _machine(results: dict[str, Any]) -> Iterator[str]:
     commits = sorted({result["machine"]["commit"] for result in results.values()})
     loads = [result["machine"]["load_before"] for result in results.values()]
     at = f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
-    load = f"load before {min(loads)} to {max(loads)}"
+    load = f"load average before the runs {min(loads)} to {max(loads)}"
     yield f"Measured on {'; '.join(sorted(seen))}, {span}, at {at}, {load}, with {peers}."
 
 
 def section(results: dict[str, Any]) -> str:
     """Return the section of RESULTS.md between its two markers."""
-    return BEGIN + conclusions(results) + HEAD + table(results) + END
+    return (
+        BEGIN + conclusions(results) + HEAD + table(results) + "\n" + clusters.table(results) + END
+    )
 
 
 def with_section(text: str, results: dict[str, Any]) -> str:

@@ -84,22 +84,6 @@ READS = [
     for n in (1, 10, 50)
 ]
 """Workloads in the table of README that have no target."""
-CLUSTERS = [
-    Target(f"Dask, two workers, {size}", "W11", size, "eigenspace.dask", "default", peer=peer)
-    for size in ("1,000,000 x 50", "200,000 x 784", "4,000 x 10,000")
-    for peer in ("dask-ml PCA(full)", "dask-ml PCA(auto)")
-] + [
-    Target(
-        f"Spark, two executors, {size}",
-        "W12",
-        size,
-        "eigenspace.spark",
-        "default",
-        peer="Spark MLlib PCA",
-    )
-    for size in ("1,000,000 x 50", "200,000 x 784", "4,000 x 10,000")
-]
-"""Clusters, which have no target either."""
 TARGETS = [
     *_both(
         f"{WIDTH}, one row per call",

@@ -1,9 +1,12 @@
 """W12: a Spark cluster of one or two executor processes, against MLlib's PCA on the same cluster.
 
-The rows are in a Parquet file with one column of arrays, as Spark users keep them. Both tools get
-the same data frame, whose file the executors read again in every run. The memory is the highest sum
-over the processes of the cluster (Java and Python), above what they held before. The CPU time is
-that of the same processes. A run that does not finish within three minutes is stopped.
+The rows are in Parquet files with one column of arrays. Both tools get the same data frame, whose
+files the executors read again in every run. MLlib needs vectors, so that its time includes their
+conversion from arrays. The memory is the highest sum over the processes of the cluster, driver
+included (Java and Python), during the first run of a tool, on a new cluster, above what they held
+before. Java lets its memory grow before it frees any, so that this is an upper bound on what a tool
+needs. The CPU time is that of the same processes. A run that does not finish within three minutes
+is stopped, and the next one has a new cluster.
 """
 
 import atexit
@@ -12,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,12 +72,14 @@ def _stop() -> None:
 
 
 def _end_session() -> None:
-    """End a session whose driver computes for too long; the next run starts another one."""
+    """End the session, even if its driver still computes; the next run starts another one."""
+    import psutil
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     for process in _processes():
-        process.kill()
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None
     _session.cache_clear()
@@ -147,9 +153,29 @@ class _Cluster:
         self.cpu = sum(cpu - before.get(pid, 0.0) for pid, (cpu, _) in self._latest.items())
 
 
+def _warm_up() -> None:
+    """Start the cluster, and the Python process of each executor, if they are not there."""
+
+    def load(batches: Any) -> Any:  # sent by value: executors do not have this file
+        import eigenspace  # noqa: F401
+
+        yield from batches
+
+    tasks = 4 * int(os.environ["OMP_NUM_THREADS"])
+    rows = _session().range(tasks).repartition(tasks)
+    assert rows.mapInArrow(load, rows.schema).count() == tasks
+
+
 def _on_the_cluster(name: str, work: Callable[[], np.ndarray], truth: Truth, mode: str) -> Tool:
+    runs = 0
+
     def run(_: Any) -> Timed:
-        _session()  # starting it does not count
+        nonlocal runs
+        if runs == 0:
+            # Java keeps memory that an earlier tool has freed, so its processes must be new ones.
+            _end_session()
+        runs += 1
+        _warm_up()  # starting it does not count
         with _Cluster() as cluster:
             start = time.perf_counter()
             try:
@@ -193,7 +219,7 @@ def case(name: str, quick: bool) -> Case:
         _on_the_cluster("eigenspace.spark", lambda: _ours(rows(), k), truth, "default"),
         _on_the_cluster("Spark MLlib PCA", lambda: _theirs(rows(), k), truth, ""),
     ]
-    return Case(name, tools[1].name, tools, "fit", seconds=160, runs=5, limit=LIMIT)
+    return Case(name, tools[1].name, tools, "fit", seconds=100, runs=5, long=12, limit=LIMIT)
 
 
 def cases(quick: bool) -> dict[str, Callable[[], Case]]:
