@@ -17,11 +17,6 @@ import eigenspace.dask
 X = np.random.default_rng(0).normal(size=(3000, 12))
 
 
-def slow(rows):
-    time.sleep(0.3)
-    return rows
-
-
 def started(*words):
     return subprocess.Popen(
         [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]], stderr=subprocess.DEVNULL
@@ -36,9 +31,8 @@ def cluster(tmp_path):
     )
     worker = started("dask_worker", f"--scheduler-file={file}", "--no-nanny", "--no-dashboard", "--nthreads", "1")
     try:
-        while not file.exists():
-            assert scheduler.poll() is None
-            time.sleep(0.05)
+        wait_for(lambda: file.exists() or scheduler.poll() is not None)
+        assert scheduler.poll() is None
         with Client(scheduler_file=str(file), timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
             yield client, scheduler
@@ -48,12 +42,26 @@ def cluster(tmp_path):
             process.wait()
 
 
-def test_the_client_reports_a_scheduler_that_is_killed(cluster):
+def wait_for(happened):
+    end = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_the_client_reports_a_scheduler_that_is_killed(cluster, tmp_path):
     client, scheduler = cluster
+    begun = tmp_path / "begun"
+
+    def slow(rows):  # defined here, so that it travels with its code: workers cannot import this file
+        begun.touch()
+        time.sleep(0.3)
+        return rows
+
     blocks = da.from_array(X, chunks=(100, 12)).map_blocks(slow, dtype=float, meta=np.empty((0, 0)))
     future = client.compute(eigenspace.dask.fit(blocks, 4, compute=False))
-    time.sleep(1.0)
-    assert not future.done()
+    wait_for(lambda: begun.exists() or future.done())
+    assert not future.done(), future
     os.kill(scheduler.pid, signal.SIGKILL)
     with pytest.raises(FutureCancelledError):
         future.result(timeout=120)
