@@ -11,7 +11,7 @@ macro_rules! assets {
 }
 
 const ASSETS: &[(&str, &[u8])] = assets! {
-    "index.html" "style.css" "icon.svg" "main.js"
+    "index.html" "style.css" "views.css" "icon.svg" "main.js"
     "api.js" "canvas2d.js" "chart.js" "cloud.js" "dialogs.js" "dom.js" "faces.js" "features.js" "inspector.js" "legend.js"
     "live.js" "map.js" "maptools.js" "monitor.js" "palette.js" "points.js" "row.js" "state.js" "variance.js" "walk.js" "workbench.js"
 };
