@@ -1,4 +1,4 @@
-"""The page loads what it shows; the rest follows, and a file that does not come is asked for again."""
+"""The page loads what it shows and the rest later; a file that did not come is asked for again."""
 
 import gzip
 import signal
@@ -6,7 +6,14 @@ import signal
 from explorer import Server, until
 
 BUDGET = 30_000
-NOT_FOR_THE_MAP = {"row.js", "inspector.js", "dialogs.js", "canvas2d.js", "views.css", "variance.js"}
+NOT_FOR_THE_MAP = {
+    "row.js",
+    "inspector.js",
+    "dialogs.js",
+    "canvas2d.js",
+    "views.css",
+    "variance.js",
+}
 
 
 def loaded(page) -> set[str]:

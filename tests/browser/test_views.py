@@ -85,11 +85,15 @@ def test_walking_along_a_component_moves_the_features(page, iris_server):
 
 def test_a_walk_goes_in_steps_where_motion_is_not_wanted(page_of, iris_server):
     page = page_of(reduced_motion="reduce").open(iris_server, "#view=walk&t=0")
-    assert page.evaluate("getComputedStyle(document.querySelector('button')).transitionDuration") == "0s"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('button')).transitionDuration")
+        == "0s"
+    )
     page.evaluate("""() => {
       window.steps = new Set();
       const output = document.querySelector("#main .tools output");
-      new MutationObserver(() => window.steps.add(output.textContent)).observe(output, { childList: true });
+      const note = new MutationObserver(() => window.steps.add(output.textContent));
+      note.observe(output, { childList: true });
     }""")
     page.get_by_role("button", name="Play").click()
     until(lambda: page.evaluate("window.steps.size") >= 3, "three steps")

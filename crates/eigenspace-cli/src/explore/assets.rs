@@ -94,6 +94,15 @@ mod tests {
         assert_eq!(used, embedded, "files that the index leads to, and all files");
     }
 
+    /// So that `cargo install` needs neither Node nor a network.
+    #[test]
+    fn the_page_is_embedded_as_it_is_without_a_build_script() {
+        let manifest = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        let building = ["build = ", "[build-dependencies]", "exclude = ", "include = "];
+        assert!(building.iter().all(|key| !manifest.lines().any(|line| line.starts_with(key))));
+        assert!(!std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build.rs")).exists());
+    }
+
     #[test]
     fn nothing_is_loaded_from_elsewhere() {
         for (name, _) in ASSETS {

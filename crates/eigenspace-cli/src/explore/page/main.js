@@ -76,6 +76,11 @@ function adopt(next) {
   const before = app.session;
   const key = (/** @type {Session | null} */ x) => JSON.stringify(x && [x.models.find((m) => m.id === app.state.m) ?? x.models[0], x.data?.state]);
   app.session = next;
+  const shownModel = before?.models.find((m) => m.id === app.state.m);
+  if (shownModel && !next.models.some((m) => m.id === shownModel.id)) {
+    Object.assign(app.state, { m: next.models[0]?.id ?? 0, at: [], k: 0, c: 1 });
+    app.say(`${shownModel.name} was removed in another tab.`);
+  }
   const changed = new Set(["session"]);
   if (key(before) !== key(next)) changed.add("model");
   if (before?.data?.rows !== next.data?.rows) changed.add("rows");
@@ -213,8 +218,11 @@ async function loadInspector() {
   }
 }
 
-/** @param {string} what */
-const unreachable = (what) => new Failure(`cannot load the ${what}`, "check that the command is still running in its terminal", 0);
+/** A file did not come, so the server may be gone. @param {string} what */
+function unreachable(what) {
+  reach.report(false);
+  return new Failure(`cannot load the ${what}`, "check that the command is still running in its terminal", 0);
+}
 
 /** Opens a dialog. @param {(file: Awaited<ReturnType<typeof dialogFile>>) => void} open */
 function dialogs(open) {

@@ -154,11 +154,11 @@ export function workbench(app) {
     const newest = made();
     if (!newest) return;
     try {
+      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
       await remove(`models/${newest.id}`);
       result.replaceChildren();
       sides = [];
       await app.refresh();
-      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
       app.say(`Removed ${newest.name}.`);
     } catch (error) {
       app.say(/** @type {Error} */ (error).message, "error");
