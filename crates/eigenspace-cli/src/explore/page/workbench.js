@@ -30,7 +30,7 @@ export function workbench(app) {
   } });
   el.append(shelf, rows, trouble, result);
 
-  const spectra = figure("Variances", 208, (svg, width, height) => {
+  const spectra = figure("Variances", 188, (svg, width, height) => {
     // The names are above the chart, in as many lines as they need.
     const columns = clamp(Math.floor((width - 80) / NAME_WIDTH), 1, Math.max(sides.length, 1));
     const box = /** @type {Box} */ ([64, 8 + 20 * Math.ceil(sides.length / columns), width - 16, height - 44]);
@@ -45,7 +45,7 @@ export function workbench(app) {
       const shown = list.filter((v) => v >= y.low);
       svg.append(s("path", { class: `line c${i % 8} dash${i}`, d: path(shown.map((v, j) => [x(j + 1), y(v)])) }));
       if (n <= 60) for (const [j, v] of shown.entries()) svg.append(s("circle", { class: `dot c${i % 8}`, cx: x(j + 1), cy: y(v), r: 3 }));
-      const [left, top] = [box[0] + NAME_WIDTH * (i % columns), 12 + 20 * Math.floor(i / columns)];
+      const [left, top] = [box[0] + NAME_WIDTH * (i % columns), 18 + 20 * Math.floor(i / columns)];
       const { name } = sides[i].model;
       svg.append(s("line", { class: `line c${i % 8} dash${i}`, x1: left, x2: left + 28, y1: top - 4, y2: top - 4 }));
       label(svg, name.length > 20 ? `${name.slice(0, 19)}\u2026` : name, left + 36, top);
