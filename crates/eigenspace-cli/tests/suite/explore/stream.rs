@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -174,6 +174,29 @@ fn rows_that_arrive_on_standard_input_end_with_it() {
     assert_eq!(whole(&ended["watch"]["first"]), 60);
     let said = directory.refused("explore - --watch - --no-open");
     assert!(said.err.contains("cannot read standard input twice"), "{said}");
+}
+
+/// A busy machine can only make them fewer.
+#[test]
+fn a_stream_has_at_most_ten_events_a_second() {
+    let directory = world();
+    let server = ready(&directory, "left.safetensors right.safetensors t.csv --label kind");
+    let begun = Instant::now();
+    let mut events = server.events(&[], "");
+    let begin = events.next().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..40 {
+                assert_eq!(server.post("merge", json!({ "models": [0, 1] }).to_string()).status, 200);
+            }
+        });
+        let (mut last, mut sent) = (begin.data, 0);
+        while last["models"].as_array().unwrap().len() < 42 {
+            last = events.next_of("session").data;
+            sent += 1;
+        }
+        assert!(sent <= 1 + 10 * (1 + begun.elapsed().as_millis() / 1000), "{sent} in {:?}", begun.elapsed());
+    });
 }
 
 /// Within a second; a busy machine may need more than one attempt.
