@@ -39,6 +39,19 @@ def test_a_component_without_variance_cannot_be_walked(page, iris_server):
     assert page.get_by_role("button", name="Play").is_disabled()
 
 
+def test_where_all_components_are_used_q_is_zero_and_raises_no_alarm(page, iris_server):
+    """What is left of the rows is rounding; its limit is rounding as well and means nothing."""
+    page.open(iris_server, "#view=monitor&k=4&row=17")
+    q = page.locator("#main figure").nth(1)
+    until(lambda: "Q of every row is 0" in q.inner_text(), "the reason")
+    assert q.locator(".alarm-mark, .limit").count() == 0
+    stat = page.locator("#inspector .stat").nth(1)
+    until(lambda: "all components used" in stat.inner_text(), "the reason beside the row")
+    page.keyboard.press("[")
+    until(lambda: q.locator(".limit").count() == 1, "the limit of three components")
+    until(lambda: "limit" in stat.inner_text(), "the limit beside the row")
+
+
 def test_of_many_features_the_most_important_are_shown_and_others_found(page, tmp_path):
     random = np.random.default_rng(4)
     rows = random.normal(size=(60, 600)) * np.linspace(2, 0.1, 600)
@@ -47,6 +60,7 @@ def test_of_many_features_the_most_important_are_shown_and_others_found(page, tm
         page.open(server, "#view=features")
         until(lambda: "40 of 600 features" in page.status(), "the first features")
         assert page.locator("#main .list tbody tr").count() == 40
+        assert "0.00 %" not in page.locator("#main .list tbody").inner_text()
         page.locator("#main [type=search]").fill("gene 599")
         until(lambda: page.locator("#main .list tbody tr").count() == 1, "the feature")
         assert "gene 599" in page.locator("#main .list tbody").inner_text()

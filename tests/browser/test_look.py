@@ -1,8 +1,9 @@
 """Light and dark, small windows, names and contrast for people who do not see or do not point."""
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from explorer import Server, until
+from explorer import Server, command, until, write_csv
 from test_views import VIEWS
 
 
@@ -44,6 +45,27 @@ def test_nothing_is_wider_than_a_phone(page_of, iris_server, view):
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     page.page.context.close()
+
+
+def test_no_label_is_cut_off(page_of, tmp_path):
+    """Numbers in millions, long names and many components have room."""
+    random = np.random.default_rng(2)
+    rows = 1e5 * random.normal(size=(90, 40)) * np.linspace(9, 1, 40)
+    names = [f"a column with a long name {i}" for i in range(40)]
+    data = write_csv(tmp_path / "large.csv", names, rows)
+    cut = """() => [...document.querySelectorAll("#body svg text")].filter((text) => {
+      const [inner, outer] = [text, text.ownerSVGElement].map((x) => x.getBoundingClientRect());
+      return inner.width && (inner.left < outer.left - 1 || inner.right > outer.right + 1
+        || inner.top < outer.top - 3 || inner.bottom > outer.bottom + 3);
+    }).map((text) => text.textContent)"""
+    command("fit", data, "-k", "5", "-o", tmp_path / "large.safetensors", "--quiet")
+    with Server(tmp_path / "large.safetensors", data) as server:
+        page = page_of()
+        for view in VIEWS[:-1]:
+            page.open(server, f"#view={view}&row=17&arrows=8")
+            page.wait_for_timeout(400)
+            assert page.evaluate(cut) == [], view
+        page.page.context.close()
 
 
 def test_every_chart_has_a_summary_and_a_table(page_of, halves, iris_csv):

@@ -35,7 +35,7 @@ def test_a_wrong_token_shows_nothing(browser, iris_server):
     page.close()
 
 
-def test_two_tabs_see_each_others_models(page_of, halves):
+def test_two_tabs_see_what_the_other_does(page_of, halves):
     with Server(*halves) as server:
         one, two = (
             page_of().open(server, "#view=workbench"),
@@ -48,6 +48,16 @@ def test_two_tabs_see_each_others_models(page_of, halves):
             until(
                 lambda page=page: page.locator(".shelf tbody tr").count() == 3, "the merged model"
             )
+        # What one tab removes, the other no longer shows, and says so.
+        two.keyboard.press("1")
+        two.locator("#model").select_option("2")
+        until(lambda: "150 rows" in two.locator("#size").inner_text(), "the merged model")
+        one.get_by_role("button", name="Undo").click()
+        until(lambda: "was removed in another tab" in two.locator("#toasts").inner_text(), "why")
+        until(lambda: "75 rows" in two.locator("#size").inner_text(), "a model that is there")
+        until(lambda: two.locator("#main svg rect.fill").count() == 4, "its variances")
+        assert two.locator("#main .notice.error").count() == 0
+        assert "another tab" not in one.locator("#toasts").inner_text()
         for page in (one, two):
             page.page.context.close()
 

@@ -153,6 +153,28 @@ def test_a_long_read_shows_its_progress(page, iris_csv):
             page.page.context.close()
 
 
+def test_the_map_grows_while_rows_are_read(page, iris_model, iris_csv):
+    """Some rows are drawn before the last is read; all of them as soon as it is."""
+    header, *lines = iris_csv.read_text().splitlines()
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write("\n".join([header, *lines, ""]).encode())
+        pipe.flush()
+        with Server(iris_model, "-", "--label", "species", stdin=reading) as server:
+            os.close(reading)
+            for _ in range(3):
+                pipe.write("\n".join([*(lines * 200), ""]).encode())
+                pipe.flush()
+            session = f"{server.url}api/session"
+            until(lambda: page.request.get(session).json()["data"]["rows"] > 0, "some rows")
+            page.goto(server.url)
+            assert 0 < page.drawn() < 150 * 801
+            pipe.write("\n".join([*(lines * 200), ""]).encode())
+            pipe.close()
+            until(lambda: page.status().startswith(f"{150 * 801:,} of "), "all points")
+            page.page.context.close()
+
+
 def test_data_that_fail_beside_a_model_are_an_error(page, tmp_path, iris_model, iris_csv):
     lines = iris_csv.read_text().splitlines()
     lines[70] = lines[70].replace(",", ",x", 1)

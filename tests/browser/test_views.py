@@ -36,14 +36,14 @@ def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
         page.wait_for_timeout(50)
         assert "lost" not in page.status()
     page.keyboard.press("?")
-    assert page.locator("dialog").is_visible()
+    until(lambda: page.locator("dialog").is_visible(), "the help")
     page.keyboard.press("Escape")
     until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.type") == "search"
     page.keyboard.press("Escape")
     page.keyboard.press("e")
-    assert page.get_by_role("link", name="scatter.svg").is_visible()
+    until(lambda: page.get_by_role("link", name="scatter.svg").is_visible(), "the exports")
     page.keyboard.press("Escape")
     until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
     page.keyboard.press(".")
@@ -81,6 +81,25 @@ def test_walking_along_a_component_moves_the_features(page, iris_server):
     page.get_by_role("button", name="Play").click()
     until(lambda: page.state()["t"] != "-1", "the walk to play")
     page.get_by_role("button", name="Pause").click()
+
+
+def test_a_walk_goes_in_steps_where_motion_is_not_wanted(page_of, iris_server):
+    page = page_of(reduced_motion="reduce").open(iris_server, "#view=walk&t=0")
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('button')).transitionDuration")
+        == "0s"
+    )
+    page.evaluate("""() => {
+      window.steps = new Set();
+      const output = document.querySelector("#main .tools output");
+      const note = new MutationObserver(() => window.steps.add(output.textContent));
+      note.observe(output, { childList: true });
+    }""")
+    page.get_by_role("button", name="Play").click()
+    until(lambda: page.evaluate("window.steps.size") >= 3, "three steps")
+    page.get_by_role("button", name="Pause").click()
+    assert all("." not in step for step in page.evaluate("[...window.steps]"))
+    page.page.context.close()
 
 
 def test_features_are_filtered_and_searched(page, iris_server):

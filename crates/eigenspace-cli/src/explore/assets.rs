@@ -11,7 +11,7 @@ macro_rules! assets {
 }
 
 const ASSETS: &[(&str, &[u8])] = assets! {
-    "index.html" "style.css" "icon.svg" "main.js"
+    "index.html" "style.css" "views.css" "icon.svg" "main.js"
     "api.js" "canvas2d.js" "chart.js" "cloud.js" "dialogs.js" "dom.js" "faces.js" "features.js" "inspector.js" "legend.js"
     "live.js" "map.js" "maptools.js" "monitor.js" "palette.js" "points.js" "row.js" "state.js" "variance.js" "walk.js" "workbench.js"
 };
@@ -92,6 +92,15 @@ mod tests {
             }
         }
         assert_eq!(used, embedded, "files that the index leads to, and all files");
+    }
+
+    /// So that `cargo install` needs neither Node nor a network.
+    #[test]
+    fn the_page_is_embedded_as_it_is_without_a_build_script() {
+        let manifest = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        let building = ["build = ", "[build-dependencies]", "exclude = ", "include = "];
+        assert!(building.iter().all(|key| !manifest.lines().any(|line| line.starts_with(key))));
+        assert!(!std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build.rs")).exists());
     }
 
     #[test]

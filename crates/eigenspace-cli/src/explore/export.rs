@@ -14,7 +14,6 @@ use crate::explore::session::Session;
 use crate::explore::shelf::Entry;
 use crate::explore::spectrum;
 use crate::failure::Failure;
-use crate::opened::Opened;
 use crate::{plots, rows};
 
 const CSV: &str = "text/csv; charset=utf-8";
@@ -24,8 +23,10 @@ pub(super) fn plot(session: &Session, entry: &Entry, kind: &str, query: &Query) 
     let unknown = || Refusal::missing(format!("there is no plot `{kind}`"), "");
     let (kind, format) = kind.rsplit_once('.').ok_or_else(unknown)?;
     let k = query.number("k")?;
-    let opened = entry.at(k)?;
-    let axes = query.numbers("axes")?.unwrap_or_else(|| vec![1, 2]);
+    let axes: Vec<usize> = query.numbers("axes")?.unwrap_or_else(|| vec![1, 2]);
+    // The page shows components beyond those that the model reports.
+    let shown = axes.iter().copied().max().filter(|_| matches!(kind, "circle" | "scatter" | "biplot"));
+    let opened = entry.at(k.max(shown.filter(|last| *last > entry.opened.model().n_components())))?;
     let stored = || -> anyhow::Result<_> {
         let store = session.rows()?;
         entry.fits(&store)?;
@@ -62,20 +63,20 @@ fn named(entry: &Entry, what: &str) -> String {
 }
 
 /// The scores of all rows, as `eigenspace project` writes them.
-pub(super) fn scores(session: &Session, entry: &Arc<Entry>) -> anyhow::Result<Reply> {
+pub(super) fn scores(session: &Session, entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     let store = session.rows()?;
     entry.fits(&store)?;
     if entry.opened.model().rank() == 0 {
         return Err(Failure::NoVariance { path: entry.opened.path.clone() }.into());
     }
     let name = named(entry, "-scores.csv");
-    let entry = Arc::clone(entry);
+    let opened = entry.at(query.number("k")?)?;
     let write = move |out: &mut dyn Write| {
-        let names: Vec<String> = (1..=entry.opened.model().n_components()).map(|i| format!("PC{i}")).collect();
+        let names: Vec<String> = (1..=opened.model().n_components()).map(|i| format!("PC{i}")).collect();
         let labels = store.labels().is_some() || store.has_names();
         let mut sink = Box::new(CsvSink::to_writer(out, Path::new("scores.csv"), &names, labels));
         rows::for_each_quietly(store.source(), |block| {
-            let scores = entry.opened.project(&block.values)?;
+            let scores = opened.project(&block.values)?;
             Ok(sink.write(&scores, block.labels.as_deref().or(block.origin.names.as_deref()))?)
         })?;
         Ok(sink.finish()?)
@@ -94,8 +95,8 @@ fn table(entry: &Entry, what: &str, lines: Vec<Vec<String>>) -> Reply {
 }
 
 /// The mean of each feature and its loadings.
-pub(super) fn loadings(entry: &Entry) -> Reply {
-    let opened: &Opened = &entry.opened;
+pub(super) fn loadings(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
+    let opened = entry.at(query.number("k")?)?;
     let components = opened.model().components();
     let heading = ["feature".to_owned(), "mean".to_owned()].into_iter();
     let mut lines = vec![heading.chain((1..=components.nrows()).map(|i| format!("PC{i}"))).collect::<Vec<_>>()];
@@ -104,7 +105,7 @@ pub(super) fn loadings(entry: &Entry) -> Reply {
         let numbers = std::iter::once(opened.raw().mean()[j]).chain(components.column(j).to_vec());
         lines.push(std::iter::once(name).chain(numbers.map(|x| format!("{x:?}"))).collect());
     }
-    table(entry, "-loadings.csv", lines)
+    Ok(table(entry, "-loadings.csv", lines))
 }
 
 /// The variances with their bounds.

@@ -1,6 +1,6 @@
 // Charts as SVG elements: scales, axes, and a figure with a summary in words and a table.
 
-import { h, num, s, table } from "./dom.js";
+import { h, s, short, table } from "./dom.js";
 
 /** About `n` round numbers from `low` to `high`. @param {number} low @param {number} high */
 export function ticks(low, high, n = 5) {
@@ -54,12 +54,12 @@ export function axes(into, box, x, y, names = {}) {
   for (const v of y?.ticks(names.ny) ?? []) {
     const at = Math.round(/** @type {Scale} */ (y)(v)) + 0.5;
     into.append(s("line", { class: "grid", x1: left, x2: right, y1: at, y2: at }));
-    label(into, (names.tickY ?? num)(v), left - 8, at + 4, { class: "tick", "text-anchor": "end" });
+    label(into, (names.tickY ?? short)(v), left - 8, at + 4, { class: "tick", "text-anchor": "end" });
   }
   for (const v of x?.ticks(names.nx) ?? []) {
     const at = Math.round(/** @type {Scale} */ (x)(v)) + 0.5;
     into.append(s("line", { class: "grid", x1: at, x2: at, y1: names.net ? top : bottom, y2: bottom + 4 }));
-    label(into, (names.tickX ?? num)(v), at, bottom + 17, { class: "tick", "text-anchor": "middle" });
+    label(into, (names.tickX ?? short)(v), at, bottom + 17, { class: "tick", "text-anchor": "middle" });
   }
   into.append(s("line", { class: "axis", x1: left, x2: right, y1: bottom + 0.5, y2: bottom + 0.5 }));
   if (names.x) label(into, names.x, (left + right) / 2, bottom + 34, { class: "axis-name", "text-anchor": "middle" });
@@ -115,8 +115,17 @@ export function figure(title, height, draw, rows) {
 /** Whether two boxes (left, top, right, bottom) overlap. @param {Box} a @param {Box} b */
 export const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
+/** Whether an arrow passes through a box. @param {[number, number]} from @param {[number, number]} to @param {Box} box */
+function crosses(from, to, box) {
+  for (let share = 0; share <= 1; share += 1 / 64) {
+    const [x, y] = [from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])];
+    if (x > box[0] && x < box[2] && y > box[1] && y < box[3]) return true;
+  }
+  return false;
+}
+
 /**
- * Names at the tips of arrows, the first ones first; a name that would cover another one is left out.
+ * Names at the tips of arrows, the first ones first; a name that would cover another one, or its own arrow, is left out.
  * @param {SVGElement} into @param {{ name: string, x: number, y: number }[]} tips @param {[number, number]} center @param {Box} inside
  */
 export function tipNames(into, tips, center, inside) {
@@ -132,7 +141,7 @@ export function tipNames(into, tips, center, inside) {
       const [x, y] = [tip.x + (right ? 6 : -6), tip.y + (below ? 13 + away : -6 - away)];
       /** @type {Box} */
       const box = [right ? x : x - wide, y - 11, right ? x + wide : x, y + 3];
-      if (used.some((u) => overlap(u, box)) || box[0] < inside[0] || box[2] > inside[2] || box[1] < inside[1] || box[3] > inside[3]) continue;
+      if (used.some((u) => overlap(u, box)) || crosses(center, [tip.x, tip.y], box) || box[0] < inside[0] || box[2] > inside[2] || box[1] < inside[1] || box[3] > inside[3]) continue;
       used.push(box);
       label(into, text, x, y, { class: "halo", "text-anchor": right ? "start" : "end" });
       break;

@@ -1,4 +1,4 @@
-// Help, export, and copying text.
+// Help, export, and text to copy.
 
 import { button, h } from "./dom.js";
 import { address } from "./api.js";
@@ -37,14 +37,9 @@ export function exportDialog(app, view) {
     h("section", {}, h("h3", {}, "Model"), h("ul", { class: "links" }, link(`${model.name}.safetensors`, "model.safetensors"))));
 }
 
-/** @param {App} app @param {string} text @param {string} done */
-export async function copy(app, text, done) {
-  try {
-    await navigator.clipboard.writeText(text);
-    app.say(done);
-  } catch {
-    const field = h("textarea", { readonly: true, rows: 3, "aria-label": "Text to copy" }, text);
-    dialog("Copy this text", field);
-    field.select();
-  }
+/** Shows a text that the browser did not let the page copy. @param {string} text */
+export function copyDialog(text) {
+  const field = h("textarea", { readonly: true, rows: 3, "aria-label": "Text to copy" }, text);
+  dialog("Copy this text", field);
+  field.select();
 }

@@ -61,6 +61,11 @@ export function num(x) {
   return minus(size !== 0 && (size < 1e-3 || size >= 1e7) ? x.toExponential(2) : FINE.format(x));
 }
 
+const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 4 });
+
+/** The same in little room: millions have a letter. @param {number} x */
+export const short = (x) => (Math.abs(x) >= 1e6 && Math.abs(x) < 1e15 ? minus(COMPACT.format(x)) : num(x));
+
 /** Three decimals, for numbers between -1 and 1. @param {number} x */
 export const fixed = (x) => minus(x.toFixed(3));
 
@@ -87,6 +92,15 @@ export function failed(error, retry) {
   const { message, hint } = /** @type {any} */ (error);
   const again = retry ? h("button", { type: "button", click: retry }, "Try again") : null;
   return notice("error", message ?? String(error), hint ?? null, again);
+}
+
+/** Whether every feature has a component, so that nothing is left over of any row. @param {App} app */
+export const allUsed = (app) => app.k() >= (app.model()?.features ?? Infinity);
+
+/** What is said of rows while none is chosen; null if one is. @param {App} app @param {...Child} more */
+export function noRow({ session, state }, ...more) {
+  if (!session.data) return notice("empty", "No rows", session.models.length ? "This model came without data. Add DATA to the command to inspect rows." : null);
+  return state.row < 0 ? notice("empty", "No row chosen", "Click a point on the map or the monitor, or press \u201c.\u201d for the next row.", ...more) : null;
 }
 
 /**

@@ -147,7 +147,7 @@ export function faces(app) {
     update(changed) {
       if (!app.session.recognizer) return el.replaceChildren(notice("empty", "No recognizer", "Train one and open it: eigenspace faces train DIRECTORY -o people.safetensors, then eigenspace explore people.safetensors"));
       if (!drop.isConnected) {
-        verdict.replaceChildren(notice("empty", "Nobody yet", "The answer is a person, \u201cunknown\u201d, or \u201cnot a face\u201d."));
+        verdict.replaceChildren(notice("empty", "No picture yet", "The answer is a person, \u201cunknown\u201d, or \u201cnot a face\u201d."));
         el.replaceChildren(h("div", { class: "column" }, drop, verdict), people);
       }
       if (changed.has("session") || changed.has("row") || changed.has("view")) {

@@ -27,6 +27,10 @@ export function features(app) {
   const name = (/** @type {Feature} */ f) => featureName(/** @type {Model} */ (app.model()), f.feature, f.name);
   const visible = () => (answer?.features ?? []).filter((f) => f.cos2 >= least.cos2 && f.contribution >= least.contribution);
 
+  /** Decimals of a contribution, so that the largest has two digits: of thousands of features, each contributes little. */
+  const digits = () => clamp(-Math.floor(Math.log10(100 * largest())) + 1, 1, 6);
+  const largest = () => Math.max(...(answer?.features ?? []).map((f) => f.contribution), 1e-9);
+
   const circle = figure("Correlation circle", 0, (svg, width, height) => {
     const shown = visible();
     const [a, b] = pair();
@@ -68,7 +72,7 @@ export function features(app) {
     const [a, b] = pair();
     const rows = shown.map((f) => [
       h("button", { type: "button", class: `link ${f.feature === chosen ? "chosen" : ""}`, "aria-pressed": String(f.feature === chosen), title: "Mark in the circle", click: () => mark(f.feature) }, name(f)),
-      fixed(f.loadings[0]), fixed(f.loadings[1]), fixed(f.correlations[0]), fixed(f.correlations[1]), percent(f.cos2), percent(f.contribution),
+      fixed(f.loadings[0]), fixed(f.loadings[1]), fixed(f.correlations[0]), fixed(f.correlations[1]), percent(f.cos2), percent(f.contribution, digits()),
     ]);
     list.replaceChildren(table("Loadings", ["Feature", `Loading ${a}`, `Loading ${b}`, `Corr. ${a}`, `Corr. ${b}`, "cos\u00b2", "Contrib."], rows));
   }
@@ -99,16 +103,15 @@ export function features(app) {
     const components = Array.from({ length: Math.min(model.rank, 100) }, (_, i) => /** @type {[string, string]} */ ([String(i + 1), `PC ${i + 1}`]));
     const axis = (/** @type {number} */ a, /** @type {string} */ text) => choice(text, components, String(app.state.axes[a]), (v) => app.set({ axes: app.state.axes.map((x, i) => (i === a ? Number(v) : x)), at: [] }));
     const limit = (/** @type {"cos2" | "contribution"} */ of, /** @type {string} */ text, /** @type {number} */ most) => {
-      const digits = of === "cos2" ? 0 : 1;
-      const out = h("output", { class: "num" }, percent(least[of], digits));
+      const shown = () => percent(least[of], of === "cos2" ? 0 : digits());
+      const out = h("output", { class: "num" }, shown());
       const input = h("input", { type: "range", min: 0, max: most, step: most / 20, value: least[of], "aria-label": `Smallest ${text}`, input: () => {
         least[of] = Number(input.value);
-        out.textContent = percent(least[of], digits);
+        out.textContent = shown();
         redraw();
       } });
       return h("label", { class: "field" }, `${text} \u2265 `, input, out);
     };
-    const largest = Math.max(...(answer?.features ?? []).map((f) => f.contribution), 1e-9);
     const box = h("input", { type: "search", placeholder: "Search", "aria-label": "Search features by name", value: search, input: () => {
       search = box.value;
       reload();
@@ -116,7 +119,7 @@ export function features(app) {
     tools.replaceChildren(axis(0, "x"), axis(1, "y"), choice("Sort by", [["contribution", "contribution"], ["cos2", "cos\u00b2"], ["name", "name"]], sort, (v) => {
       sort = v;
       reload();
-    }), limit("cos2", "cos\u00b2", 1), limit("contribution", "contribution", largest), h("span", { class: "grow" }), box);
+    }), limit("cos2", "cos\u00b2", 1), limit("contribution", "contribution", largest()), h("span", { class: "grow" }), box);
   }
 
   return {

@@ -1,11 +1,9 @@
 // The page: one state object, mirrored in the fragment; views that draw it; keys that change it.
 
-import { button, byId, clamp, count, failed, h, notice, plural } from "./dom.js";
+import { button, byId, clamp, count, failed, h, noRow, notice, plural } from "./dom.js";
 import { Failure, get, reach } from "./api.js";
 import { VIEWS, defaults, parse, write } from "./state.js";
 import { connect } from "./live.js";
-import { copy, exportDialog, helpDialog } from "./dialogs.js";
-import { inspector } from "./inspector.js";
 
 /** Each view is a file that is loaded when it is first shown. @type {Record<string, () => Promise<(app: App) => View>>} */
 const FILES = {
@@ -18,7 +16,11 @@ const FILES = {
   workbench: async () => (await import("./workbench.js")).workbench,
   faces: async () => (await import("./faces.js")).faces,
 };
-/** The files of the other views follow after this time, so that they are there even if the server ends. */
+/** Other files that wait until they are needed: a dialog, a chosen row, a browser without WebGL. */
+const dialogFile = () => styled(import("./dialogs.js"));
+const inspectorFile = () => styled(import("./inspector.js"));
+const canvasFile = () => import("./canvas2d.js");
+/** All files follow after this time, so that they are there even if the server ends. */
 const OTHERS_MS = 1000;
 /** The files that are there. @type {Record<string, (app: App) => View>} */
 const MAKE = {};
@@ -31,7 +33,7 @@ const side = byId("inspector");
 let view = null;
 let shown = "";
 let writing = 0;
-/** @type {ReturnType<typeof inspector> | null} */
+/** @type {ReturnType<typeof import("./inspector.js").inspector> | null} */
 let beside = null;
 
 /** @type {App} */
@@ -74,6 +76,11 @@ function adopt(next) {
   const before = app.session;
   const key = (/** @type {Session | null} */ x) => JSON.stringify(x && [x.models.find((m) => m.id === app.state.m) ?? x.models[0], x.data?.state]);
   app.session = next;
+  const shownModel = before?.models.find((m) => m.id === app.state.m);
+  if (shownModel && !next.models.some((m) => m.id === shownModel.id)) {
+    Object.assign(app.state, { m: next.models[0]?.id ?? 0, at: [], k: 0, c: 1 });
+    app.say(`${shownModel.name} was removed in another tab.`);
+  }
   const changed = new Set(["session"]);
   if (key(before) !== key(next)) changed.add("model");
   if (before?.data?.rows !== next.data?.rows) changed.add("rows");
@@ -128,10 +135,20 @@ function waiting() {
   return notice("loading", title, data.total ? `${count(data.done)} of ${plural(data.total, "row")}` : `${plural(data.done, "row")} so far`, bar);
 }
 
+/** The style of everything but the map. @type {Promise<unknown> | null} */
+let style = null;
+
+/** A file together with its style. @template T @param {Promise<T>} file */
+async function styled(file) {
+  style ??= new Promise((load, error) => document.head.append(h("link", { rel: "stylesheet", href: "assets/views.css", load, error })));
+  style.catch(() => { style = null; });
+  return (await Promise.all([file, style]))[0];
+}
+
 /** Loads a view that was not shown before. @param {string} name */
 async function load(name) {
   try {
-    MAKE[name] ??= await FILES[name]();
+    MAKE[name] ??= await (name === "map" ? FILES[name]() : styled(FILES[name]()));
     return true;
   } catch {
     return false;
@@ -143,7 +160,7 @@ async function loadAndShow(name) {
   const loaded = await load(name);
   if (app.state.view !== name) return;
   if (loaded) show(new Set(["view"]));
-  else main.replaceChildren(failed(new Failure("cannot load this view", "check that the command is still running in its terminal", 0), () => loadAndShow(name)));
+  else main.replaceChildren(failed(unreachable(`${name} view`), () => loadAndShow(name)));
 }
 
 /** Goes to a view and waits until it is there. @param {string} name */
@@ -178,12 +195,45 @@ function show(changed) {
     main.setAttribute("aria-label", shown);
     view.update(new Set(["model", "session", "view"]));
   } else view.update(changed);
-  if (!beside) {
+  if (!wide) inspect(wasWide ? new Set(["model"]) : changed);
+}
+
+/** Shows the chosen and the selected rows beside the view. @param {Set<string>} changed */
+function inspect(changed) {
+  if (beside) return beside.update(changed);
+  const nothing = app.selection ? null : noRow(app);
+  side.replaceChildren(nothing ?? notice("loading", "Loading"));
+  if (!nothing) loadInspector();
+}
+
+async function loadInspector() {
+  try {
+    const { inspector } = await inspectorFile();
+    if (beside) return;
     beside = inspector(app);
     side.replaceChildren(beside.el);
-    changed.add("model");
+    beside.update(new Set(["model"]));
+  } catch {
+    side.replaceChildren(failed(unreachable("row inspector"), loadInspector));
   }
-  if (!wide) beside.update(wasWide ? new Set(["model"]) : changed);
+}
+
+/** A file did not come, so the server may be gone. @param {string} what */
+function unreachable(what) {
+  reach.report(false);
+  return new Failure(`cannot load the ${what}`, "check that the command is still running in its terminal", 0);
+}
+
+/** Opens a dialog. @param {(file: Awaited<ReturnType<typeof dialogFile>>) => void} open */
+function dialogs(open) {
+  dialogFile().then(open, () => app.say(unreachable("dialog").message, "error"));
+}
+
+/** Copies a text, or shows it where the browser does not allow that. @param {string} text @param {string} done */
+function copy(text, done) {
+  const refused = () => dialogs((file) => file.copyDialog(text));
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => app.say(done), refused);
+  else refused();
 }
 
 /** @param {number} step */
@@ -212,21 +262,21 @@ function onKey(event) {
     else open("map").then(() => search()?.focus());
   } else if (event.key === "l") open("map").then(() => view?.key?.(event));
   else if (event.key === "Escape") app.select(null);
-  else if (event.key === "e") exportDialog(app, view);
-  else if (event.key === "?") helpDialog();
+  else if (event.key === "e") dialogs((file) => file.exportDialog(app, view));
+  else if (event.key === "?") dialogs((file) => file.helpDialog());
   else return;
   event.preventDefault();
 }
 
 pickModel.addEventListener("change", () => app.set({ m: Number(pickModel.value) }, true));
 byId("badge").addEventListener("click", () => app.set({ view: "variance" }, true));
-byId("export").addEventListener("click", () => exportDialog(app, view));
-byId("help").addEventListener("click", helpDialog);
+byId("export").addEventListener("click", () => dialogs((file) => file.exportDialog(app, view)));
+byId("help").addEventListener("click", () => dialogs((file) => file.helpDialog()));
 byId("copy-link").addEventListener("click", () => {
   history.replaceState(null, "", write(app.state));
-  copy(app, location.href, "Link copied. It works while this command runs.");
+  copy(location.href, "Link copied. It works while this command runs.");
 });
-byId("copy-command").addEventListener("click", () => copy(app, `${app.session.command} --state '${write(app.state)}'`, "Command copied."));
+byId("copy-command").addEventListener("click", () => copy(`${app.session.command} --state '${write(app.state)}'`, "Command copied."));
 addEventListener("keydown", onKey);
 addEventListener("hashchange", () => app.set({ ...defaults(), ...parse(location.hash) }));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show(new Set(["theme"])));
@@ -236,6 +286,11 @@ function firstView({ models, data, recognizer, watch }) {
   if (watch) return "monitor";
   if (data || !models.length) return "map";
   return recognizer ? "faces" : models.length > 1 ? "workbench" : "variance";
+}
+
+function loadOthers() {
+  VIEWS.forEach(load);
+  for (const file of [dialogFile, inspectorFile, canvasFile]) file().catch(() => {});
 }
 
 async function start() {
@@ -248,7 +303,7 @@ async function start() {
     history.replaceState(null, "", write(app.state));
     const stream = connect(app, adopt, show);
     reach.report = stream.report;
-    setTimeout(() => VIEWS.forEach(load), OTHERS_MS);
+    setTimeout(loadOthers, OTHERS_MS);
   } catch (error) {
     main.replaceChildren(failed(error, start));
   }

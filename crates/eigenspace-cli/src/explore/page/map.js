@@ -8,15 +8,19 @@ import { classLooks, classPalette, ramp, weight } from "./palette.js";
 import { legend } from "./legend.js";
 import { axisLimit, mapTools } from "./maptools.js";
 import { webgl } from "./points.js";
-import { canvas2d } from "./canvas2d.js";
 
 const MARGIN = { left: 56, right: 16, top: 16, bottom: 48 };
 /** Points of a growing table are loaded again at most this often. */
 const GROW_MS = 3000;
 /** The canvas counts as moving for so long after the last step. */
 const REST_MS = 140;
+/** A graphics context that is lost for so long is given up. */
+const LOST_MS = 3000;
 /** Rows of the table below the map. */
 const TABLED = 200;
+
+/** Draws nothing, until a plain canvas is there. @type {Renderer} */
+const NOTHING = { name: "", lost: false, drawn: 0, setCloud() {}, grow() {}, setLook() {}, draw() {}, destroy() {} };
 
 /** @param {App} app @returns {View} */
 export function map(app) {
@@ -50,8 +54,9 @@ export function map(app) {
   let ratios = [];
   /** @type {[number, number][] | null} */
   let rope = null;
-  let [lasso, resting, hovered, later] = [false, 0, -1, 0];
-  let renderer = webgl(canvas, footer) ?? canvas2d(canvas, footer);
+  let [lasso, resting, hovered, later, reading] = [false, 0, -1, 0, false];
+  let renderer = webgl(canvas, footer) ?? NOTHING;
+  if (renderer === NOTHING) drawPlainly();
   /** Where each row is among the points. */
   let placeOf = new Int32Array(0);
 
@@ -62,12 +67,13 @@ export function map(app) {
     if (!cloud) return;
     app.status(`${count(renderer.drawn)} of ${plural(cloud.total, "point")} drawn \u00b7 ${renderer.name}`);
     plot.dataset.drawn = String(renderer.drawn);
-    if (renderer.lost) setTimeout(replaceLost, 3000);
+    if (renderer.lost) setTimeout(() => { if (renderer.lost) drawPlainly(); }, LOST_MS);
   }
 
-  /** If the context does not come back, a sample on a plain canvas replaces it. */
-  function replaceLost() {
-    if (!renderer.lost || !el.isConnected) return;
+  /** Draws a sample on a plain canvas: there is no WebGL, or its context did not come back. */
+  async function drawPlainly() {
+    const { canvas2d } = await import("./canvas2d.js");
+    if (!el.isConnected || !(renderer === NOTHING || renderer.lost)) return;
     const plain = h("canvas", { "aria-hidden": "true" });
     plot.querySelector("canvas")?.replaceWith(plain);
     renderer = canvas2d(plain, footer);
@@ -385,12 +391,19 @@ export function map(app) {
     el,
     update(changed) {
       const growing = changed.has("rows") || (changed.has("model") && !changed.has("m") && app.model()?.origin === "stream");
-      if (growing && (cloud || wait.isConnected)) {
+      // All rows are there: the map does not wait for more.
+      const finished = reading && app.session.data?.state !== "reading";
+      reading = app.session.data?.state === "reading";
+      if (growing && !finished && (cloud || wait.isConnected)) {
         later ||= setTimeout(() => {
           later = 0;
           reload();
         }, GROW_MS);
-      } else if (growing || changed.has("model") || changed.has("axes")) return void reload();
+      } else if (growing || changed.has("model") || changed.has("axes")) {
+        clearTimeout(later);
+        later = 0;
+        return void reload();
+      }
       if (changed.has("color")) recolor().then(tools.draw, report);
       else if (changed.has("hide") || changed.has("selection") || changed.has("theme")) look();
       if (changed.has("arrows")) {

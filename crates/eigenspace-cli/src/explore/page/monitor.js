@@ -1,6 +1,6 @@
 // T² and Q of every row with their limits; live while rows arrive.
 
-import { button, clamp, count, failed, h, notice, num, percent, plural, s } from "./dom.js";
+import { allUsed, button, clamp, count, failed, h, notice, num, percent, plural, s } from "./dom.js";
 import { get, latest } from "./api.js";
 import { axes, figure, linear, path } from "./chart.js";
 
@@ -25,7 +25,8 @@ export function monitor(app) {
     const fig = figure(title, 0, (svg, width, height) => {
       if (!series) return "";
       const { rows } = series;
-      const [values, limit] = [series[which], series[which === "t2" ? "t2_limit" : "q_limit"]];
+      const none = which === "q" && allUsed(app);
+      const [values, limit] = [series[which].map((v) => (none ? 0 : v)), none ? null : series[which === "t2" ? "t2_limit" : "q_limit"]];
       const box = /** @type {Box} */ ([64, 12, width - 16, height - 24]);
       const most = values.reduce((a, b) => Math.max(a, b ?? 0), limit ?? 0) * 1.08 || 1;
       const x = linear(rows[0] ?? 0, Math.max(rows.at(-1) ?? 1, (rows[0] ?? 0) + 1), box[0] + 6, box[2] - 6);
@@ -50,10 +51,11 @@ export function monitor(app) {
       if (brush) svg.append(s("rect", { class: "brush", x: Math.min(x(brush[0]), x(brush[1])), width: Math.abs(x(brush[1]) - x(brush[0])), y: box[1], height: box[3] - box[1] }));
       scale = x;
       const share = series.beyond[which === "t2" ? 0 : 1];
-      return limit === null ? `There is no limit: the model has too few rows for ${count(app.k())} components. Choose fewer with [.` : `${percent(share)} of rows beyond the limit ${num(limit)}; 1.0 % is expected.`;
+      return none ? `Q of every row is 0, because all ${count(app.k())} components are used. Choose fewer with [.` : limit === null ? `There is no limit: the model has too few rows for ${count(app.k())} components. Choose fewer with [.` : `${percent(share)} of rows beyond the limit ${num(limit)}; 1.0 % is expected.`;
     }, () => {
-      const limit = series?.[which === "t2" ? "t2_limit" : "q_limit"] ?? null;
-      const [rows, values] = [series?.rows.slice(-TABLED) ?? [], series?.[which].slice(-TABLED) ?? []];
+      const none = which === "q" && allUsed(app);
+      const limit = none ? null : (series?.[which === "t2" ? "t2_limit" : "q_limit"] ?? null);
+      const [rows, values] = [series?.rows.slice(-TABLED) ?? [], (series?.[which].slice(-TABLED) ?? []).map((v) => (none ? 0 : v))];
       return { head: ["Row", which === "t2" ? "T\u00b2" : "Q", "Limit"], rows: rows.map((r, i) => [count(r), num(values[i]), limit === null ? "none" : values[i] > limit ? "beyond" : "within"]) };
     });
     interact(fig.svg, which);

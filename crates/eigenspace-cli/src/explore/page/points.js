@@ -113,7 +113,8 @@ export function webgl(canvas, changed) {
   }
 
   function uploadPoints() {
-    if (!cloud || lost) return;
+    // Without new points, the classes that are there may still be those of the points before.
+    if (!cloud || lost || (uploaded > 0 && uploaded === cloud.n)) return;
     if (uploaded === 0) attribute(0, new Float32Array(0), cloud.d, gl.FLOAT);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffers[0] ?? null);
     if (uploaded === 0) gl.bufferData(gl.ARRAY_BUFFER, cloud.places.byteLength, gl.STATIC_DRAW);

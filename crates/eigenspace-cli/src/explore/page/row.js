@@ -1,6 +1,6 @@
 // One row: as it was, as the first k components rebuild it, and what is left over.
 
-import { button, clamp, count, failed, h, notice, num, percent, s, table } from "./dom.js";
+import { allUsed, button, count, failed, h, noRow, notice, num, percent, plural, s, short, table } from "./dom.js";
 import { address, featureName, get, latest, queued } from "./api.js";
 import { figure, label, linear } from "./chart.js";
 
@@ -16,11 +16,20 @@ function bar(share, zero, kind) {
     s("rect", { x: share < 0 ? zero - width : zero, y: 1, width, height: 8 }), s("line", { x1: zero, x2: zero, y1: 0, y2: 10 }));
 }
 
-/** @param {string} name @param {number} value @param {number | null} limit */
-function reading(name, value, limit) {
-  const beyond = limit !== null && value > limit;
-  return h("div", { class: `stat ${beyond ? "alarm" : ""}` }, h("span", { class: "quiet" }, name), h("strong", { class: "num", "data-value": value }, num(value)),
-    h("span", { class: "quiet" }, limit === null ? "no limit" : `${beyond ? "beyond" : "within"} limit ${num(limit)}`));
+/**
+ * T² and Q with their limits. If every feature has a component, Q is 0 up to rounding, and so is its limit.
+ * @param {App} app @param {Row} row
+ */
+function stats(app, row) {
+  const none = allUsed(app);
+  return [reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit, none)];
+}
+
+/** @param {string} name @param {number} value @param {number | null} limit @param {boolean} [none] */
+function reading(name, value, limit, none = false) {
+  const beyond = !none && limit !== null && value > limit;
+  return h("div", { class: `stat ${beyond ? "alarm" : ""}` }, h("span", { class: "quiet" }, name), h("strong", { class: "num", "data-value": value }, short(none ? 0 : value)),
+    h("span", { class: "quiet" }, none ? "all components used" : limit === null ? "no limit" : `${beyond ? "beyond" : "within"} limit ${short(limit)}`));
 }
 
 /** The panel with everything about the chosen row. @param {App} app @param {boolean} large */
@@ -47,7 +56,7 @@ export function rowPanel(app, large) {
       const answer = /** @type {Rebuilt} */ (await get(`models/${model.id}/rows/${at}/reconstruction`, { k }));
       if (app.state.row !== at || app.model()?.id !== model.id) return;
       rebuilt = answer;
-      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.k }, num(answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
+      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.k }, num(allUsed(app) ? 0 : answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
       if (!model.image) compareTable();
     } catch (error) {
       quality.replaceChildren(failed(error));
@@ -73,7 +82,7 @@ export function rowPanel(app, large) {
     if (order.length > FEATURES) order.sort((a, b) => Math.abs(residual[b]) - Math.abs(residual[a]));
     const some = order.slice(0, large ? 3 * FEATURES : FEATURES);
     const columns = app.session.data?.columns;
-    compare.replaceChildren(table("Original, reconstruction and residual", ["Feature", "Original", "Rebuilt", "Residual"],
+    compare.replaceChildren(table("Original, reconstruction and residual", ["Feature", "Original", "Reconstr.", "Residual"],
       some.map((i) => [featureName(model, i, columns?.[i]), num(original[i]), num(values[i]), num(Math.abs(residual[i]) < 1e-12 * (Math.abs(original[i]) + 1) ? 0 : residual[i])])),
     ...(some.length < order.length ? [h("p", { class: "quiet" }, `the ${some.length} largest residuals of ${count(order.length)} features`)] : []));
   }
@@ -92,12 +101,12 @@ export function rowPanel(app, large) {
   const scores = figure("Scores", large ? 200 : 132, (svg, width, height) => {
     if (!row) return "";
     const shown = row.scores.slice(0, large ? 2 * SCORES : SCORES);
-    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 20, 6);
-    const marks = y.ticks(large ? 4 : 2);
-    const left = 14 + 7 * Math.max(...marks.map((v) => num(v).length), 1);
+    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 20, 12);
+    const marks = y.ticks(large ? 4 : 3);
+    const left = 14 + 7 * Math.max(...marks.map((v) => short(v).length), 1);
     for (const v of marks) {
       svg.append(s("line", { class: "grid", x1: left, x2: width, y1: y(v), y2: y(v) }));
-      label(svg, num(v), left - 6, y(v) + 4, { class: "tick", "text-anchor": "end" });
+      label(svg, short(v), left - 6, y(v) + 4, { class: "tick", "text-anchor": "end" });
     }
     const step = Math.min(48, (width - left) / shown.length);
     shown.forEach((v, i) => {
@@ -133,7 +142,7 @@ export function rowPanel(app, large) {
       h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
     const head = h("div", { class: "head" }, h("h2", { "data-row": row.row }, name(row)), row.label ? h("span", { class: "chip" }, row.label) : null, h("span", { class: "grow" }),
         button("\u2039", { "aria-label": "Previous row", title: "Previous row (,)", click: () => step(-1) }), button("\u203a", { "aria-label": "Next row", title: "Next row (.)", click: () => step(1) }));
-    const first = [h("div", { class: "stats" }, reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit)),
+    const first = [h("div", { class: "stats" }, ...stats(app, row)),
       h("section", { class: "rebuild" }, model.image ? pictures : compare, h("label", { class: "slider" }, h("span", {}, "k "), slider, kText), quality),
       h("section", { class: "contributions" }, model.image ? h("details", { open: large }, h("summary", {}, "Contributions by pixel"), contributions) : h("div", {}, h("h2", {}, "Contributions"), contributions)),
     ];
@@ -160,14 +169,8 @@ export function rowPanel(app, large) {
 
   async function reload() {
     const [model, at] = [app.model(), app.state.row];
-    if (!model || !app.session.data) {
-      el.replaceChildren(notice("empty", "No rows", model ? "This model came without data. Add DATA to the command to inspect rows." : null));
-      return;
-    }
-    if (at < 0) {
-      el.replaceChildren(notice("empty", "No row chosen", "Click a point on the map or the monitor, or press . for the next row.", large ? button("First row", { click: () => app.set({ row: 0 }) }) : null));
-      return;
-    }
+    const nothing = noRow(app, large ? button("First row", { click: () => app.set({ row: 0 }) }) : null);
+    if (!model || nothing) return el.replaceChildren(nothing ?? "");
     if (!row) el.replaceChildren(notice("loading", `Loading row ${at}`));
     try {
       const answer = await load((signal) => get(`models/${model.id}/rows/${at}`, { k: app.k() }, signal));
@@ -201,7 +204,7 @@ export function rowPanel(app, large) {
     const answer = await load((signal) => get(`models/${model.id}/rows/${at}`, { k: app.k() }, signal)).catch(() => undefined);
     if (!answer) return;
     row = answer;
-    el.querySelector(".stats")?.replaceChildren(reading("T\u00b2", answer.t2, answer.t2_limit), reading("Q", answer.q, answer.q_limit));
+    el.querySelector(".stats")?.replaceChildren(...stats(app, answer));
     scores.redraw();
   }
 }
@@ -215,7 +218,7 @@ export function row(app) {
     update(changed) {
       panel.update(changed);
       const rows = app.session.data?.rows;
-      app.status(rows && app.state.row >= 0 ? `Row ${count(clamp(app.state.row, 0, rows))} of ${count(rows)}` : "");
+      app.status(rows && app.state.row >= 0 ? `Row ${count(app.state.row)} of ${plural(rows, "row")}, counted from 0` : "");
     },
     plots: () => (app.session.data && app.state.row >= 0 && app.model()?.image ? [{ kind: "strip", query: { row: app.state.row, k: app.k() } }] : []),
   };

@@ -4,6 +4,9 @@ import { button, clamp, count, failed, h, num, notice, percent, s } from "./dom.
 import { get, latest } from "./api.js";
 import { axes, figure, label, linear, logarithmic, path } from "./chart.js";
 
+/** Bounds below this come from rounding alone. */
+const ROUNDING = 1e-6;
+
 /** @param {App} app @returns {View} */
 export function variance(app) {
   const load = latest();
@@ -56,7 +59,7 @@ export function variance(app) {
       const uncertain = c.angle >= 1;
       svg.append(s("rect", { class: `fill ${i < app.k() ? "" : "pale"} ${uncertain ? "uncertain" : ""}`, x: left, width: wide, y: y(value), height: Math.max(0, box[3] - y(value)) },
         s("title", {}, `PC ${i + 1}: variance ${num(value)} (${percent(c.ratio)}), between ${num(low)} and ${num(high)}`)));
-      if (high > low) svg.append(s("path", { class: "whisker", d: `M${x(i + 1)} ${y(Math.max(low, y.low))}V${y(high)}m-3 0h6M${x(i + 1) - 3} ${y(Math.max(low, y.low))}h6` }));
+      if (y(Math.max(low, y.low)) - y(high) > 0.5) svg.append(s("path", { class: "whisker", d: `M${x(i + 1)} ${y(Math.max(low, y.low))}V${y(high)}m-3 0h6M${x(i + 1) - 3} ${y(Math.max(low, y.low))}h6` }));
       if (n <= 12) label(svg, percent(c.ratio), x(i + 1), y(high) - 6, { class: "value", "text-anchor": "middle" });
       if (i % every === 0) label(svg, String(i + 1), x(i + 1), box[3] + 17, { class: "tick", "text-anchor": "middle" });
     });
@@ -104,7 +107,7 @@ export function variance(app) {
     if (known.length) named("angle bound (sine)", known[known.length - 1], list[known[known.length - 1]].angle, "second");
     kLine(svg, x, box[1], box[3], false);
     const c = list[Math.min(app.k(), n) - 1];
-    const sure = c.angle >= 1 ? "nothing is certain about their directions" : c.angle === 0 ? "their subspace is exact" : `their subspace is within an angle of ${num(c.angle)} (sine) of batch PCA`;
+    const sure = c.angle >= 1 ? "nothing is certain about their directions" : c.angle < ROUNDING ? "their subspace is exact" : `their subspace is within an angle of ${num(c.angle)} (sine) of batch PCA`;
     return `The first ${count(app.k())} capture between ${percent(c.cumulative[0], 2)} and ${percent(c.cumulative[2], 2)}; ${sure}.`;
   }, () => ({
     head: ["k", "Captured", "at least", "at most", "Angle bound (sine)"],

@@ -7,6 +7,8 @@ import { figure, label, linear } from "./chart.js";
 const SHOWN = 20;
 const GALLERY = 24;
 const REACH = 3;
+/** Whether the reader asked for less motion; then a walk goes in whole steps, one a second. */
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const STEPS = [-3, -2, -1, 0, 1, 2, 3];
 
 /** @param {App} app @returns {View} */
@@ -89,9 +91,9 @@ export function walk(app) {
     let before = 0;
     const tick = (/** @type {number} */ now) => {
       if (!playing) return;
-      if (now - before > 60) {
+      if (now - before > (calm() ? 1000 : 60)) {
         before = now;
-        app.set({ t: Number((REACH * Math.sin(((now - from) / 3000) * 2 * Math.PI)).toFixed(1)) });
+        app.set({ t: calm() ? (app.state.t >= REACH ? -REACH : Math.floor(app.state.t) + 1) : Number((REACH * Math.sin(((now - from) / 3000) * 2 * Math.PI)).toFixed(1)) });
       }
       timer = requestAnimationFrame(tick);
     };

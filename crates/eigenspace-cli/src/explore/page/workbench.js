@@ -1,12 +1,14 @@
 // The workbench: models on a shelf, merged, split, and without chosen rows; before and after.
 
-import { button, count, h, num, percent, plural, s, table } from "./dom.js";
+import { button, clamp, count, h, num, percent, plural, s, table } from "./dom.js";
 import { address, get, post, remove } from "./api.js";
 import { axes, figure, label, logarithmic, linear, path } from "./chart.js";
 import { dialog } from "./dialogs.js";
 
 /** The largest principal angles, as many as are listed. */
 const ANGLES = 4;
+/** Pixels of a line and its name above the chart. */
+const NAME_WIDTH = 190;
 
 /** @typedef {{ model: Model, spectrum: Spectrum, angles: { angles: number[], whole_space: boolean } | null }} Side */
 
@@ -29,7 +31,9 @@ export function workbench(app) {
   el.append(shelf, rows, trouble, result);
 
   const spectra = figure("Variances", 188, (svg, width, height) => {
-    const box = /** @type {Box} */ ([64, 16, width - 16, height - 44]);
+    // The names are above the chart, in as many lines as they need.
+    const columns = clamp(Math.floor((width - 80) / NAME_WIDTH), 1, Math.max(sides.length, 1));
+    const box = /** @type {Box} */ ([64, 8 + 20 * Math.ceil(sides.length / columns), width - 16, height - 44]);
     const values = sides.map((x) => x.spectrum.components.map((c) => c.variance[1]));
     const highest = Math.max(...values.flat(), 1e-300);
     const lowest = Math.max(Math.min(...values.flat().filter((v) => v > highest * 1e-12), highest / 10), 1e-300);
@@ -41,9 +45,10 @@ export function workbench(app) {
       const shown = list.filter((v) => v >= y.low);
       svg.append(s("path", { class: `line c${i % 8} dash${i}`, d: path(shown.map((v, j) => [x(j + 1), y(v)])) }));
       if (n <= 60) for (const [j, v] of shown.entries()) svg.append(s("circle", { class: `dot c${i % 8}`, cx: x(j + 1), cy: y(v), r: 3 }));
-      const top = box[1] + 12 + 18 * i;
-      svg.append(s("line", { class: `line c${i % 8} dash${i}`, x1: box[2] - 170, x2: box[2] - 142, y1: top - 4, y2: top - 4 }));
-      label(svg, sides[i].model.name.slice(0, 20), box[2] - 134, top, { class: "halo" });
+      const [left, top] = [box[0] + NAME_WIDTH * (i % columns), 18 + 20 * Math.floor(i / columns)];
+      const { name } = sides[i].model;
+      svg.append(s("line", { class: `line c${i % 8} dash${i}`, x1: left, x2: left + 28, y1: top - 4, y2: top - 4 }));
+      label(svg, name.length > 20 ? `${name.slice(0, 19)}\u2026` : name, left + 36, top);
     });
     return `Logarithmic scale. ${sides.map((x) => `${x.model.name}: ${plural(x.model.rank, "component")}`).join("; ")}.`;
   }, () => ({ head: ["PC", ...sides.map((x) => x.model.name)], rows: Array.from({ length: Math.max(...sides.map((x) => x.spectrum.components.length)) }, (_, i) => [i + 1, ...sides.map((x) => num(x.spectrum.components[i]?.variance[1]))]) }));
@@ -117,7 +122,7 @@ export function workbench(app) {
         write ? button("Save\u2026", { "aria-label": `Save ${m.name}`, click: () => save(m) }) : null),
     ]);
     const n = app.selection?.count ?? 0;
-    const hint = busy ? "Working\u2026" : ids.length < 2 ? "Choose two models to merge or split them. Select rows on the Map to forget them. Files are never changed." : `${plural(ids.length, "model")} chosen.`;
+    const hint = busy ? "Working\u2026" : models.length < 2 ? "Forget rows that are selected on the Map, or add rows. With more models on the command line, they can be merged and split. Files are never changed." : ids.length < 2 ? "Choose two models to merge or split them. Select rows on the Map to forget them. Files are never changed." : `${plural(ids.length, "model")} chosen.`;
     shelf.replaceChildren(h("div", {}, h("h2", {}, "Shelf"), h("p", { class: "summary" }, hint)), table("Models", ["Use", "Name", "Rows", "Features", "Rank", "Captured", "Certificate", "Origin", "File"], listed),
       h("div", { class: "tools" },
         button("Merge", { disabled: busy || ids.length < 2, title: "The model of all rows of the chosen models", click: () => run(`Merged ${ids.map((id) => models.find((m) => m.id === id)?.name).join(" and ")}`, () => post("merge", { models: ids }), ids) }),
@@ -149,11 +154,11 @@ export function workbench(app) {
     const newest = made();
     if (!newest) return;
     try {
+      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
       await remove(`models/${newest.id}`);
       result.replaceChildren();
       sides = [];
       await app.refresh();
-      if (app.state.m === newest.id) app.set({ m: newest.parents[0] ?? 0 });
       app.say(`Removed ${newest.name}.`);
     } catch (error) {
       app.say(/** @type {Error} */ (error).message, "error");

@@ -351,6 +351,20 @@ fn downloads_are_what_the_command_writes() {
     }
     directory.done("plot scatter s.safetensors t.csv --label kind -k 3 --axes 3,1 -o plot.svg -q");
     assert_eq!(server.get("api/models/0/plot/scatter.svg?k=3&axes=3,1").body, directory.read("plot.svg"));
+    // Components beyond those that the model reports, as the page shows them.
+    for (kind, axes) in [("scatter", "2,3"), ("scatter", "1,2,3"), ("biplot", "1,4"), ("circle", "3,4")] {
+        let (rows, k) = (if kind == "circle" { "" } else { "t.csv --label kind" }, axes.rsplit(',').next().unwrap());
+        directory.done(&format!("plot {kind} s.safetensors {rows} -k {k} --axes {axes} -o plot.svg -q"));
+        let found = server.get(&format!("api/models/0/plot/{kind}.svg?axes={axes}"));
+        assert_eq!((found.status, found.body == directory.read("plot.svg")), (200, true), "{kind} {axes}");
+    }
+    server.refused("models/0/plot/scatter.svg?axes=1,5", 400);
+    let scores = String::from_utf8(server.get("api/models/0/scores.csv?k=3").body).unwrap();
+    assert_eq!(scores, directory.done("project s.safetensors t.csv --label kind -k 3 -q"));
+    let loadings = String::from_utf8(server.get("api/models/0/loadings.csv?k=4").body).unwrap();
+    assert!(loadings.starts_with("feature,mean,PC1,PC2,PC3,PC4\na,"), "{loadings}");
+    server.refused("models/0/scores.csv?k=5", 400);
+    server.refused("models/0/loadings.csv?k=0", 400);
     let scores = server.get("api/models/0/scores.csv");
     assert_eq!(String::from_utf8(scores.body).unwrap(), directory.done("project s.safetensors t.csv --label kind -q"));
     let model = server.get("api/models/0/model.safetensors");
