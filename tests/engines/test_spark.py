@@ -7,6 +7,7 @@ from pathlib import Path
 
 import eigenspace.spark
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from eigenspace import EigenspaceError, EigenspaceModel
@@ -27,7 +28,9 @@ from frames import (
 from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.feature import VectorAssembler
 from pyspark.ml.functions import array_to_vector
+from pyspark.ml.linalg import Vectors, VectorUDT
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructField, StructType
 
 
 def test_the_model_is_that_of_numpy_and_the_tree_decides_every_bit(spark):
@@ -109,6 +112,65 @@ def test_groups_by_numbers_and_dates(spark):
         assert [str(value) for value in models] == (
             ["False", "True"] if name == "half" else ["2026-01-30", "2026-01-31"]
         )
+
+
+def test_groups_by_times_in_any_time_zone_and_in_their_own_order(spark):
+    frame = frame_of(spark, TABLE, 3).withColumn("group", (F.abs("c0") * 10).cast("int"))
+    groups = list(eigenspace.spark.fit_by(frame, "group", 2, columns=NAMES))
+    assert groups == sorted(groups)
+    assert len(groups) > 10
+    noon = F.lit("2026-01-30 12:00:00").cast("timestamp")
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        for name in ("UTC", "Etc/UTC", "America/New_York"):
+            spark.conf.set("spark.sql.session.timeZone", name)
+            timed = frame.withColumn(
+                "time", F.when(F.col("c0") > 0, noon).otherwise(noon + F.expr("INTERVAL 1 DAY"))
+            )
+            models = eigenspace.spark.fit_by(timed, "time", 2, columns=NAMES)
+            counts = [model.count for model in models.values()]
+            assert counts == [(X[:, 0] > 0).sum(), (X[:, 0] <= 0).sum()]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+def test_columns_of_every_numeric_type(spark):
+    whole = np.round(X)
+    frame = frame_of(spark, pd.DataFrame(whole, columns=NAMES), 3)
+    for kind in ("tinyint", "int", "bigint", "float", "decimal(20,6)"):
+        cast = frame.select(*[F.col(name).cast(kind).alias(name) for name in NAMES])
+        arrays = cast.select(F.array(*NAMES).alias("x"))
+        for model in (eigenspace.spark.fit(cast, 4), eigenspace.spark.fit(arrays, 4, features="x")):
+            found = model.explained_variance()
+            assert np.allclose(found, numpy_variances(whole)[:4], rtol=1e-13, atol=0), kind
+
+
+def test_vectors_that_are_dense_sparse_or_null(spark):
+    some = np.where(np.abs(X) > np.abs(X).mean(axis=0), X, 0)[:300]
+    vectors = [
+        Vectors.sparse(12, {int(at): float(row[at]) for at in np.flatnonzero(row)})
+        if number % 2
+        else Vectors.dense(row)
+        for number, row in enumerate(some)
+    ]
+    kind = StructType([StructField("x", VectorUDT())])
+    model = eigenspace.spark.fit(
+        spark.createDataFrame([(row,) for row in vectors], kind), 4, features="x"
+    )
+    assert np.allclose(model.explained_variance(), numpy_variances(some)[:4], rtol=1e-13, atol=0)
+    lacking = spark.createDataFrame([(row,) for row in [*vectors, None]], kind)
+    assert eigenspace.spark.fit(lacking, 4, features="x", missing="skip").count == 300
+    with pytest.raises(
+        EigenspaceError, match=r"^partition `1`: row [0-9]+: the list is null"
+    ) as caught:
+        eigenspace.spark.fit(lacking, 4, features="x")
+    assert caught.value.hint
+
+
+def test_scores_of_a_model_without_components_are_empty(spark):
+    constant = EigenspaceModel.fit(np.ones((5, 12)))
+    scored = eigenspace.spark.transform(constant, frame_of(spark, lists(X[:10]), 2), features="x")
+    assert [row.scores for row in scored.collect()] == [[]] * 10
 
 
 def test_scores_are_those_of_one_machine(spark):

@@ -154,6 +154,18 @@ def test_invalid_arguments_are_refused_before_anything_is_computed(spark):
             "the model has no feature names",
         ),
         (lambda: EigenspacePCA(k=2).fit(frame), "inputCol is not set"),
+        (
+            lambda: eigenspace.spark.fit(frame, 1, columns="c0"),
+            "invalid columns='c0': expected a list",
+        ),
+        (
+            lambda: eigenspace.spark.fit(frame.toDF("c0", *frame.columns[:-1]), 1, columns=["c0"]),
+            "several columns have the name 'c0'",
+        ),
+        (
+            lambda: eigenspace.spark.fit(frame, 1, columns=NAMES, forgetting=0.9),
+            "forgetting is not available on a cluster",
+        ),
     ]
     for call, words in calls:
         with pytest.raises(EigenspaceError, match=words) as caught:

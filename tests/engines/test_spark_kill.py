@@ -9,6 +9,7 @@ from pathlib import Path
 import eigenspace.spark
 import pyspark
 import pytest
+from eigenspace._spark_states import merged_rows
 from frames import (
     TABLE,
     frame_of,
@@ -67,3 +68,36 @@ def test_a_process_that_is_killed_changes_no_bit(spark, tmp_path, victim):
     assert results == [expected]
     attempts = [each for each in started() if each[0] == partition]
     assert len(attempts) > 1  # the partition was absorbed again, by another process
+
+
+def test_an_executor_that_is_killed_while_it_merges_changes_no_bit(spark, tmp_path, monkeypatch):
+    expected = eigenspace.spark.fit(frame_of(spark, TABLE, 30), 4).to_bytes()
+
+    def slowly(table):
+        """Leave a file named after the executor, and take time."""
+        daemon = os.getppid()
+        executor = Path(f"/proc/{daemon}/stat").read_text().rsplit(")", 1)[1].split()[1]
+        (tmp_path / f"{time.monotonic_ns()}-{executor}").touch()
+        time.sleep(0.5)
+        return merged_rows(table)
+
+    monkeypatch.setattr(eigenspace.spark, "merged_rows", slowly)
+    results = []
+    run = threading.Thread(
+        target=lambda: results.append(
+            eigenspace.spark.fit(frame_of(spark, TABLE, 30), 4).to_bytes()
+        )
+    )
+    run.start()
+    while not list(tmp_path.iterdir()):
+        time.sleep(0.02)
+        assert run.is_alive()
+    executor = int(max(path.name for path in tmp_path.iterdir()).split("-")[1])
+    assert b"CoarseGrainedExecutorBackend" in Path(f"/proc/{executor}/cmdline").read_bytes()
+    assert ours(executor)
+    before = len(list(tmp_path.iterdir()))
+    os.kill(executor, signal.SIGKILL)
+    run.join(timeout=180)
+    assert results == [expected]
+    # Four merges at the first level, one at the second, and those that were repeated.
+    assert len(list(tmp_path.iterdir())) > max(5, before)

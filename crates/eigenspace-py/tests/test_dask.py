@@ -202,11 +202,91 @@ def test_an_error_names_the_partition_the_row_and_the_column(cluster):
         (lambda: eigenspace.dask.fit_by(da.ones((9, 3)), "a"), "expected a Dask data frame"),
         (lambda: eigenspace.dask.transform(EigenspaceModel.fit(X), X), "expected a Dask array or data frame"),
         (lambda: eigenspace.dask.transform(EigenspaceModel.fit(TABLE), dd.from_pandas(FULL[["c1"]])), "no column 'c0'"),
+        (lambda: eigenspace.dask.fit(da.ones((9, 3)), 1, forgetting=0.9), "forgetting is not available on a cluster"),
+        (lambda: eigenspace.dask.fit(dd.from_pandas(FULL), 1, columns="c0"), "invalid columns='c0': expected a list"),
+        (lambda: eigenspace.dask.fit(dd.from_pandas(FULL), 1, weights=WEIGHTS), "expected the name of a column"),
+        (
+            lambda: eigenspace.dask.fit(dd.from_pandas(FULL), 1, weights=dd.from_pandas(FULL["weight"])),
+            "expected the name of a column, found Series",
+        ),
+        (lambda: eigenspace.dask.fit_by(dd.from_pandas(FULL), ["site"]), "invalid by: expected the name of a column"),
+        (lambda: eigenspace.dask.transform(EigenspaceModel.fit(X), da.ones(12)), "expected two dimensions, found 1"),
+        (
+            lambda: eigenspace.dask.transform(EigenspaceModel.fit(X), da.ones((9, 3))),
+            "the rows have 3 columns, but the model has 12 features",
+        ),
     ],
 )
 def test_invalid_arguments_are_refused_before_anything_is_computed(call, words):
     with pytest.raises(EigenspaceError, match=words):
         call()
+
+
+def test_columns_of_the_same_name_are_refused(here):
+    table = pd.DataFrame(X[:, :3], columns=["a", "a", "b"])
+    with pytest.raises(EigenspaceError, match="several columns have the name 'a'") as caught:
+        eigenspace.dask.fit(dd.from_pandas(table, npartitions=2), 1)
+    assert caught.value.hint
+    assert eigenspace.dask.fit(dd.from_pandas(table, npartitions=2), 1, columns=["b"]).n_features == 1
+
+
+def test_what_is_not_an_option_or_not_a_model_is_named():
+    with pytest.raises(TypeError, match="invalid option 'solver': expected one of max_rank, "):
+        eigenspace.dask.fit(da.ones((9, 3)), 1, solver="full")
+    for wrong in (None, PCA(2).fit(X)):
+        with pytest.raises(TypeError, match="invalid model: expected an EigenspaceModel"):
+            eigenspace.dask.transform(wrong, da.ones((9, 12)))
+
+
+def test_blocks_of_every_kind_are_right_or_an_error_that_names_the_partition(here):
+    blocks = da.from_array(X, chunks=((0, 1000, 0, 1500, 500, 0), (12,)))
+    assert blocks.chunks[0][0] == 0
+    assert np.allclose(eigenspace.dask.fit(blocks, 3).explained_variance(), numpy_variances(X)[:3], rtol=1e-13, atol=0)
+    scores = eigenspace.dask.transform(EigenspaceModel.fit(X), blocks).compute()
+    assert np.allclose(scores, EigenspaceModel.fit(X).project(X), rtol=0, atol=1e-12)
+    whole = np.round(X)
+    for kind in ("f4", "f2", "i1", "u8", "g", ">f8", object):
+        rows = np.abs(whole) if kind == "u8" else whole
+        model = eigenspace.dask.fit(da.from_array(rows.astype(kind), chunks=(700, 5)), 3)
+        assert np.allclose(model.explained_variance(), numpy_variances(rows)[:3], rtol=1e-12, atol=0), kind
+    masked = np.ma.masked_array(X, mask=np.zeros(X.shape, dtype=bool))
+    masked[1777, 3] = np.ma.masked
+    lacking = da.from_array(masked, chunks=(250, 12))
+    kept = numpy_variances(np.delete(X, 1777, axis=0))[:3]
+    assert np.allclose(eigenspace.dask.fit(lacking, 3, missing="skip").explained_variance(), kept, rtol=1e-13, atol=0)
+    model = EigenspaceModel.fit(X)
+    words = X.astype(object)
+    words[1777, 3] = "x"
+    table = dd.from_pandas(TABLE.assign(w="x"), npartitions=2)
+    parts = [dask.delayed(TABLE[:1000]), dask.delayed(TABLE[1000:].drop(columns="c3"))]
+    narrow = dd.from_delayed(parts, meta=TABLE[:0], verify_meta=False)
+    for call, expected in [
+        (lambda: eigenspace.dask.fit(lacking, 3), "partition `7`: row 27, column 3: the value is NaN"),
+        (lambda: eigenspace.dask.transform(model, lacking).compute(), "partition `7`: row 27, column 3: the value is"),
+        (lambda: eigenspace.dask.fit(da.from_array(words, chunks=(250, 12)), 3), "partition `7`: X contains a value"),
+        (lambda: eigenspace.dask.fit(table, 3, weights="w"), "partition `[01]`: sample_weight contains a value"),
+        (lambda: eigenspace.dask.fit(narrow, 3), "partition `1`: no column 'c3'"),
+        (lambda: eigenspace.dask.fit(db.from_sequence([X, X[:, :9]], npartitions=1), 3), "partition `0`: the rows"),
+        (lambda: eigenspace.dask.fit(db.from_sequence([X, X[:, :9]], npartitions=2), 3), "12 features and 9 features"),
+        (
+            lambda: eigenspace.dask.fit(db.from_sequence([TABLE, TABLE.rename(columns={"c3": "d"})], npartitions=2)),
+            "column 3 is `c3` in one and `d` in the other",
+        ),
+    ]:
+        with pytest.raises(EigenspaceError, match=expected) as caught:
+            call()
+        assert caught.value.hint
+
+
+def test_groups_are_in_their_own_order(here):
+    numbered = dd.from_pandas(TABLE.assign(group=np.arange(3000) % 12), npartitions=3)
+    assert list(eigenspace.dask.fit_by(numbered, "group", 2)) == list(range(12))
+
+
+def test_a_number_of_components_of_any_size(here):
+    blocks = da.from_array(X, chunks=(1000, 12))
+    assert eigenspace.dask.fit(blocks, 2**70).n_components == 12
+    assert eigenspace.dask.fit(blocks, 0.9).explained_variance_ratio().sum() >= 0.9
 
 
 @pytest.mark.parametrize("kind", [IncrementalPCA, PCA])

@@ -24,7 +24,7 @@ impl Error {
 
     /// An error of the library, with the name of the function.
     pub(crate) fn of(function: &str, error: &eigenspace::Error) -> Self {
-        Self { message: format!("{function}: {error}"), hint: error.hint() }
+        Self { message: format!("{function}: {error}"), hint: hint_of(error) }
     }
 
     /// An error of the library about files or bytes, with the name of the function.
@@ -60,6 +60,17 @@ impl Error {
             };
         }
         None
+    }
+}
+
+/// What to do about an error of the library in SQL, where fits have no option for missing cells.
+pub(crate) fn hint_of(error: &eigenspace::Error) -> Option<String> {
+    match error {
+        eigenspace::Error::NonFinite { value, .. } if value.is_nan() => {
+            Some("leave out such rows with WHERE or FILTER (WHERE NOT isnan(…)), or replace the NaN with nanvl".into())
+        }
+        eigenspace::Error::NonFinite { .. } => Some("leave out such rows with WHERE or FILTER".into()),
+        other => other.hint(),
     }
 }
 

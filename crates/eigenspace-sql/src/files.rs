@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::Result;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::error::Error;
@@ -55,6 +57,19 @@ pub(crate) fn session(state: SessionState, files: &Files) -> SessionContext {
     files.listing.session_store().with_state(context.state_weak_ref());
     crate::register(&context);
     context
+}
+
+/// Refuses statements that are not queries. SET or CREATE TABLE would have no effect, because a session ends with its first
+/// statement; what COPY and INSERT write can be incomplete, or there twice if a cluster starts a query again.
+pub fn check_query(plan: &LogicalPlan) -> Result<()> {
+    plan.apply_with_subqueries(|node| match node {
+        LogicalPlan::Ddl(_) | LogicalPlan::Statement(_) | LogicalPlan::Copy(_) | LogicalPlan::Dml(_) => {
+            let hint = "use SELECT, and write its result with --output FILE or --models DIR";
+            Err(Error::new("this statement is not a query").hint(hint).into())
+        }
+        _ => Ok(TreeNodeRecursion::Continue),
+    })?;
+    Ok(())
 }
 
 /// Turns the names of files into tables.
@@ -104,6 +119,12 @@ impl UrlTableFactory for Files {
         match self.listing.try_new(name).await? {
             Some(table) if self.patterns == Patterns::Expanded => Ok(Some(expanded(shown, table)?)),
             Some(table) => Ok(Some(table)),
+            None if Path::new(name).is_file() && name.contains(['*', '?', '[']) => {
+                let message =
+                    format!("cannot read `{shown}`: the characters *, ? and [ are a pattern, which no file matches");
+                let pattern = shown.replace(['*', '[', ']'], "?");
+                Err(Error::new(message).hint(format!("write ? instead of them: '{pattern}'")).into())
+            }
             None if !plain || Path::new(name).exists() => {
                 let message = format!("cannot read `{shown}` as a table");
                 let hint = "name Parquet (.parquet), CSV (.csv), Arrow (.arrow), JSON (.json), NPY (.npy) or NPZ (.npz) files; a pattern must match at least one";

@@ -40,7 +40,7 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::prelude::SessionContext;
 
 pub use error::{Error, with_causes};
-pub use files::context;
+pub use files::{check_query, context};
 pub use models::describe;
 pub use shown::{hold_models, readable};
 

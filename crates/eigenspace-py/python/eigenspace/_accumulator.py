@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any
 
 from ._core import Accumulator as Core
 from ._core import Metadata
-from ._errors import with_hint
+from ._errors import refusal, with_hint
 from ._frames import check_columns
 from ._interrupt import LONG, READ_AT_MOST, decomposition, interruptibly, writing
 from ._lock import lock_of
@@ -21,6 +22,30 @@ FAN_IN = 8
 
 SCATTER_FEATURES = 1024
 """Up to this number of features, the scatter matrix is kept by default."""
+
+OPTIONS = ("max_rank", "truncation", "standardize", "missing", "engine", "weight_kind")
+"""What fits on a cluster can set, besides the number of components."""
+
+
+def check_options(n_components: Any, options: dict[str, Any]) -> None:
+    """Raise an error for invalid options of a fit on a cluster, before anything is computed."""
+    if "forgetting" in options:
+        words = "forgetting is not available on a cluster: the result would depend on the order of all rows"
+        raise refusal(words, "leave the option out, or use IncrementalPCA on one machine")
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        error = TypeError(f"invalid option {unknown[0]!r}: expected one of {', '.join(OPTIONS)}")
+        raise with_hint(error, "leave the option out")
+    Accumulator(n_components, **options)
+
+
+def group_order(values: Iterable[Hashable]) -> list[Any]:
+    """Return the values of groups in their own order, or in that of their text if they cannot be compared."""
+    values = list(values)
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=str)
 
 
 class Accumulator:

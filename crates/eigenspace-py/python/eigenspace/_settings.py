@@ -9,6 +9,9 @@ import numpy as np
 from ._errors import refusal, with_hint
 from ._rows import whole_of, word_of
 
+MOST = (1 << 64) - 1
+"""The largest integer of the native code."""
+
 
 def components_of(n_components: Any) -> int | float | None:
     """Convert the setting for the native code; 1 is a number of components, 1.0 a ratio."""
@@ -17,7 +20,7 @@ def components_of(n_components: Any) -> int | float | None:
     if isinstance(n_components, (float, np.floating)):
         return float(n_components)
     try:
-        return whole_of(n_components, "n_components")
+        return min(whole_of(n_components, "n_components"), MOST)
     except TypeError:
         what = "an integer, an explained variance ratio such as 0.95, or None"
         error = TypeError(f"invalid n_components={n_components!r}: expected {what}")
@@ -57,10 +60,9 @@ def rank_of(max_rank: Any) -> int | None:
     """Convert max_rank for the native code, where the largest integer means all."""
     if max_rank is None:
         return None
-    most = (1 << 64) - 1
     if isinstance(max_rank, str):
         if max_rank == "all":
-            return most
+            return MOST
         words = f"invalid max_rank={max_rank!r}: expected an integer, 'all' or None"
         raise refusal(words, "pass 'all' to drop nothing")
-    return min(whole_of(max_rank, "max_rank"), most)
+    return min(whole_of(max_rank, "max_rank"), MOST)

@@ -167,7 +167,15 @@ def merged_rows(table: pa.Table) -> pa.Table:
     rows = table.to_pylist()
     state = merged([State.of(row) for row in rows])
     row = state.row() | ({"value": rows[0]["value"]} if "value" in rows[0] else {})
-    return pa.Table.from_pylist([row], schema=table.schema)
+    return pa.Table.from_pylist([row], schema=_in_utc(table.schema))
+
+
+def _in_utc(schema: pa.Schema) -> pa.Schema:
+    """Return the schema that Spark expects: it passes timestamps in the time zone of the session, and takes UTC."""
+    at = schema.get_field_index("value")
+    if at < 0 or not pa.types.is_timestamp(schema.field(at).type) or schema.field(at).type.tz is None:
+        return schema
+    return schema.set(at, pa.field("value", pa.timestamp(schema.field(at).type.unit, "UTC")))
 
 
 def merged_tree(states: list[State]) -> State:
@@ -215,7 +223,7 @@ def batch_of(state: State, value: Any, kind: Any) -> pa.RecordBatch:
     if kind is not None:
         fields.append(pa.field("value", kind))
         row["value"] = value
-    return pa.RecordBatch.from_pylist([row], schema=pa.schema(fields))
+    return pa.RecordBatch.from_pylist([row], schema=_in_utc(pa.schema(fields)))
 
 
 def projection(model: EigenspaceModel, threads: int | None) -> Callable[[Iterator[pa.Array]], Iterator[pa.Array]]:
@@ -232,7 +240,7 @@ def projection(model: EigenspaceModel, threads: int | None) -> Callable[[Iterato
             except EigenspaceError as error:
                 raise refusal(f"{reader.where}: {error}", error.hint or COMPLETE) from None
             reader.first += len(column)
-            ends = np.arange(0, scores.size + 1, max(view.n_components, 1), dtype=np.int32)
+            ends = view.n_components * np.arange(len(column) + 1, dtype=np.int32)
             yield pa.ListArray.from_arrays(ends, np.asarray(scores, dtype=np.float64).ravel())
 
     return project

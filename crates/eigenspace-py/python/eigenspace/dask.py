@@ -10,16 +10,17 @@ Needs ``pip install "dask[array,dataframe,distributed]"``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
 import numpy as np
 
-from ._accumulator import FAN_IN, Accumulator
-from ._core import View, set_threads, threads
+from ._accumulator import FAN_IN, Accumulator, check_options, group_order
+from ._core import EigenspaceError, View, set_threads, threads
 from ._errors import refusal
-from ._model import EigenspaceModel
+from ._model import EigenspaceModel, model_of
 from ._rows import array_of, pieces_of
 
 try:
@@ -70,12 +71,13 @@ def fit(
     >>> eigenspace.dask.fit(X, 3).count
     100000
     """
-    Accumulator(n_components, **options)  # raises an error for invalid options before anything is computed
+    check_options(n_components, options)
     kind = _kind(rows, "array", "data frame", "bag")
     if kind == "array":
         _no(columns, "columns", "an array")
         states = _of_array(rows, weights, n_components, options)
     elif kind == "data frame":
+        _check_name(weights, "weights")
         chosen = _columns(rows, columns, [weights] if weights is not None else [])
         states = _of_frame(rows, _absorb_frame, (chosen, weights, n_components, options))
     else:
@@ -101,8 +103,10 @@ def fit_by(
     Each block gives an accumulator for each value that it contains. The other parameters are those
     of :func:`fit`. Rows whose value is missing are left out, as ``groupby`` does.
     """
-    Accumulator(n_components, **options)
+    check_options(n_components, options)
     _kind(frame, "data frame")
+    _check_name(by, "by")
+    _check_name(weights, "weights")
     used = [by] if weights is None else [by, weights]
     chosen = _columns(frame, columns, used)
     states = _of_frame(frame, _absorb_groups, (by, chosen, weights, n_components, options))
@@ -117,11 +121,17 @@ def transform(model: EigenspaceModel, rows: Any, n_components: int | None = None
     index and the columns PC1, PC2, … If the model has feature names, columns are found by name. If the
     model is reported standardized, so are the scores.
     """
+    model = model_of(model, "model")
     if n_components is not None:
         model = model.with_components(n_components)
     names = model.metadata.feature_names
-    if names is not None and hasattr(rows, "columns"):
+    if _kind(rows, "array", "data frame") == "array":
+        _check_dimensions(rows)
+    elif names is not None:
         rows = rows[_columns(rows, names, [])]
+    if rows.shape[1] != model.n_features and not np.isnan(rows.shape[1]):
+        words = f"the rows have {rows.shape[1]} columns, but the model has {model.n_features} features"
+        raise refusal(words, f"pass rows with exactly {model.n_features} columns, in the order used for fitting")
     return scores_by(_Reported(model), rows, model.n_components)
 
 
@@ -180,24 +190,40 @@ def _no(value: Any, name: str, kind: str) -> None:
         raise refusal(f"{name} is not available for {kind}", hints[kind])
 
 
+def _check_name(name: Any, setting: str) -> None:
+    """Raise an error if this is not the name of one column, for example a list of names, or values."""
+    if hasattr(name, "__array__") or hasattr(name, "__dask_graph__") or isinstance(name, list):
+        words = f"invalid {setting}: expected the name of a column, found {type(name).__name__}"
+        raise refusal(words, "add a column to the data frame with assign, and pass its name")
+
+
+def _check_dimensions(X: Any) -> None:
+    if X.ndim != 2:
+        raise refusal(
+            f"invalid rows: expected two dimensions, found {X.ndim}", "pass an array of shape (rows, columns)"
+        )
+
+
 def _columns(frame: Any, columns: Sequence[Hashable] | None, used: list[Hashable]) -> list[Hashable]:
     """Return the columns to use, which exist."""
+    if isinstance(columns, str):
+        raise refusal(f"invalid columns={columns!r}: expected a list of names", f"pass [{columns!r}]")
     chosen = [name for name in frame.columns if name not in used] if columns is None else list(columns)
     missing = [name for name in [*chosen, *used] if name not in list(frame.columns)]
     if missing:
         raise refusal(f"no column {missing[0]!r}", f"the columns are: {', '.join(str(name) for name in frame.columns)}")
     if not chosen:
         raise refusal("no columns are left to fit", "name at least one column")
+    shared = [name for name in [*chosen, *used] if list(frame.columns).count(name) > 1]
+    if shared:
+        raise refusal(f"several columns have the name {shared[0]!r}", "give each column a name of its own")
     return chosen
 
 
 def _of_array(X: Any, weights: Any, n_components: Any, options: dict[str, Any]) -> list[Delayed]:
     import dask.array as da
 
-    if X.ndim != 2:
-        raise refusal(
-            f"invalid rows: expected two dimensions, found {X.ndim}", "pass an array of shape (rows, columns)"
-        )
+    _check_dimensions(X)
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     arrays = [X]
@@ -261,17 +287,44 @@ def _absorb_block(
     _share_cores()
     held = np.empty((1, 1), dtype=object)
     name = None if block_id is None else str(block_id[0])
-    column = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
-    held[0, 0] = Accumulator(n_components, partition=name, **options).absorb(rows, column)
+    column = None if weights is None else np.asarray(weights).ravel()
+    held[0, 0] = _absorbed(Accumulator(n_components, partition=name, **options), name, rows, column)
     return held
+
+
+def _absorbed(state: Accumulator, name: str | None, rows: Any, weights: Any) -> Accumulator:
+    """Absorb rows. All errors name the partition, also those about rows that are not a table of numbers."""
+    with _named(name):
+        return state.absorb(rows, weights)
+
+
+@contextmanager
+def _named(name: str | None) -> Iterator[None]:
+    try:
+        yield
+    except EigenspaceError as error:
+        if name is None or str(error).startswith("partition `"):
+            raise
+        raise refusal(f"partition `{name}`: {error}", error.hint or "check the rows of this partition") from None
+
+
+def _part(part: Any, columns: list[Hashable], weights: Any, name: str | None) -> tuple[Any, Any]:
+    """Return the rows and the weights of a part of a data frame, which has the columns that its schema says."""
+    needed = columns if weights is None else [*columns, weights]
+    missing = [column for column in needed if column not in part.columns]
+    if missing:
+        words = f"partition `{name}`: no column {missing[0]!r}, although the data frame has it"
+        raise refusal(words, "check the function or the file that this partition comes from")
+    return part[columns], None if weights is None else part[weights].to_numpy()
 
 
 def _absorb_frame(
     part: Any, columns: Any, weights: Any, n_components: Any, options: Any, partition_info: Any = None
 ) -> Any:
     _share_cores()
-    column = None if weights is None else part[weights].to_numpy(dtype=np.float64)
-    return _held(Accumulator(n_components, partition=_name(partition_info), **options).absorb(part[columns], column))
+    name = _name(partition_info)
+    rows, column = _part(part, columns, weights, name)
+    return _held(_absorbed(Accumulator(n_components, partition=name, **options), name, rows, column))
 
 
 def _absorb_groups(
@@ -281,17 +334,18 @@ def _absorb_groups(
     name = _name(partition_info)
     states = {}
     for value, group in part.groupby(by, sort=True, observed=True):
-        column = None if weights is None else group[weights].to_numpy(dtype=np.float64)
         where = f"{by} = {value!r}" if name is None else f"{name}, {by} = {value!r}"
-        states[value] = Accumulator(n_components, partition=where, **options).absorb(group[columns], column)
+        rows, column = _part(group, columns, weights, where)
+        states[value] = _absorbed(Accumulator(n_components, partition=where, **options), where, rows, column)
     return _held(states)
 
 
 def _absorb_arrays(arrays: Iterable[Any], numbers: Iterable[int], n_components: Any, options: Any) -> list[Any]:
     _share_cores()
-    state = Accumulator(n_components, partition=str(next(iter(numbers))), **options)
+    name = str(next(iter(numbers)))
+    state = Accumulator(n_components, partition=name, **options)
     for rows in arrays:
-        state.absorb(rows)
+        _absorbed(state, name, rows, None)
     return [state]
 
 
@@ -337,14 +391,17 @@ def _finished(state: Any) -> EigenspaceModel:
 
 
 def _finished_groups(states: Any) -> dict[Hashable, EigenspaceModel]:
-    return {value: state.finish() for value, state in sorted(_state(states).items(), key=lambda item: str(item[0]))}
+    groups = _state(states)
+    return {value: groups[value].finish() for value in group_order(groups)}
 
 
-def _project(rows: Any, source: Any) -> Any:
-    return np.asarray(source.transform(rows), dtype=np.float64)
+def _project(rows: Any, source: Any, block_id: Any = None) -> Any:
+    with _named(None if block_id is None else str(block_id[0])):
+        return np.asarray(source.transform(rows), dtype=np.float64)
 
 
-def _project_frame(part: Any, source: Any, columns: list[str]) -> Any:
+def _project_frame(part: Any, source: Any, columns: list[str], partition_info: Any = None) -> Any:
     import pandas as pd
 
-    return pd.DataFrame(source.transform(part), index=part.index, columns=columns)
+    with _named(_name(partition_info)):
+        return pd.DataFrame(source.transform(part), index=part.index, columns=columns)

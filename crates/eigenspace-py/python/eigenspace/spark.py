@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from ._accumulator import FAN_IN, Accumulator
+from ._accumulator import FAN_IN, Accumulator, check_options, group_order
 from ._errors import refusal
 from ._model import EigenspaceModel, model_of
 
@@ -138,7 +138,7 @@ def transform(
         model = model.with_components(n_components)
     _check_frame(df)
     if output in df.columns:
-        raise refusal(f"the column {output!r} already exists", "choose another name with output")
+        raise refusal(f"the column {output!r} already exists", "choose another name with output, or outputCol")
     if columns is None and features is None:
         columns = model.feature_names
         if columns is None:
@@ -160,7 +160,7 @@ def _fitted(
     threads: int | None,
     options: dict[str, Any],
 ) -> dict[Hashable, EigenspaceModel]:
-    Accumulator(n_components, **options)  # raises an error for invalid options before anything is computed
+    check_options(n_components, options)
     _check_frame(df)
     if df.isStreaming:
         raise refusal("cannot fit a streaming data frame", "fit its batches in foreachBatch, and merge the models")
@@ -193,7 +193,7 @@ def _fitted(
     found: dict[Hashable, list[State]] = {}
     for row in states.collect():
         found.setdefault(None if by is None else row["value"], []).append(State.of(row))
-    wholes = {value: merged_tree(found[value]) for value in sorted(found, key=str)}
+    wholes = {value: merged_tree(found[value]) for value in group_order(found)}
     failed = [whole for whole in wholes.values() if whole.error is not None]
     if failed:
         first = min(failed, key=lambda whole: whole.origin)
@@ -220,6 +220,8 @@ def _rows(
         if columns is not None:
             raise refusal("columns and features exclude each other", "pass one of them")
         return _lists(df, features), None
+    if isinstance(columns, str):
+        raise refusal(f"invalid columns={columns!r}: expected a list of names", f"pass [{columns!r}]")
     chosen = [name for name in df.columns if name not in used] if columns is None else list(columns)
     if not chosen:
         raise refusal("no columns are left to fit", "name at least one column")
@@ -230,7 +232,8 @@ def _lists(df: Any, name: str) -> Any:
     _check_column(df, name)
     kind = df.schema[name].dataType
     if isinstance(kind, UserDefinedType) and type(kind).__name__ == "VectorUDT":
-        return vector_to_array(_column(name))
+        # vector_to_array fails without a message that names the row if the vector is null.
+        return F.when(_column(name).isNotNull(), vector_to_array(_column(name)))
     if not isinstance(kind, ArrayType) or not isinstance(kind.elementType, (NumericType, BooleanType)):
         words = f"column {name!r} has the type {kind.simpleString()}, expected a vector or an array of numbers"
         raise refusal(words, "for several columns of numbers, use columns")
@@ -250,6 +253,10 @@ def _number(df: Any, name: str) -> Any:
 def _check_column(df: Any, name: str) -> None:
     if name not in df.columns:
         raise refusal(f"no column {name!r}", f"the columns are: {', '.join(df.columns)}")
+    if df.columns.count(name) > 1:
+        raise refusal(
+            f"several columns have the name {name!r}", "give each column a name of its own, for example with toDF"
+        )
 
 
 def _column(name: str) -> Any:

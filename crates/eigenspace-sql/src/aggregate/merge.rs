@@ -4,7 +4,8 @@
 //! M = Σ Mᵢ + Σ wᵢ (μᵢ − μ)(μᵢ − μ)ᵀ,      with at most r directions
 //! ```
 //!
-//! NULL changes nothing. The state is the merged model.
+//! NULL changes nothing. The state is the merged model. If the models report different numbers of components, the result
+//! reports the largest one, so that it does not depend on the order in which states arrive.
 
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::datatypes::{DataType, FieldRef};
@@ -13,7 +14,7 @@ use datafusion::logical_expr::function::{AccumulatorArgs, AggregateFunctionSimpl
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatility};
 use datafusion::scalar::ScalarValue;
-use eigenspace::{EigenspaceModel, Truncation};
+use eigenspace::{Components, EigenspaceModel, Truncation};
 
 use super::model_frame::ModelFrame;
 use super::{constant, refuse_distinct, refusing_distinct, state_fields, whole};
@@ -89,7 +90,10 @@ impl MergeJob {
             return Ok(Self { truncation: Truncation::None });
         }
         let rank = constant(arguments, 1).and_then(whole);
-        let invalid = || Error::new(format!("{NAME}: invalid rank: expected a constant of at least 1"));
+        let invalid = || {
+            let message = format!("{NAME}: invalid rank: expected a constant of at least 1");
+            Error::new(message).hint("use pca_merge(model, 10) to keep at most 10 directions, or leave out the rank")
+        };
         Ok(Self { truncation: Truncation::Rank(rank.ok_or_else(invalid)?) })
     }
 
@@ -104,12 +108,22 @@ impl MergeJob {
         self,
         models: impl Iterator<Item = &'a EigenspaceModel>,
     ) -> Result<Option<EigenspaceModel>, Error> {
-        let mut models = models.peekable();
-        if models.peek().is_none() {
+        let models: Vec<_> = models.collect();
+        let Some(most) = models.iter().map(|model| model.n_components_setting()).reduce(larger) else {
             return Ok(None);
-        }
-        let merged = EigenspaceModel::merge_all(models, self.truncation);
+        };
+        let merged = EigenspaceModel::merge_all(models, self.truncation).and_then(|whole| whole.with_components(most));
         merged.map(Some).map_err(|error| Error::of(NAME, &error))
+    }
+}
+
+/// The larger of two numbers of components: all, then shares of the variance, then numbers.
+fn larger(one: Components, two: Components) -> Components {
+    match (one, two) {
+        (Components::All, _) | (_, Components::All) => Components::All,
+        (Components::Number(one), Components::Number(two)) => Components::Number(one.max(two)),
+        (Components::Share(one), Components::Share(two)) => Components::Share(one.max(two)),
+        (share @ Components::Share(_), _) | (_, share) => share,
     }
 }
 

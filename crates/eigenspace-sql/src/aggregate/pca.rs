@@ -20,7 +20,7 @@ use eigenspace::{Components, FitOptions, Metadata};
 
 use super::row_frame::RowFrame;
 use super::{constant, refuse_distinct, refusing_distinct, state_fields, whole};
-use crate::error::Error;
+use crate::error::{Error, hint_of};
 use crate::models::{BYTES, bytes};
 use crate::rows::{Rows, check_types, named, numbers};
 
@@ -63,9 +63,12 @@ impl Pca {
     fn job(&self, arguments: &AccumulatorArgs<'_>) -> Result<Job, Error> {
         refuse_distinct(self.name, arguments.is_distinct)?;
         let columns = arguments.exprs.len().saturating_sub(self.trailing());
-        let components = constant(arguments, arguments.exprs.len().saturating_sub(1)).and_then(components);
-        let Some(components) = components else {
-            let message = format!("{}: invalid number of components: expected a constant", self.name);
+        let constant = constant(arguments, arguments.exprs.len().saturating_sub(1));
+        let Some(components) = constant.and_then(components) else {
+            let message = match constant {
+                Some(value) => format!("{}: invalid number of components `{value}`", self.name),
+                None => format!("{}: invalid number of components: expected a constant", self.name),
+            };
             return Err(Error::new(message).hint("use a number such as 10, a share such as 0.95, or 'all'"));
         };
         let options = FitOptions::new().components(components);
@@ -186,14 +189,14 @@ impl Job {
 
     /// Absorbs a batch; the library counts the rows that the accumulator has absorbed.
     pub(crate) fn absorb(&self, accumulator: &mut eigenspace::Accumulator, batch: &Batch) -> Result<()> {
-        accumulator.absorb(batch.block()).map_err(|error| self.refused(&self.message(&error), error.hint()).into())
+        accumulator.absorb(batch.block()).map_err(|error| self.refused(&self.message(&error), hint_of(&error)).into())
     }
 
     /// Rejects an invalid batch before it becomes part of a frame. `passed` rows came before.
     pub(crate) fn check(&self, batch: &Batch, passed: usize) -> Result<()> {
         let refused = |error: eigenspace::Error| {
             let error = error.counted_from(passed);
-            self.refused(&self.message(&error), error.hint())
+            self.refused(&self.message(&error), hint_of(&error))
         };
         Ok(self.accumulator()?.absorb(batch.block()).map_err(refused)?)
     }

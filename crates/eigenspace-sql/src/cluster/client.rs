@@ -63,7 +63,9 @@ impl Cluster {
         let dialect = state.config().options().sql_parser.dialect;
         let mut statement = state.sql_to_statement(query, &dialect)?;
         names::keep(&mut statement);
-        let plan = constants::computed(context, state.statement_to_plan(statement).await?).await?;
+        let plan = state.statement_to_plan(statement).await?;
+        files::check_query(&plan)?;
+        let plan = constants::computed(context, plan).await?;
         context.execute_logical_plan(plan).await
     }
 

@@ -19,7 +19,7 @@ use eigenspace::{EigenspaceModel, View};
 use ndarray::{Array2, Axis};
 
 use super::by_columns;
-use crate::error::Error;
+use crate::error::{Error, hint_of};
 use crate::models::{Models, check_type};
 use crate::rows::{Rows, check_types};
 
@@ -78,6 +78,23 @@ impl Measure {
     }
 }
 
+/// Which rows a message counts.
+const COUNTED: &str = "(rows are counted from 0 within their batch)";
+
+/// An error of the library about some rows of a batch, with the number of the row in the batch.
+fn refused(name: &str, mut error: eigenspace::Error, rows: &[usize]) -> Error {
+    let (eigenspace::Error::NonFinite { row, .. } | eigenspace::Error::TooLarge { row, .. }) = &mut error else {
+        return Error::of(name, &error);
+    };
+    *row = rows.get(*row).copied().unwrap_or(*row);
+    let hint = hint_of(&error);
+    let shown = Error::new(format!("{name}: {error} {COUNTED}"));
+    match hint {
+        Some(hint) => shown.hint(hint),
+        None => shown,
+    }
+}
+
 /// Where the result of a row is: the index of its model, and its position among the rows of that model.
 type Places = Vec<Option<(usize, usize)>>;
 
@@ -107,14 +124,14 @@ impl OfRows {
             let own: Vec<usize> = models.rows_of(index).filter(|&row| !rows.is_null(row)).collect();
             own.iter().enumerate().for_each(|(position, &row)| places[row] = Some((index, position)));
             let matrix = rows.matrix(own.iter().copied()).map_err(|(row, problem)| {
-                Error::new(format!("{name}: {}", problem.message(row, None))).hint(problem.hint())
+                Error::new(format!("{name}: {} {COUNTED}", problem.message(row, None))).hint(problem.hint())
             })?;
             if own.is_empty() {
                 results.push(Array2::default((0, 0)));
                 continue;
             }
             let view = View::new(Arc::clone(model)).and_then(|view| self.measure.of(&view, &matrix));
-            results.push(view.map_err(|error| Error::of(name, &error))?);
+            results.push(view.map_err(|error| refused(name, error, &own))?);
         }
         Ok((results, places))
     }

@@ -124,10 +124,24 @@ fn errors_of_a_query() {
         ("SELECT pca(a, 1) FROM 'none.csv'", "error: cannot read `none.csv`: there is no such file\nhint: "),
         ("SELECT pca(a, 1) FROM 'none.npy'", "error: cannot read `none.npy`: No such file"),
         ("SELEC 1", "error: invalid query: "),
+        ("CREATE TABLE u AS SELECT 1", "error: this statement is not a query"),
+        ("COPY (SELECT 1) TO 'copied.csv'", "error: this statement is not a query"),
         ("SELECT 1 / 0", "error: "),
     ] {
         let heard = cluster.failed(&[query]);
         assert!(heard.starts_with(start), "{query}: {heard}");
+    }
+    // Names of files with characters that have a meaning elsewhere.
+    for name in ["sp ace.csv", "quo'te.csv", "per%20cent.csv", "ha#sh.csv", "semi;colon.csv", "d.o.t.csv"] {
+        fs::write(place.join(name), "a,\"b c\"\n1,2\n3,5\n").unwrap();
+        let query = format!("SELECT pca_count(pca(a, \"b c\", 1)) AS n FROM '{}'", name.replace('\'', "''"));
+        assert!(cluster.printed(&[&query]).contains("| 2 |"), "{name}");
+    }
+    let cases = [("st*r.csv", "the name of a file has one of the characters"), ("part[1].csv", "write ? instead")];
+    for (name, words) in cases {
+        fs::write(place.join(name), "a,b\n1,2\n").unwrap();
+        let heard = cluster.failed(&[&format!("SELECT * FROM '{name}'")]);
+        assert!(heard.starts_with("error: ") && heard.contains(words), "{name}: {heard}");
     }
     // The cluster still works.
     let printed = cluster.printed(&["SELECT pca_count(pca(a, b, 1)) AS n FROM 'data/*.csv' WHERE NOT isnan(b)"]);

@@ -133,6 +133,19 @@ fn the_scheduler_killed() {
     lose_the_scheduler(|cluster| cluster.scheduler.kill());
 }
 
+/// Nothing is written, and the cluster goes on.
+#[test]
+fn the_client_killed() {
+    let cluster = Cluster::start(2, &[]);
+    let all = data(&cluster);
+    let mut query = cluster.begin(&["--models", "out", "--wait", "5", QUERY]);
+    wait_for_results(&cluster, READING, &mut query);
+    query.kill();
+    let printed = cluster.printed(&["SELECT pca_count(pca(a, b, 1)) AS n FROM 'data/*.csv'"]);
+    assert!(printed.contains(&format!("| {} |", all.len())), "{printed}");
+    assert!(!cluster.place().join("out").exists());
+}
+
 /// As if its machine had lost its network.
 #[test]
 fn a_scheduler_that_does_not_answer() {

@@ -98,6 +98,56 @@ async fn models_of_other_widths() {
     assert!(found.contains("column 0 is `") && found.contains("\nhint: "), "{found}");
 }
 
+/// The number of components does not depend on the order in which states arrive.
+#[tokio::test]
+async fn models_that_report_other_numbers_of_components() {
+    let context = session(2);
+    for (one, two, expected) in [("1", "3", 3), ("2", "'all'", D), ("1", "0.9999999", D), ("0.1", "0.9999999", D)] {
+        for (first, second) in [(one, two), (two, one)] {
+            let part = |k: &str, days: &str| format!("SELECT pca(x, {k}) AS m FROM t WHERE {days}");
+            let models = format!("{} UNION ALL {}", part(first, "day < 100"), part(second, "day >= 100"));
+            for call in ["pca_merge(m)", "pca_merge(m, 4)", "pca_merge(m) OVER ()"] {
+                let found = one_model(&context, &format!("SELECT {call} FROM ({models}) LIMIT 1")).await;
+                assert_eq!((found.count(), found.n_components()), (300, expected), "{first}, {second}, {call}");
+            }
+        }
+    }
+}
+
+/// Rows that are NULL have no result, but are counted.
+#[tokio::test]
+async fn rows_in_errors_of_scalars_are_those_of_the_batch() {
+    let context = session(1);
+    let model = "(SELECT pca(a, b, 1) FROM t)";
+    for (value, words) in
+        [("'NaN'::double", "value is NaN"), ("'Infinity'::double", "value is inf"), ("1e200", "1e200")]
+    {
+        let row = format!("CASE WHEN day > 4 THEN a END, CASE WHEN day = 10 THEN {value} ELSE b END");
+        for call in ["pca_project", "pca_t2", "pca_q"] {
+            let found = refusal(&context, &format!("SELECT {call}({model}, {row}) FROM t")).await;
+            let place = format!("{call}: row 10, column 1: the ");
+            assert!(found.starts_with(&place) && found.contains(words), "{found}");
+            assert!(found.contains("(rows are counted from 0 within their batch)\nhint: "), "{found}");
+        }
+    }
+    let found = refusal(&context, "SELECT pca(a, CASE WHEN day = 3 THEN 'NaN'::double ELSE b END, 1) FROM t").await;
+    assert!(
+        found.ends_with(
+            "\nhint: leave out such rows with WHERE or FILTER (WHERE NOT isnan(…)), or replace the NaN with nanvl"
+        ),
+        "{found}"
+    );
+}
+
+/// Two rows of 70,000 columns have one direction, that of their difference.
+#[tokio::test]
+async fn more_columns_than_other_systems_accept() {
+    let context = eigenspace_sql::context(Some(2));
+    let wide = "SELECT array_agg(CAST(value % 7 + k AS DOUBLE)) AS x FROM generate_series(1, 70000), (VALUES (0), (3)) AS v(k) GROUP BY k";
+    let found = one_model(&context, &format!("SELECT pca(x, 5) FROM ({wide})")).await;
+    assert_eq!((found.count(), found.features(), found.n_components()), (2, 70_000, 1));
+}
+
 /// A table `u` with one column of these bytes.
 fn table_of(context: &SessionContext, bytes: Vec<Option<&[u8]>>) {
     let column: ArrayRef = Arc::new(LargeBinaryArray::from(bytes));
@@ -295,6 +345,84 @@ fn files_with_nothing_or_something_else_in_them() {
         assert!(!heard.contains("panicked") && !heard.contains("RUST_BACKTRACE"), "{query}: {heard}");
         assert!(!place.join("out").exists(), "{query}");
     }
+}
+
+/// Files that match a pattern have columns in any order; one that lacks a column has NULL there.
+#[test]
+fn patterns_of_files_that_differ() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    for (name, query) in [
+        ("p1", "SELECT 1.5 AS a, 2.5 AS b UNION ALL SELECT 3, 4"),
+        ("p2", "SELECT 9.5 AS b, 6.5 AS a"),
+        ("q1", "SELECT 1.5 AS a"),
+    ] {
+        assert!(command(place, &["--output", &format!("{name}.parquet"), query]).status.success());
+    }
+    let mean = "SELECT pca_count(pca(a, b, 1)) AS n, round(pca_mean(pca(a, b, 1))[2], 3) AS b FROM";
+    for source in [
+        "'p*.parquet'",
+        "'p[12].parquet'",
+        "'p?.parquet'",
+        "(SELECT a, b FROM 'p1.parquet' UNION ALL SELECT a, b FROM 'p2.parquet')",
+    ] {
+        let output = command(place, &[&format!("{mean} {source}")]);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains("| 3 | 5.333 |"), "{source}: {printed}");
+    }
+    let output = command(place, &[&format!("{mean} '*.parquet'")]);
+    let heard = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        heard.starts_with("error: ") && heard.contains("'b'") && heard.contains("\nhint: all files of a pattern"),
+        "{heard}"
+    );
+}
+
+#[test]
+fn files_named_like_patterns_and_statements_that_are_not_queries() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let names = ["st*r.csv", "sp ace.csv", "quo'te.csv", "per%20cent.csv", "ha#sh.csv", "semi;colon.csv", "q?m.csv"];
+    for name in names {
+        fs::write(place.join(name), "a,b\n1,2\n3,5\n").unwrap();
+        let output =
+            command(place, &[&format!("SELECT pca_count(pca(a, b, 1)) AS n FROM '{}'", name.replace('\'', "''"))]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("| 2 |"), "{name}: {output:?}");
+    }
+    fs::write(place.join("part[1].csv"), "a,b\n1,2\n3,5\n").unwrap();
+    let output = command(place, &["SELECT * FROM 'part[1].csv'"]);
+    let heard = String::from_utf8(output.stderr).unwrap();
+    assert!(heard.ends_with("\nhint: write ? instead of them: 'part?1?.csv'\n"), "{heard}");
+    let output = command(place, &["SELECT count(*) AS n FROM 'part?1?.csv'"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("| 2 |"), "{output:?}");
+    for query in [
+        "CREATE TABLE u AS SELECT 1",
+        "SET datafusion.execution.batch_size = 5",
+        "DROP TABLE u",
+        "COPY (SELECT 1) TO 'out.csv'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'",
+        "INSERT INTO '.' SELECT 1, 2",
+    ] {
+        let heard = String::from_utf8(command(place, &[query]).stderr).unwrap();
+        assert!(
+            heard.starts_with("error: this statement is not a query") && heard.contains("\nhint: "),
+            "{query}: {heard}"
+        );
+        assert!(!place.join("out.csv").exists(), "{query}");
+    }
+}
+
+/// Names of columns are those of the model, with all their characters.
+#[test]
+fn columns_with_any_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    fs::write(place.join("rows.csv"), "\"a b\",\"c\"\"d\",É,a.b,SELECT\n1,2,3,4,5\n3,5,1,2,2\n").unwrap();
+    let query = "SELECT pca(\"a b\", \"c\"\"d\", \"É\", \"a.b\", \"SELECT\", 1) AS \"m; /x\" FROM 'rows.csv'";
+    let output = command(place, &["--models", "out", query]);
+    assert!(output.status.success(), "{output:?}");
+    let found = eigenspace::EigenspaceModel::load(place.join("out/m___x.safetensors")).unwrap();
+    assert_eq!(found.metadata().feature_names().unwrap(), ["a b", "c\"d", "É", "a.b", "SELECT"]);
 }
 
 /// Names of groups become names of files; none of them leaves the directory.

@@ -113,6 +113,26 @@ async fn frames_of_ranges() {
     assert!((0..30).all(|row| batch.column(1).is_null(row)));
 }
 
+/// Frames whose rows only leave, that begin after the row, and that count groups.
+#[tokio::test]
+async fn frames_of_every_kind() {
+    let all = rows(300);
+    let context = session(2);
+    let frame = |bounds: &str| format!("SELECT day, pca(x, 2) OVER (ORDER BY {bounds}) FROM t ORDER BY day");
+    let leaving = ask(&context, &frame("day ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING")).await;
+    let after = ask(&context, &frame("day ROWS BETWEEN 2 FOLLOWING AND 60 FOLLOWING")).await;
+    let groups = ask(&context, &frame("day / 10 GROUPS BETWEEN 2 PRECEDING AND 1 PRECEDING")).await;
+    for row in [0_usize, 7, 150, 280] {
+        Reference::of(&all[row..]).check(&model(&leaving, 1, row).unwrap());
+        Reference::of(&all[row + 2..(row + 61).min(300)]).check(&model(&after, 1, row).unwrap());
+    }
+    for row in [25_usize, 150, 299] {
+        let decade = row / 10;
+        Reference::of(&all[10 * (decade - 2)..10 * decade]).check(&model(&groups, 1, row).unwrap());
+    }
+    assert!(after.column(1).is_null(299) && groups.column(1).is_null(9));
+}
+
 /// A row that is far larger than the others leaves no trace, as it would if it were subtracted.
 #[tokio::test]
 async fn a_row_that_has_left_a_frame_leaves_no_trace() {

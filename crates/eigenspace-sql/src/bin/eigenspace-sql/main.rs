@@ -50,7 +50,9 @@ async fn run(request: Request) -> Result<(), Failure> {
         Request::Query(arguments) if arguments.cluster.is_some() => servers::ask(&arguments).await,
         Request::Query(arguments) => {
             let context = eigenspace_sql::context(arguments.partitions);
-            deliver(context.sql(&arguments.query()?).await?, &arguments).await
+            let plan = context.state().create_logical_plan(&arguments.query()?).await?;
+            eigenspace_sql::check_query(&plan)?;
+            deliver(context.execute_logical_plan(plan).await?, &arguments).await
         }
     }
 }

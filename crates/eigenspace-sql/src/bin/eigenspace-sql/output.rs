@@ -74,6 +74,11 @@ impl From<DataFusionError> for Failure {
                     Self::new(text).hint("put the name of a file in quotes: FROM 'data.parquet'")
                 }
                 DataFusionError::Plan(text) => Self::new(text),
+                DataFusionError::ArrowError(error, _) if error.to_string().contains("declared as non-nullable") => {
+                    Self::new(error.to_string()).hint(
+                        "all files of a pattern or a directory must have the columns of the query; name those that do",
+                    )
+                }
                 other => Self::new(other.strip_backtrace()),
             },
         };

@@ -149,7 +149,7 @@ impl Server {
     pub(crate) async fn run(self) -> Result<(), Failure> {
         if !self.bind.is_loopback() {
             message(&format!(
-                "warning: anybody who can connect to {} can run queries here and read files that this process can read; there are no passwords",
+                "warning: anybody who can connect to {} can run queries here, and read and write files that this process can read and write; there are no passwords",
                 self.bind
             ));
         }
