@@ -37,7 +37,10 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
     let build =
         Step::new("sdist and wheel", &python).with(["-m", "maturin", "build", "--quiet", "--release", "--sdist"]);
     let build = build.with(["--manifest-path", "crates/eigenspace-py/Cargo.toml", "--out"]).with([dist]);
-    runner.run(build)?;
+    // The wheel is built from the content of the source distribution, in another directory. Dependencies that were
+    // compiled before are found only if the build directory is named.
+    let target = runner.target();
+    runner.run(build.variable("CARGO_TARGET_DIR", &target))?;
     for ending in [".whl", ".tar.gz"] {
         let package = only(dist, ending)?;
         let environment = runner.target().join("venv-smoke");
@@ -45,7 +48,8 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
         runner.run(Step::new("new environment", "python3").with(["-m", "venv"]).with([&environment]))?;
         let python = environment.join("bin/python");
         let install = Step::new("install", &python).with(["-m", "pip", "install", "--quiet"]);
-        runner.run(install.with(["--disable-pip-version-check"]).with([package]))?;
+        let install = install.with(["--disable-pip-version-check"]).with([package]);
+        runner.run(install.variable("CARGO_TARGET_DIR", &target))?;
         runner.run(Step::new("smoke test", &python).with([SMOKE]))?;
     }
     Ok(())
