@@ -237,8 +237,11 @@ def complexity(results):
 
 def numbers(results):
     best = ratio(results, "lean")
-    blocks = results["blocks"]
+    blocks, measured = results["blocks"], results["ten_measured"]
     found = {
+        "ten.commit": measured["commit"],
+        "ten.date": measured["date"][:10],
+        "ten.load": f"{measured['load_before']:.2f}",
         "runs": str(results["runs"]),
         "block.runs": str(BLOCK_RUNS),
         "claim": str(CLAIM),
