@@ -4,7 +4,8 @@
     python bench/freshness.py --strict    and fail if there are any
 
 A result names the commit that it was measured at. It is out of date if the measured code has
-changed between that commit and the working tree. Results without a commit are listed too.
+changed between that commit and the working tree. Results without a commit, or with one that is not
+in the history, are out of date too, because nobody can check out what was measured.
 """
 
 import argparse
@@ -18,7 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 ENGINE = ["crates/eigenspace/src", "crates/eigenspace/Cargo.toml", "Cargo.lock"]
 PYTHON = ["crates/eigenspace-py/src", "crates/eigenspace-py/python"]
 BENCH = ["bench/measure.py", "bench/peers.py", "bench/data.py", "bench/accuracy.py"]
-REPORT = ["report/experiments/measure.py", "report/experiments/orl.py"]
+REPORT = ["bench/measure.py", "report/experiments/measure.py", "report/experiments/orl.py"]
+SPECIFICATION, SPEED = Path("bench/results/S1.json"), Path("report/results/speed.json")
+"""The report copies the times of the first to the second."""
 COMMAND = ["crates/eigenspace-cli/src"]
 
 
@@ -27,6 +30,7 @@ def measured_code(path: Path) -> list[str]:
     if path.parts[0] == "bench":
         number = path.stem.lower()
         own = [str(file.relative_to(ROOT)) for file in (ROOT / "bench").glob(f"{number}_*.py")]
+        own += ["bench/gpu.py"] * number.startswith("gpu")
         return [*ENGINE, *PYTHON, *BENCH, *own]
     return [*ENGINE, *PYTHON, *COMMAND, *REPORT, f"report/experiments/{path.stem}.py"]
 
@@ -41,9 +45,8 @@ def results() -> Iterator[tuple[Path, dict]]:
 
 
 def changed(commit: str, code: list[str]) -> list[str] | None:
-    """Return the files that differ from a commit; None if the commit is not in this clone."""
-    known = git("cat-file", "-e", f"{commit}^{{commit}}")
-    if known.returncode:
+    """Return the files that differ from a commit; None if the commit is not in the history."""
+    if git("merge-base", "--is-ancestor", commit, "HEAD").returncode:
         return None
     found = git("diff", "--name-only", commit, "--", *code)
     return found.stdout.split()
@@ -51,6 +54,17 @@ def changed(commit: str, code: list[str]) -> list[str] | None:
 
 def git(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def other_times() -> str | None:
+    """Return why the report does not show the times of the benchmark, or None if it does."""
+    if not (ROOT / SPECIFICATION).exists():
+        return f"its times are those of {SPECIFICATION}, which is missing"
+    stored = json.loads((ROOT / SPECIFICATION).read_text())["machine"]
+    shown = json.loads((ROOT / SPEED).read_text()).get("ten_measured", {})
+    if (shown.get("commit"), shown.get("date")) == (stored["commit"], stored["date"]):
+        return None
+    return f"its times are not those of {SPECIFICATION}; run `cargo xtask report`"
 
 
 def stale() -> Iterator[str]:
@@ -62,12 +76,14 @@ def stale() -> Iterator[str]:
             continue
         files = changed(commit, measured_code(path))
         if files is None:
-            yield f"{path}: measured at {commit}, which this clone does not have"
+            yield f"{path}: measured at {commit}, which is not in the history"
         elif files:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             yield f"{path}: measured at {commit}; since then changed: {files[0]}{more}"
         elif machine.get("changed_since"):
             yield f"{path}: measured at {commit} with uncommitted changes"
+        elif path == SPEED and (older := other_times()):
+            yield f"{path}: {older}"
 
 
 def main() -> int:

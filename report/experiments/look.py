@@ -44,6 +44,18 @@ def panels(columns=2, height=2.3, width=6.3):
     return figure, np.atleast_1d(axes)
 
 
+def ticks(axis, values):
+    """Label a logarithmic axis with these values only, as plain numbers."""
+    axis.set_xticks(values, [f"{value:,}" for value in values])
+    axis.set_xticks([], minor=True)
+
+
+def note(axis, x, y, text):
+    """Write a short text above a line, on white, so that no grid line crosses it."""
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+    axis.annotate(text, (x, y), (0, 2.5), textcoords="offset points", fontsize=7, color=GRAY, bbox=white)
+
+
 def save(figure, path):
     """Save a figure without a date, so that the same results give the same file."""
     figure.savefig(path, metadata={"CreationDate": None, "Producer": None, "Creator": None})

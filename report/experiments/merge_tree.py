@@ -72,7 +72,7 @@ def draw(results):
         left.loglog(leaves, [trees[str(n)][key]["sine"] for n in leaves], line, color=color, label=label)
         right.loglog(leaves, [1000 * trees[str(n)][key]["median"] for n in leaves], line, color=color)
     right.axhline(1000 * numpy_seconds(results), color=look.GRAY, linestyle="--", linewidth=0.8)
-    right.text(2, 1150 * numpy_seconds(results), "numpy SVD of all", fontsize=7, color=look.GRAY)
+    look.note(right, 2, 1000 * numpy_seconds(results), "numpy SVD of all")
     right.set_ylim(None, 2500 * numpy_seconds(results))
     left.set(ylabel=r"$\sin\theta$ to batch PCA")
     left.legend(loc="center right")

@@ -16,21 +16,29 @@ def run():
 
 
 def draw(results):
-    figure, (left, right) = look.panels(2, 2.3)
+    figure, (left, middle, right) = look.panels(3, 2.2)
     compressed, cleaned = results["compression"], results["denoising"]
     pgm = compressed[0]["pgm_bytes"]
     for key, label, color in (("learned", "faces seen", look.OURS), ("new", "faces not seen", look.BAD)):
+        # With all directions, faces that were seen are restored to rounding.
         some = [one for one in compressed if one[key]["psnr"] is not None and one[key]["psnr"] < 60]
         left.semilogx(
             [one["bytes"] for one in some], [one[key]["psnr"] for one in some], "o-", color=color, label=label
         )
+        middle.semilogx(
+            [one["bytes"] for one in compressed], [one[key]["ssim"] for one in compressed], "o-", color=color
+        )
         some = [one for one in cleaned["components"] if one[key]["psnr"] is not None]
-        right.semilogx([one["k"] for one in some], [one[key]["psnr"] for one in some], "o-", color=color, label=label)
+        right.semilogx([one["k"] for one in some], [one[key]["psnr"] for one in some], "o-", color=color)
         right.axhline(cleaned["noisy"][key]["psnr"], color=color, linestyle=":", linewidth=0.8)
-    left.set(xlabel=f"bytes of a face (PGM: {pgm:,})", ylabel="PSNR, dB", title="compression")
-    right.set(xlabel="components", ylabel="PSNR, dB", title="noise removal; dotted: the noisy faces")
-    left.legend(loc="upper left")
-    right.legend(loc="upper left")
+    for axis in (left, middle):
+        axis.set(xlabel=f"bytes of a face (PGM: {pgm:,})")
+        look.ticks(axis, [one["bytes"] for one in compressed[::2]])
+    look.ticks(right, [one["k"] for one in cleaned["components"][::2]])
+    left.set(ylabel="PSNR, dB", title="compression")
+    middle.set(ylabel="SSIM", title="compression")
+    right.set(xlabel="components", ylabel="PSNR, dB", title="noise removal")
+    left.legend(loc="upper left", borderaxespad=0.1)
     return {"quality": figure}
 
 

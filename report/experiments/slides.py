@@ -120,7 +120,9 @@ def drawn_views(results):
         axis.set(xlabel="component 1", title=f"wines, {name}")
         if i == 0:
             axis.set_ylabel("component 2")
-            axis.legend(loc="best", handletextpad=0.2)
+            # Space above the points for the legend.
+            axis.set_ylim(top=axis.get_ylim()[1] + 0.4 * np.ptp(axis.get_ylim()))
+            axis.legend(loc="upper right", handletextpad=0.2)
     axis = figure.add_subplot(1, 3, 3, projection="3d")
     scores, labels = np.array(results["digits"]["scores"]), np.array(results["digits"]["labels"])
     for i, digit in enumerate(SHOWN_DIGITS):

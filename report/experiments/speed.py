@@ -182,8 +182,9 @@ def draw(results):
         values = [1000 * results["blocks"][str(size)][key]["median"] for size in sizes]
         right.loglog(sizes, values, line, color=color, label=label)
     right.axhline(1000 * results["ten"]["numpy"]["median"], color=look.GRAY, linestyle="--", linewidth=0.8)
-    right.text(1, 1100 * results["ten"]["numpy"]["median"], "numpy SVD of all", fontsize=7, color=look.GRAY)
+    look.note(right, 1, 1000 * results["ten"]["numpy"]["median"], "numpy SVD of all")
     right.set(xlabel="rows of a block", ylabel="ms for a block", title="other blocks")
+    look.ticks(right, sizes)
     right.set_ylim(None, 200 * 1000 * results["ten"]["numpy"]["median"])
     right.legend(loc="upper left", fontsize=6, borderaxespad=0.2)
     return {"speed": figure}
@@ -236,8 +237,11 @@ def complexity(results):
 
 def numbers(results):
     best = ratio(results, "lean")
-    blocks = results["blocks"]
+    blocks, measured = results["blocks"], results["ten_measured"]
     found = {
+        "ten.commit": measured["commit"],
+        "ten.date": measured["date"][:10],
+        "ten.load": f"{measured['load_before']:.2f}",
         "runs": str(results["runs"]),
         "block.runs": str(BLOCK_RUNS),
         "claim": str(CLAIM),

@@ -19,6 +19,10 @@ use crate::{output, python};
 /// The crates, in the order in which they must be published.
 const CRATES: [&str; 2] = ["eigenspace", "eigenspace-cli"];
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
+/// The directory, in `target`, for builds from the source distribution, which is unpacked in a temporary directory. They
+/// share their compiled dependencies, but nothing with other builds.
+const BUILD: &str = "dist-build";
+const BUILD_VARIABLE: &str = "CARGO_TARGET_DIR";
 const SMOKE: &str = "crates/eigenspace-py/tests/smoke.py";
 
 /// Makes everything.
@@ -37,7 +41,8 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
     let build =
         Step::new("sdist and wheel", &python).with(["-m", "maturin", "build", "--quiet", "--release", "--sdist"]);
     let build = build.with(["--manifest-path", "crates/eigenspace-py/Cargo.toml", "--out"]).with([dist]);
-    runner.run(build)?;
+    clean(runner)?;
+    runner.run(build.variable(BUILD_VARIABLE, runner.target().join(BUILD)))?;
     for ending in [".whl", ".tar.gz"] {
         let package = only(dist, ending)?;
         let environment = runner.target().join("venv-smoke");
@@ -45,10 +50,19 @@ fn python_packages(runner: &mut Runner, dist: &Path) -> Result<(), Error> {
         runner.run(Step::new("new environment", "python3").with(["-m", "venv"]).with([&environment]))?;
         let python = environment.join("bin/python");
         let install = Step::new("install", &python).with(["-m", "pip", "install", "--quiet"]);
-        runner.run(install.with(["--disable-pip-version-check"]).with([package]))?;
+        let install = install.with(["--disable-pip-version-check"]).with([package]);
+        clean(runner)?;
+        runner.run(install.variable(BUILD_VARIABLE, runner.target().join(BUILD)))?;
         runner.run(Step::new("smoke test", &python).with([SMOKE]))?;
     }
     Ok(())
+}
+
+/// Removes what was compiled from the source distribution. Its files always have the same old date, so that cargo would not
+/// notice that they have changed. The compiled dependencies stay.
+fn clean(runner: &mut Runner) -> Result<(), Error> {
+    let clean = cargo("clean", &["clean", "--quiet", "--release", "-p", "eigenspace", "-p", "eigenspace-py"]);
+    runner.run(clean.with(["--target-dir"]).with([runner.target().join(BUILD)]))
 }
 
 /// The packages of the crates. They are built from what is committed.

@@ -4,7 +4,8 @@
 //! cargo metadata ─► packages that are linked ─► their license files ─► THIRD-PARTY-LICENSES.txt of each artifact
 //! ```
 //!
-//! `eigenspace --licenses` prints the first, and the wheel contains the second. Equal texts are written once.
+//! `eigenspace --licenses` prints the first, and the wheel contains the second. Equal texts are written once. Each package
+//! also contains the license of this project, as a copy, because a package contains only what is in its directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -23,6 +24,8 @@ const ARTIFACTS: [(&str, &str); 2] = [
     ("eigenspace-cli", "crates/eigenspace-cli/THIRD-PARTY-LICENSES.txt"),
     ("eigenspace-py", "crates/eigenspace-py/THIRD-PARTY-LICENSES.txt"),
 ];
+/// The packages that are published, each with a copy of the license.
+const PUBLISHED: [&str; 3] = ["crates/eigenspace", "crates/eigenspace-cli", "crates/eigenspace-py"];
 /// Beginnings of the names of license files, in capitals.
 const NAMES: [&str; 8] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE", "OFL", "FONTLOG"];
 const LINE: &str = "--------------------------------------------------------------------------------";
@@ -43,6 +46,10 @@ pub(crate) fn write(runner: &mut Runner) -> Result<(), Error> {
         let packages = linked(&metadata, artifact);
         fs::write(&path, text(&packages)?).map_err(Error::io("write", path.as_path()))?;
         output::message(&format!("{file}: {} packages", packages.len()));
+    }
+    for package in PUBLISHED {
+        let (from, to) = (runner.root.join("LICENSE"), runner.root.join(package).join("LICENSE"));
+        fs::copy(&from, &to).map_err(Error::io("write", to))?;
     }
     Ok(())
 }
@@ -167,6 +174,16 @@ mod tests {
             let stored = fs::read_to_string(root.join(file)).unwrap_or_default();
             let listed = stored.split("\n\n").nth(1).unwrap_or_default();
             assert_eq!(listed.trim(), listing(&packages).trim(), "{file}: run `cargo xtask licenses`");
+        }
+    }
+
+    #[test]
+    fn every_package_has_a_copy_of_the_license() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+        let license = fs::read_to_string(root.join("LICENSE")).expect("the license");
+        for package in PUBLISHED {
+            let copy = fs::read_to_string(root.join(package).join("LICENSE")).unwrap_or_default();
+            assert_eq!(copy, license, "{package}/LICENSE: run `cargo xtask licenses`");
         }
     }
 

@@ -28,9 +28,20 @@ pub(crate) fn all(runner: &mut Runner) -> Result<(), Error> {
     let faces = orl::available(runner)?;
     let python = environment(runner)?;
     package(runner, &python)?;
+    specification(runner, &python, &faces)?;
     let command = rust::build_command(runner)?;
     runner.run(build(&python).variable("EIGENSPACE_ORL", faces).variable("EIGENSPACE", command))?;
     pdf(runner, &python)
+}
+
+/// Measures the specification's comparison if the benchmark has not: the report reads its times from there.
+fn specification(runner: &mut Runner, python: &Path, faces: &Path) -> Result<(), Error> {
+    if runner.root.join("bench/results/S1.json").exists() {
+        return Ok(());
+    }
+    let measure = Step::new("specification's comparison", python).with(["bench/run.py", "S1"]);
+    let measure = measure.with(["--threads", "1", "--cases", "ten faces"]);
+    runner.run(measure.variable("EIGENSPACE_ORL", faces))
 }
 
 /// Generates figures and PDF from the stored results. Figures with faces are generated only if the faces are available.

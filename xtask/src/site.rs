@@ -16,12 +16,13 @@ use crate::step::{Runner, Step};
 /// The directory of the settings, relative to the workspace root.
 const DIRECTORY: &str = "docs/site";
 /// Pages outside of `docs`, and their names on the site.
-const OUTSIDE: [(&str, &str); 7] = [
+const OUTSIDE: [(&str, &str); 8] = [
     ("README.md", "index.md"),
     ("CHANGELOG.md", "CHANGELOG.md"),
     ("CONTRIBUTING.md", "CONTRIBUTING.md"),
     ("SECURITY.md", "SECURITY.md"),
     ("CODE_OF_CONDUCT.md", "CODE_OF_CONDUCT.md"),
+    ("bench/EXPLORER.md", "bench/EXPLORER.md"),
     ("bench/RESULTS.md", "bench/RESULTS.md"),
     ("bench/TARGETS.md", "bench/TARGETS.md"),
 ];
@@ -32,8 +33,10 @@ pub(crate) fn build(runner: &mut Runner) -> Result<(), Error> {
     let source = runner.target().join("site-source");
     gather(&runner.root, &source)?;
     let settings = format!("{DIRECTORY}/mkdocs.yml");
-    let build = Step::new("site", &python).with(["-m", "mkdocs", "build", "--strict", "--quiet", "--config-file"]);
-    runner.run(build.with([settings]).advice("a link or a page is missing, or a page is not in the navigation"))
+    // Not with `--quiet`, which hides the warnings that `--strict` counts.
+    let build = Step::new("site", &python).with(["-m", "mkdocs", "build", "--strict", "--config-file"]);
+    let build = build.with([settings]).variable("NO_MKDOCS_2_WARNING", "1");
+    runner.run(build.advice("a link or a page is missing, or a page is not in the navigation"))
 }
 
 /// Copies the pages to one directory, with links that fit there.
@@ -72,41 +75,64 @@ fn copy(from: &Path, to: &Path, change: impl Fn(&str) -> String) -> Result<(), E
     fs::write(to, change(&text)).map_err(Error::io("write", to))
 }
 
-/// Rewrites links: README is the first page, and files that are not pages are left as plain text.
+/// Rewrites links: README is the first page, and links to files that are not on the site become plain text.
 fn moved(text: &str, from: &str) -> String {
     let up = if from.starts_with("docs") || from.starts_with("bench") { "../" } else { "" };
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(place) = rest.find("](") {
-        let (before, after) = rest.split_at(place + 2);
-        out.push_str(before);
-        let end = after.find(')').unwrap_or(after.len());
-        let (target, others) = after.split_at(end);
-        out.push_str(&link(target, up));
+        let (before, after) = (&rest[..place], &rest[place + 2..]);
+        let (target, others) = after.split_once(')').unwrap_or((after, ""));
+        match (link(target, up), before.rfind('[')) {
+            (Some(link), _) => out.extend([before, "](", &link, ")"]),
+            (None, Some(start)) => out.extend([&before[..start], &before[start + 1..]]),
+            (None, None) => out.extend([before, "](", target, ")"]),
+        }
         rest = others;
     }
     out.push_str(rest);
-    let definition = |line: &str| match line.split_once("]: ") {
-        Some((name, target)) if name.starts_with('[') => format!("{name}]: {}", link(target, up)),
-        _ => line.to_owned(),
-    };
-    out.split('\n').map(definition).collect::<Vec<_>>().join("\n")
+    fences(&definitions(&out, up))
 }
 
-/// Where a link leads on the site.
-fn link(target: &str, up: &str) -> String {
+/// Rewrites the words after the language of a block: the name of a file becomes its title, and words for the tests are
+/// left out. The site would not recognize the block otherwise.
+fn fences(text: &str) -> String {
+    let fence = |line: &str| match line.strip_prefix("```").and_then(|words| words.split_once(' ')) {
+        Some((language, file)) if file.contains('.') => format!("```{language} title=\"{file}\""),
+        Some((language, _)) => format!("```{language}"),
+        None => line.to_owned(),
+    };
+    text.split('\n').map(fence).collect::<Vec<_>>().join("\n")
+}
+
+/// Rewrites links that are defined at the end of a page, as in `[name]: target`.
+fn definitions(text: &str, up: &str) -> String {
+    let definition = |line: &str| {
+        let (name, target) = line.strip_prefix('[')?.split_once("]: ")?;
+        Some((name.to_owned(), link(target, up)))
+    };
+    let mut lines = Vec::new();
+    let mut plain = Vec::new();
+    for line in text.split('\n') {
+        match definition(line) {
+            Some((name, Some(link))) => lines.push(format!("[{name}]: {link}")),
+            Some((name, None)) => plain.push(name),
+            None => lines.push(line.to_owned()),
+        }
+    }
+    plain.iter().fold(lines.join("\n"), |text, name| text.replace(&format!("[{name}]"), name))
+}
+
+/// Where a link leads on the site; `None` for a file of the repository that is not there.
+fn link(target: &str, up: &str) -> Option<String> {
     let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, anchor)| (path, anchor));
     let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
     let is_elsewhere = path.contains("://") || path.is_empty();
     let is_page = [".md", ".svg", ".png"].iter().any(|ending| path.ends_with(ending));
     if path == format!("{up}README.md") {
-        return format!("{up}index.md{anchor}");
+        return Some(format!("{up}index.md{anchor}"));
     }
-    if is_elsewhere || is_page {
-        return target.to_owned();
-    }
-    // A file of the repository that is not on the site.
-    format!("{up}index.md")
+    (is_elsewhere || is_page).then(|| target.to_owned())
 }
 
 #[cfg(test)]
@@ -117,8 +143,20 @@ mod tests {
     fn links_lead_to_pages_of_the_site() {
         assert_eq!(moved("[a](../README.md#install)", "docs/x.md"), "[a](../index.md#install)");
         assert_eq!(moved("[a](METHOD.md) [b](https://x.org/y)", "docs/x.md"), "[a](METHOD.md) [b](https://x.org/y)");
-        assert_eq!(moved("[n](../examples/notebooks)", "docs/x.md"), "[n](../index.md)");
-        assert_eq!(moved("[`x`]: crates/x.rs\n[y]: METHOD.md\n", "docs/x.md"), "[`x`]: ../index.md\n[y]: METHOD.md\n");
-        assert_eq!(moved("![f](docs/images/f.svg) [l](LICENSE)", "README.md"), "![f](docs/images/f.svg) [l](index.md)");
+        assert_eq!(moved("![f](docs/images/f.svg)", "README.md"), "![f](docs/images/f.svg)");
+        assert_eq!(moved("[y]: METHOD.md\n", "docs/x.md"), "[y]: METHOD.md\n");
+    }
+
+    #[test]
+    fn blocks_have_a_language_and_at_most_a_title() {
+        assert_eq!(moved("```csv iris.csv\n1\n```", "README.md"), "```csv title=\"iris.csv\"\n1\n```");
+        assert_eq!(moved("```python ray\n1\n```\n```text", "docs/x.md"), "```python\n1\n```\n```text");
+    }
+
+    #[test]
+    fn links_to_files_that_are_not_on_the_site_become_text() {
+        assert_eq!(moved("see [n](../examples/notebooks).", "docs/x.md"), "see n.");
+        assert_eq!(moved("[a](METHOD.md), [l](LICENSE)", "README.md"), "[a](METHOD.md), l");
+        assert_eq!(moved("[`x`] and more\n\n[`x`]: crates/x.rs\n", "README.md"), "`x` and more\n\n");
     }
 }

@@ -4,17 +4,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 18] = [
+const DOCUMENTS: [&str; 22] = [
     "README.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/ARCHITECTURE.md",
     "docs/COMMAND.md",
+    "docs/ENGINES.md",
     "docs/EXPLORER.md",
     "docs/FACES.md",
     "docs/FORMAT.md",
     "docs/FROM_SCIKIT_LEARN.md",
+    "docs/GPU.md",
     "docs/IMPLEMENTATION_NOTES.md",
     "docs/METHOD.md",
     "docs/PYTHON.md",
@@ -22,6 +24,8 @@ const DOCUMENTS: [&str; 18] = [
     "docs/RUST.md",
     "docs/SCALE.md",
     "docs/SQL.md",
+    "bench/EXPLORER.md",
+    "bench/TARGETS.md",
     "crates/eigenspace-py/README.md",
 ];
 /// Directories that a path in a document may be relative to.

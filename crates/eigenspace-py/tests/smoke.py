@@ -23,5 +23,6 @@ people = faces.train(np.vstack([X[:3], X[:3] + 99]), ["a"] * 3 + ["b"] * 3, unkn
 assert [one.person for one in people.recognize(X[3:4] + 99)] == ["b"]
 shipped = [str(file) for file in files("eigenspace") or []]
 assert any(file.endswith("py.typed") for file in shipped), "the types are missing"
+assert any(file.endswith("/LICENSE") for file in shipped), "the license is missing"
 assert any("THIRD-PARTY-LICENSES" in file for file in shipped), "the licenses of dependencies are missing"
 print(f"eigenspace {eigenspace.__version__} works")

@@ -283,6 +283,8 @@ def test_bad_input_is_named(people, tmp_path):
         faces.train(rows, names[:-1], [str(i) for i in range(40)])
     with pytest.raises(EigenspaceError, match="cannot find people in"):
         faces.train(people / "ada")
+    with pytest.raises(TypeError, match="expected a name for each image, found one text"):
+        faces.train(np.eye(3), "abc")
     with pytest.raises(TypeError, match="the people in the images are not known"):
         faces.train(rows)
     with pytest.raises(TypeError, match="the directories name the people"):

@@ -85,8 +85,12 @@ class IncrementalPCA(Estimator):
 
     Attributes
     ----------
-    components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, var_, noise_variance_,
+    components_, singular_values_, mean_, var_ : as in scikit-learn
+        Directions, their singular values, and moments of the features.
+    explained_variance_, explained_variance_ratio_, noise_variance_ : as in scikit-learn
+        Variances along the components, and outside of them.
     n_components_, n_samples_seen_, batch_size_, n_features_in_ : as in scikit-learn
+        Numbers of components, rows and features.
     model_ : EigenspaceModel
         The model of the rows; it can be updated, merged, split and saved.
     certificate_ : Certificate

@@ -570,6 +570,9 @@ def _given(images: Any, people: Any, names: Any, person: str | None, next_number
             error = TypeError("the people in the images are not known")
             raise with_hint(error, "pass people, with the name of the person in each image")
         people = [person] * n
+    if isinstance(people, str):
+        error = TypeError(f"invalid people={people!r}: expected a name for each image, found one text")
+        raise with_hint(error, f"pass a list of names; to enroll images of one person, pass person={people!r}")
     people = [str(one) if one is not None else None for one in people]
     if names is None:
         names = _numbered(people, next_number)
