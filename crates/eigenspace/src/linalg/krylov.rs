@@ -93,7 +93,7 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
             images: Array2::zeros((room, size)),
             projected: Array2::zeros((room, room)),
             size: 0,
-            next: vec![[0.0; W]; size],
+            next: Lanes::zeros(size),
             left: Array2::zeros((0, 0)),
             random: Random::new(SEED),
             products: 0,
@@ -153,7 +153,7 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
     /// Number of next rows.
     fn active(&self) -> usize {
         let mut used = [false; W];
-        for lanes in &self.next {
+        for lanes in self.next.iter() {
             used.iter_mut().zip(lanes).for_each(|(used, x)| *used |= *x != 0.0);
         }
         used.iter().filter(|used| **used).count()
@@ -339,7 +339,7 @@ fn one_by_one<const W: usize>(lanes: &mut Lanes<W>, floor: f64) {
             found.push(row / length);
         }
     }
-    let mut next = vec![[0.0; W]; lanes.len()];
+    let mut next = Lanes::zeros(lanes.len());
     for (k, row) in found.iter().enumerate() {
         next.iter_mut().zip(row).for_each(|(lanes, x)| lanes[k] = *x);
     }

@@ -7,6 +7,8 @@
 //! Each cell of A is multiplied by one or two vector registers. [`ROWS`] rows of A are multiplied at a time, whose sums stay
 //! in registers. General matrix products reach a third of this rate or less if one side is as thin as this.
 
+use std::ops::{Deref, DerefMut};
+
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, ArrayView2, Axis};
 use pulp::{Arch, Simd, WithSimd};
@@ -15,12 +17,69 @@ use rayon::slice::ParallelSliceMut;
 /// Rows that are multiplied at a time.
 const ROWS: usize = 6;
 
+/// Numbers in a line of a cache.
+const LINE: usize = 8;
+
 /// W vectors of the same length: entry j has the j-th number of each.
-pub(crate) type Lanes<const W: usize> = Vec<[f64; W]>;
+///
+/// The first entry begins a line of a cache. Sparse rows need entries in any order, and an entry that is in two lines takes
+/// twice the time to load.
+#[derive(Debug)]
+pub(crate) struct Lanes<const W: usize> {
+    cells: Vec<f64>,
+    /// The first number in use, and how many are.
+    start: usize,
+    length: usize,
+}
+
+impl<const W: usize> Lanes<W> {
+    pub(crate) fn zeros(length: usize) -> Self {
+        let cells = vec![0.0; length * W + LINE];
+        let start = cells.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+        Self { cells, start, length: length * W }
+    }
+}
+
+impl<const W: usize> Default for Lanes<W> {
+    fn default() -> Self {
+        Self { cells: Vec::new(), start: 0, length: 0 }
+    }
+}
+
+impl<const W: usize> Clone for Lanes<W> {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeros(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl<const W: usize> Deref for Lanes<W> {
+    type Target = [[f64; W]];
+
+    fn deref(&self) -> &Self::Target {
+        self.cells[self.start..][..self.length].as_chunks().0
+    }
+}
+
+impl<const W: usize> DerefMut for Lanes<W> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.cells[self.start..][..self.length].as_chunks_mut().0
+    }
+}
+
+impl<const W: usize> FromIterator<[f64; W]> for Lanes<W> {
+    fn from_iter<I: IntoIterator<Item = [f64; W]>>(entries: I) -> Self {
+        let entries: Vec<[f64; W]> = entries.into_iter().collect();
+        let mut lanes = Self::zeros(entries.len());
+        lanes.copy_from_slice(&entries);
+        lanes
+    }
+}
 
 /// At most W rows as lanes; the lanes beyond them are zero.
 pub(crate) fn by_columns<const W: usize>(rows: ArrayView2<'_, f64>) -> Lanes<W> {
-    let mut lanes = vec![[0.0; W]; rows.ncols()];
+    let mut lanes = Lanes::zeros(rows.ncols());
     for (k, row) in rows.rows().into_iter().enumerate() {
         lanes.iter_mut().zip(row).for_each(|(lanes, x)| lanes[k] = *x);
     }
@@ -178,9 +237,9 @@ pub(crate) fn there_and_back<const W: usize>(
     parts: usize,
 ) -> (Lanes<W>, Lanes<W>) {
     let share = a.nrows().div_ceil(parts).next_multiple_of(ROWS).max(ROWS);
-    let mut along = vec![[0.0; W]; a.nrows()];
+    let mut along = Lanes::zeros(a.nrows());
     let part = |(part, along): (ArrayView2<'_, f64>, &mut [[f64; W]])| {
-        let mut sum = vec![[0.0; W]; lanes.len()];
+        let mut sum = Lanes::zeros(lanes.len());
         each_group(part, lanes, &mut sum, |start, found| {
             along[start..start + found.len()].copy_from_slice(found);
         });
@@ -192,6 +251,6 @@ pub(crate) fn there_and_back<const W: usize>(
         add(&mut sum, 1.0, &part);
         sum
     };
-    let back = sums.into_iter().reduce(together).unwrap_or_else(|| vec![[0.0; W]; lanes.len()]);
+    let back = sums.into_iter().reduce(together).unwrap_or_else(|| Lanes::zeros(lanes.len()));
     (along, back)
 }

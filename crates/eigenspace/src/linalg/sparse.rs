@@ -59,7 +59,7 @@ impl Slices {
     /// The slices times lanes, one row for each of the first `count` lanes: U A for the columns of A.
     pub(crate) fn times<const W: usize>(&self, lanes: &[[f64; W]], count: usize) -> Array2<f64> {
         let shift = Self::shift(&self.within, lanes);
-        let mut products = vec![[0.0; W]; self.count()];
+        let mut products = Lanes::<W>::zeros(self.count());
         products.par_chunks_mut(SLICES).enumerate().for_each(|(p, products)| {
             let range = p * SLICES..p * SLICES + products.len();
             Arch::new().dispatch(Pass {
@@ -183,13 +183,13 @@ impl<const W: usize> Operator<W> for Slices {
             .collect();
         let shift = Self::shift(&self.within, lanes);
         let part = |p: usize| {
-            let (mut sum, mut back) = (vec![[0.0; W]; lanes.len()], [0.0; W]);
+            let (mut sum, mut back) = (Lanes::zeros(lanes.len()), [0.0; W]);
             let (range, result) = (starts[p]..starts[p + 1], Result::Sums(&mut sum, &mut back));
             Arch::new().dispatch(Pass { slices: self, range, lanes, shift: &shift, result });
             (sum, back)
         };
         let sums: Vec<(Lanes<W>, [f64; W])> = (0..parts).into_par_iter().map(part).collect();
-        let (mut sum, mut back) = (vec![[0.0; W]; lanes.len()], [0.0; W]);
+        let (mut sum, mut back) = (Lanes::zeros(lanes.len()), [0.0; W]);
         for (part, more) in &sums {
             add(&mut sum, 1.0, part);
             back.iter_mut().zip(more).for_each(|(back, more)| *back += more);

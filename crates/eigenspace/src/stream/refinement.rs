@@ -205,7 +205,7 @@ impl Refinement {
         if self.lanes.is_empty() {
             let basis = self.model.basis();
             let some = |start: usize| linalg::rows_of(basis, start..basis.nrows().min(start + WIDTH));
-            let zeros = || vec![[0.0; WIDTH]; basis.ncols()];
+            let zeros = || Lanes::zeros(basis.ncols());
             self.lanes =
                 (0..basis.nrows()).step_by(WIDTH).map(|start| (linalg::by_columns(some(start)), zeros())).collect();
         }
