@@ -24,7 +24,10 @@ fn on_a_file(error: &files::Error) -> Option<String> {
         files::Error::Model(error) => on_a_model(error),
         files::Error::Source { source, path } => on_a_source(source, path).or_else(|| error.hint()),
         files::Error::Io { action: "create", path, source } if source.kind() == ErrorKind::AlreadyExists => {
-            Some(format!("name a directory with -o; `{}` is a file", path.display()))
+            Some(format!("pass a directory instead: `{}` is a file", path.display()))
+        }
+        files::Error::Io { action: "write", path, source } if source.kind() == ErrorKind::NotFound => {
+            in_a_missing_directory(path).or_else(|| error.hint())
         }
         files::Error::Changed { .. } => {
             Some("run the command again to use the file as it is now; nothing was written".into())
@@ -32,6 +35,12 @@ fn on_a_file(error: &files::Error) -> Option<String> {
         files::Error::File { path, source } => in_place_of_a_model(source, path).or_else(|| error.hint()),
         other => other.hint(),
     }
+}
+
+/// The hint for a file to write in a directory that does not exist.
+fn in_a_missing_directory(path: &Path) -> Option<String> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty() && !directory.exists())?;
+    Some(format!("make the directory first: mkdir -p {}", shell::file(directory)))
 }
 
 /// The hint for a file of another kind, where a model or a recognizer is expected.
@@ -43,21 +52,21 @@ fn in_place_of_a_model(error: &FormatError, path: &Path) -> Option<String> {
     let file = shell::file(path);
     Some(match kind {
         _ if *expected == "recognizer" => {
-            "name a recognizer here; to train one, run: eigenspace faces train DIRECTORY -o RECOGNIZER".into()
+            "pass a recognizer here; to train one, run: eigenspace faces train DIRECTORY -o RECOGNIZER".into()
         }
         FileKind::Checkpoint => {
             format!("run the interrupted `eigenspace fit` again with --checkpoint {file}; it writes the model")
         }
         kind if kind.is_image() => {
-            "name a model here; to make one, run: eigenspace fit DIRECTORY -o MODEL, with a directory of images".into()
+            "pass a model here; to make one, run: eigenspace fit DIRECTORY -o MODEL, with a directory of images".into()
         }
         FileKind::Text if Format::of(path).is_none() => {
             format!(
-                "name a model here; if this file is a table, make one from it: eigenspace fit {file} --format csv -o MODEL"
+                "pass a model here; if this file is a table, make one from it: eigenspace fit {file} --format csv -o MODEL"
             )
         }
-        _ if Format::of(path).is_none() => "name a model here; to make one, run: eigenspace fit DATA -o MODEL".into(),
-        _ => format!("name a model here; to make one from this file, run: eigenspace fit {file} -o MODEL"),
+        _ if Format::of(path).is_none() => "pass a model here; to make one, run: eigenspace fit DATA -o MODEL".into(),
+        _ => format!("pass a model here; to make one from this file, run: eigenspace fit {file} -o MODEL"),
     })
 }
 
@@ -98,6 +107,12 @@ pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String>
     {
         return Some("leave out --decimal ',': the header is delimited by commas".into());
     }
+    if let Some(files::Error::Source { source: SourceError::Malformed { format, .. }, .. }) = error.downcast_ref()
+        && input.format.is_some()
+        && *format != "image"
+    {
+        return Some("check that --format is the format of the file, or leave it out".into());
+    }
     let Some(files::Error::Io { action: "read", path, source }) = error.downcast_ref() else { return None };
     let columns = !input.columns.is_empty() || !input.exclude.is_empty() || input.label.is_some();
     let is_word = path.extension().is_none() && path.components().count() == 1;
@@ -117,9 +132,9 @@ pub(crate) fn on_people(error: &anyhow::Error, enrolled: bool) -> Option<String>
         (SourceError::NoFiles, true) if path.is_dir() => "put images in it",
         (SourceError::Malformed { format: "image", .. }, _) if Format::of(path) == Some(Format::Images) => return None,
         (SourceError::Malformed { format: "image", .. }, false) => {
-            "name a directory with a subdirectory of images for each person"
+            "pass a directory with a subdirectory of images for each person"
         }
-        (SourceError::Malformed { format: "image", .. }, true) => "name images, or directories of images",
+        (SourceError::Malformed { format: "image", .. }, true) => "pass images, or directories of images",
         _ => return None,
     };
     Some(hint.into())
@@ -128,6 +143,7 @@ pub(crate) fn on_people(error: &anyhow::Error, enrolled: bool) -> Option<String>
 fn on_a_model(error: &Error) -> Option<String> {
     match error {
         Error::CenteringDiffers => Some("fit both models with --uncentered, or both without".into()),
+        Error::Device(_) => error.hint().map(|hint| hint.replace("compute on the CPU", "use --device cpu")),
         Error::NonFinite { .. } => Some(MISSING.into()),
         Error::ScatterTooLarge { .. } => Some("leave out --engine, or use --engine factor".into()),
         Error::FeatureMismatch { .. } => {
@@ -151,24 +167,30 @@ pub(crate) const EMPTY_PIPE: &str = "check the command before the pipe";
 fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
     Some(match error {
         SourceError::UnknownFormat => {
-            "name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, \
+            "set the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, \
              .feather, .pgm, .png and .jpg"
                 .into()
         }
         SourceError::ManyArrays { .. } | SourceError::NoArray { .. } => {
-            format!("{}, with --key", error.hint().unwrap_or_default())
+            error.hint().unwrap_or_default().replace("one of them:", "one of them with --key:")
         }
         // The cell goes on in the next line.
         SourceError::NotANumber { text, .. } if text.contains('\n') => return error.hint(),
-        SourceError::NotANumber { delimiter: Some(mark), .. } | SourceError::Width { delimiter: Some(mark), .. } => {
-            delimiter(*mark)
+        SourceError::NotANumber { delimiter: Some(mark), text, .. } => delimiter(*mark, text.contains(',')),
+        // Commas divided the line into more cells than the first.
+        SourceError::Width { delimiter: Some(mark), found, expected, .. } => delimiter(*mark, found > expected),
+        SourceError::ColumnCount { .. } if is_table(path) => {
+            format!("{}; choose columns with --columns or --exclude", error.hint().unwrap_or_default())
         }
         SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
-            "if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; \
-             remove commas that separate thousands"
+            "if the comma is the decimal mark, use --decimal ','; the cells must then be separated by another character, \
+             set with --delimiter; remove commas that separate thousands"
                 .into()
         }
-        SourceError::DecimalMark { .. } => "choose another delimiter, for example --delimiter ';'".into(),
+        SourceError::DecimalMark { .. } => {
+            "set the delimiter of the file, for example --delimiter ';'; if it is a comma, write the numbers with decimal points"
+                .into()
+        }
         SourceError::Empty if is_standard_input(path) => EMPTY_PIPE.into(),
         SourceError::Empty => EMPTY_FILE.into(),
         SourceError::NoFiles if path.is_dir() => {
@@ -182,7 +204,7 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::Malformed { problem, .. } if problem.contains("UTF-") => "save the file as UTF-8 text".into(),
         SourceError::Malformed { problem, .. } if problem.contains("CR alone") => "convert the line endings to LF".into(),
         SourceError::Malformed { .. } => {
-            "check that the file is complete and has the format that its name suggests, or name the format with --format".into()
+            "check that the file is complete and has the format that its name suggests, or set the format with --format".into()
         }
         SourceError::NotANumber { text, needed, column, others, .. } if others.is_empty() && is_mark(text) => {
             let na = option("--na", text);
@@ -192,6 +214,12 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
         SourceError::NotANumber { text, needed, column, others, .. } if others.is_empty() && unit(text).is_some() => {
             let unit = unit(text).unwrap_or_default();
             with_exclude(format!("remove `{unit}` from the cells"), *needed, column)
+        }
+        SourceError::NotANumber { text, all: true, .. } if unit(text).is_some() => {
+            format!("remove symbols and units, such as `{}`, from the cells", unit(text).unwrap_or_default())
+        }
+        SourceError::NotANumber { line: 1, all: true, .. } => {
+            "if the first line holds the names of the columns, leave out --no-header".into()
         }
         // It would be a number without --decimal.
         SourceError::NotANumber { text, .. } if text.parse::<f64>().is_ok() => {
@@ -238,6 +266,18 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             let exclude = list_option("--exclude", name_of(column));
             format!("{MISSING}; if the model does not need the column, leave it out with {exclude}")
         }
+        SourceError::Value { column, place, .. } if place.line.is_none() && !column.starts_with('`') => return None,
+        SourceError::Value { column, value, place } if value.is_infinite() && place.line.is_some() => {
+            let na = option("--na", &value.to_string());
+            let skip = format!("to leave out the row, treat the value as missing, for example with {na} --missing skip");
+            with_exclude(skip, Needed::No, column)
+        }
+        SourceError::Value { column, value, .. } if value.is_infinite() => {
+            with_exclude("remove the row".into(), Needed::No, column)
+        }
+        SourceError::Value { column, .. } | SourceError::CellTooLarge { column, .. } => {
+            with_exclude("remove the row, or divide the column by a constant".into(), Needed::No, column)
+        }
         SourceError::ImageSize { expected: (width, height), .. } => {
             format!("resize all images to one size with --resize {width}x{height}")
         }
@@ -256,13 +296,18 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
     })
 }
 
+/// Whether a file is a table, of which columns can be left out.
+fn is_table(path: &Path) -> bool {
+    matches!(Format::of(path), Some(Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow))
+}
+
 /// Number of columns from which on they are not all named in a hint.
 const MOST_EXCLUDED: usize = 30;
 
 /// The hint for cells with another delimiter than the chosen one.
-fn delimiter(mark: char) -> String {
-    let comma = if mark == ',' { "" } else { "; add --decimal ',' if the decimal mark is a comma" };
-    format!("use --delimiter {}: the cells seem to have this delimiter{comma}", quoted(mark))
+fn delimiter(mark: char, has_commas: bool) -> String {
+    let comma = if mark == ',' || !has_commas { "" } else { "; add --decimal ',' if the decimal mark is a comma" };
+    format!("use --delimiter {}, which seems to separate the cells{comma}", quoted(mark))
 }
 
 /// A delimiter as a value of its option.
@@ -296,10 +341,17 @@ fn unread_delimiter(names: &[String], wanted: &str) -> Option<char> {
     [';', '\t', '|', ','].into_iter().find(|&mark| name.contains(mark) && has_wanted(mark))
 }
 
-/// A symbol such as `$` or `%` without which a cell would be a number.
-fn unit(text: &str) -> Option<char> {
+/// A symbol such as `$` or `%`, or a unit such as `cm` after a space, without which a cell would be a number.
+fn unit(text: &str) -> Option<String> {
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    if let Some((number, word)) = text.trim().rsplit_once(' ')
+        && is_number(number)
+        && word.chars().all(char::is_alphabetic)
+    {
+        return Some(word.to_owned());
+    }
     let symbol = text.chars().find(|&c| "$€£¥₹₩%‰°'_".contains(c))?;
-    text.replace([symbol, ','], "").trim().parse::<f64>().is_ok().then_some(symbol)
+    is_number(&text.replace([symbol, ','], "")).then(|| symbol.to_string())
 }
 
 /// Whether a cell looks like a number with a decimal comma.

@@ -54,6 +54,11 @@ pub(crate) fn requests_licenses() -> bool {
     arguments.next().is_some_and(|first| first == "--licenses") && arguments.next().is_none()
 }
 
+/// Whether an argument is `--checkpoint`.
+pub(crate) fn has_checkpoint() -> bool {
+    std::env::args_os().any(|argument| argument.to_string_lossy().starts_with("--checkpoint"))
+}
+
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Fit(fit::Fit),
@@ -151,8 +156,8 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Number of directions kept from block to block, or `all`. By default 2k+32 if -k is a number and there is no
-    /// --truncation, otherwise `all`. Has no effect on the scatter engine.
+    /// Number of directions kept after each block, or `all`. By default 2k+32 for k components; `all` with -k all,
+    /// and with --truncation if -k is a number. Has no effect on the scatter engine.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 
@@ -168,7 +173,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
-    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA card), or `auto`, which takes the first card if there is one.
+    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA GPU), or `auto`, which uses the first GPU if there is one and the
+    /// rows have at least 1,024 features, and otherwise the CPU.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = numbers::setting::<Device>)]
     pub(crate) device: Device,
 

@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     Rank { text: String },
     #[error("invalid axes: expected {expected}, found {found}")]
     Axes { expected: &'static str, found: usize },
-    #[error("invalid axes: component {number} is named twice")]
+    #[error("invalid axes: component {number} is chosen twice")]
     SameAxes { number: usize },
     #[error("cannot draw a {kind} plot with {option}: only {kinds} {} it", if kinds.contains(" and ") { "use" } else { "uses" })]
     OptionOfOtherPlots { option: &'static str, kind: String, kinds: String },
@@ -26,11 +26,11 @@ pub(crate) enum Failure {
     LabelsInArray { path: PathBuf },
     #[error("cannot use weights here: they do not change {what}")]
     UselessWeights { what: &'static str },
-    #[error("`{}` and `{}` do not match: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
+    #[error("cannot use `{}` with `{}`: their columns differ: {left_name} in the first, {right_name} in the second", left.display(), right.display())]
     OtherColumns { left: PathBuf, right: PathBuf, left_name: String, right_name: String },
-    #[error("`{}` and `{}` do not match: their columns are in a different order: column {column} is {left_name} in the first and {right_name} in the second", left.display(), right.display())]
+    #[error("cannot use `{}` with `{}`: their columns are in a different order: column {column} is {left_name} in the first and {right_name} in the second", left.display(), right.display())]
     OtherOrder { left: PathBuf, right: PathBuf, column: usize, left_name: String, right_name: String },
-    #[error("`{}` and `{}` do not match: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
+    #[error("cannot use `{}` with `{}`: the first was fitted on images of {left_bits} bits per value, the second on images of {right_bits}", left.display(), right.display())]
     OtherDepth { left: PathBuf, right: PathBuf, left_bits: u8, right_bits: u8 },
     #[error("cannot use `{}`: the model needs the column `{column}`, and the file does not have it", path.display())]
     ModelColumn { path: PathBuf, column: String, available: Vec<String> },
@@ -98,7 +98,7 @@ pub(crate) enum Failure {
     #[error("cannot use --standardize with a model: the model already stores this setting")]
     StandardizeModel,
     #[cfg(feature = "explore")]
-    #[error("cannot read standard input twice: it is named as rows and with --watch")]
+    #[error("cannot read standard input twice: it was passed both as rows and with --watch")]
     InputTwice,
     #[cfg(feature = "explore")]
     #[error("cannot save models in `{}`: {}", path.display(), if path.exists() { "it is a file, expected a directory" } else { "there is no such directory" })]
@@ -164,13 +164,13 @@ impl Failure {
         let text = match self {
             Self::Components { .. } => "use for example -k 50, -k 0.95 or -k all",
             Self::Rank { .. } => "use for example --max-rank 100 or --max-rank all",
-            Self::Axes { .. } => "name two components, for example --axes 1,2; only a scatter plot can have three",
-            Self::SameAxes { .. } => "name different components, for example --axes 1,2",
+            Self::Axes { .. } => "choose two components, for example --axes 1,2; only a scatter plot can have three",
+            Self::SameAxes { .. } => "choose different components, for example --axes 1,2",
             Self::OptionOfOtherPlots { option, .. } => {
                 return Some(format!("leave out {option}, or choose another kind of plot"));
             }
             Self::OptionWithoutRows { option } => {
-                return Some(format!("leave out {option}, or name rows after the model"));
+                return Some(format!("leave out {option}, or pass rows after the model"));
             }
             Self::OptionOfOtherFormats { .. } => {
                 "leave out the option; if the format was inferred wrongly from the file name, set it with --format"
@@ -186,13 +186,12 @@ impl Failure {
                 "convert all images to the same number of bits per value, and fit both models again"
             }
             Self::ModelColumn { available, column, .. } => {
-                return Some(
-                    advice::single_column(available, column)
-                        .unwrap_or_else(|| format!("rename the columns; the file has: {}", listed(available))),
-                );
+                return Some(advice::single_column(available, column).unwrap_or_else(|| {
+                    format!("add the column, or rename the column that holds it; the file has: {}", listed(available))
+                }));
             }
             Self::ModelForRows { .. } => {
-                "name rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`"
+                "pass rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`"
             }
             Self::NotChosen { .. } => "leave out --columns: the columns of the model are found by name",
             Self::ManyScores { .. } => {
@@ -200,7 +199,7 @@ impl Failure {
                  which keep the names of the columns"
             }
             Self::ScoreCount { .. } => {
-                "leave out -k to use all scores; to use only some of them, name them, for example --columns PC1,PC2"
+                "leave out -k to use all scores; to use only some of them, choose them, for example --columns PC1,PC2"
             }
             Self::ColumnOrder { .. } => "put the columns into the order of the model",
             Self::MaybeDistances { columns, .. } => {
@@ -209,9 +208,11 @@ impl Failure {
                      if all {columns} columns are scores, use -k {columns}"
                 ));
             }
-            Self::NotScores { .. } => "leave out --columns: scores are found by their names, PC1, PC2, … or W1, W2, …",
+            Self::NotScores { .. } => {
+                "leave out --columns and --exclude: scores are found by their names, PC1, PC2, … or W1, W2, …"
+            }
             Self::RowsForScores { .. } => "compute the scores of the rows first, with `eigenspace project`",
-            Self::NoFile => "name a file instead of `-`",
+            Self::NoFile => "pass a file name instead of `-`",
             Self::Size { .. } => "use for example 92x112",
             Self::Delimiter { .. } => "use for example --delimiter ';' or --delimiter tab",
             Self::OutOfMemory { .. } => {
@@ -219,9 +220,9 @@ impl Failure {
             }
             Self::NoThreads { .. } => "use fewer threads with --threads, or raise the limits on memory and processes",
             Self::Internal { .. } => "include the command in the report and, if you can, the data",
-            Self::OverInput { .. } => "name another file with -o; nothing was changed",
+            Self::OverInput { .. } => "write to another file with -o; nothing was changed",
             Self::CheckpointOverInput { .. } | Self::CheckpointIsOutput { .. } | Self::NotACheckpoint { .. } => {
-                "name another file with --checkpoint; nothing was changed"
+                "use another file with --checkpoint; nothing was changed"
             }
             Self::NoRows { hint, .. } => hint,
             Self::AllLeftOut { skips: true, .. } => {
@@ -231,7 +232,7 @@ impl Failure {
             Self::NeverObserved { exclude: Some(exclude), .. } => return Some(format!("leave it out with {exclude}")),
             Self::NeverObserved { .. } => "remove the column from the data",
             Self::NoVariance { .. } => "use `eigenspace update` to add rows that are not all equal",
-            Self::OtherInput { .. } => "name the input of the interrupted fit, or remove the checkpoint to start over",
+            Self::OtherInput { .. } => "pass the input of the interrupted fit, or remove the checkpoint to start over",
             Self::BrokenCheckpoint { .. } => {
                 "remove it to start over; only the version that wrote a checkpoint can resume from it"
             }
@@ -240,13 +241,13 @@ impl Failure {
             Self::CheckpointOfInput => "save the rows to a file first, or leave out --checkpoint",
             Self::NoImages => "set the size of the images with --shape WIDTHxHEIGHT",
             Self::NoNames => "fit the model on a table with a header",
-            Self::NoData => "name the rows after the model: eigenspace plot KIND MODEL DATA",
+            Self::NoData => "pass the rows after the model: eigenspace plot KIND MODEL DATA",
             #[cfg(feature = "explore")]
-            Self::StandardizeModel => "leave out --standardize, or name only rows, which are fitted here",
+            Self::StandardizeModel => "leave out --standardize, or pass only rows, so that a model is fitted to them",
             #[cfg(feature = "explore")]
             Self::InputTwice => "save the rows to a file first",
             #[cfg(feature = "explore")]
-            Self::NoDirectory { path } if path.exists() => "name a directory with --write",
+            Self::NoDirectory { path } if path.exists() => "pass a directory with --write",
             #[cfg(feature = "explore")]
             Self::NoDirectory { path } => {
                 return Some(format!("make the directory first: mkdir -p {}", crate::shell::file(path)));
@@ -257,10 +258,8 @@ impl Failure {
             Self::IsRecognizer { .. } => {
                 "add images with `eigenspace faces enroll`, or write the model to another file with -o"
             }
-            Self::NotAModel { .. } => "name another file with -o, or delete this one first; nothing was changed",
-            Self::CheckpointInUse { .. } => {
-                "wait until the other fit has ended, or name another file with --checkpoint"
-            }
+            Self::NotAModel { .. } => "write to another file with -o, or delete this one first; nothing was changed",
+            Self::CheckpointInUse { .. } => "wait until the other fit has ended, or use another file with --checkpoint",
             Self::NothingNamed { .. } => {
                 "leave out the option to use its default, or see --help for the possible values"
             }

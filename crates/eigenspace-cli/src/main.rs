@@ -51,9 +51,12 @@ fn main() -> ExitCode {
         }
         eigenspace::internal::AtomicFile::abandon_all();
         output::message("");
-        output::message(
-            "interrupted; no partial files were written. If you used --checkpoint, run the same command again to resume from it",
-        );
+        output::message(match args::has_checkpoint() {
+            true => {
+                "interrupted; no partial files were written. Run the same command again to resume from the checkpoint"
+            }
+            false => "interrupted; no partial files were written",
+        });
         std::process::exit(130);
     });
     memory::exit_on_abort();

@@ -52,6 +52,14 @@ impl Opened {
         Ok(opened)
     }
 
+    /// The same for a command that takes a model and then rows. If they were passed in the other order, the hint says so.
+    pub(crate) fn load_before(path: &Path, components: Option<Components>, data: &[PathBuf]) -> anyhow::Result<Self> {
+        Self::load_with(path, components).map_err(|error| {
+            let swapped = path.is_file() && !rows::may_be_model(path) && rows::find_model(data).is_some();
+            Failure::advised(error, swapped.then(|| "pass the model first, and the rows after it".into()))
+        })
+    }
+
     pub(crate) fn new(path: &Path, model: EigenspaceModel) -> anyhow::Result<Self> {
         Ok(Self { path: path.to_owned(), view: View::new(model)?, recognizer: None })
     }

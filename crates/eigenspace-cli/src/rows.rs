@@ -280,6 +280,11 @@ pub(crate) fn may_be_model(path: &Path) -> bool {
     begins_like_a_model(path).unwrap_or(true)
 }
 
+/// The first path that is a model instead of rows.
+pub(crate) fn find_model(data: &[PathBuf]) -> Option<&PathBuf> {
+    data.iter().find(|path| Format::of(path).is_none() && begins_like_a_model(path) == Some(true))
+}
+
 /// Whether a file begins with the length of a header in braces; `None` if it is empty or cannot be read.
 fn begins_like_a_model(path: &Path) -> Option<bool> {
     const LENGTH: usize = 8;

@@ -46,6 +46,11 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
+/// A share that may be very small.
+pub(crate) fn share(value: f64) -> String {
+    if value >= 0.1 { format!("{:.0} %", 100.0 * value) } else { format!("{value:.1e}") }
+}
+
 /// `a, b and c`.
 pub(crate) fn list(words: &[String]) -> String {
     match words.split_last() {

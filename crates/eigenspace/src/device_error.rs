@@ -1,13 +1,13 @@
-//! Why a computation on a graphics card is impossible.
+//! Why a computation on a GPU is impossible.
 
-/// Why a graphics card cannot be used, or why it failed.
+/// Why a GPU cannot be used, or why it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
     /// The library or command was built without the feature `cuda`.
     #[error("cannot use CUDA: this build does not support it")]
     NotBuilt,
-    /// The machine has no such card, or the driver cannot use it.
+    /// The machine has no such GPU, or the driver cannot use it.
     #[error("no CUDA device: {reason}")]
     NoDevice {
         /// What the driver says.
@@ -19,7 +19,7 @@ pub enum DeviceError {
         /// Its name.
         library: &'static str,
     },
-    /// The driver is older than the code for the card.
+    /// The driver is older than the code for the GPU.
     #[error("the NVIDIA driver is too old: it supports CUDA {found}, and CUDA {needed} is needed")]
     OldDriver {
         /// The version of CUDA that the driver supports.
@@ -27,7 +27,7 @@ pub enum DeviceError {
         /// The oldest version of CUDA that is sufficient.
         needed: String,
     },
-    /// The card has too little free memory.
+    /// The GPU has too little free memory.
     #[error("cannot reserve {needed} bytes on the CUDA device: {free} bytes are free")]
     OutOfMemory {
         /// Bytes that were to be reserved.
@@ -35,13 +35,13 @@ pub enum DeviceError {
         /// Bytes that are free.
         free: u64,
     },
-    /// The card reported an error, or is no longer there.
+    /// The GPU reported an error, or is no longer there.
     #[error("the CUDA device failed: {reason}")]
     Failed {
         /// What the driver says.
         reason: String,
     },
-    /// An address that is not in the memory of the card.
+    /// An address that is not in the memory of the GPU.
     #[error("cannot read {bytes} bytes from the CUDA device at address {address:#x}: they are not in its memory")]
     NotOnDevice {
         /// The address.
@@ -64,11 +64,11 @@ impl DeviceError {
             }
             Self::OldDriver { .. } => "update the NVIDIA driver, or compute on the CPU",
             Self::OutOfMemory { .. } => {
-                "use fewer rows per block or a smaller rank, close other programs that use the card, or compute on the CPU"
+                "use fewer rows per block or a smaller rank, close other programs that use the GPU, or compute on the CPU"
             }
             Self::Failed { .. } => {
                 "the rows so far are still in the stream, which can be saved and read; start the program again to use the \
-                 card again"
+                 GPU again"
             }
             Self::NotOnDevice { .. } => "pass an array that is on the CUDA device of the fit",
         }

@@ -14,7 +14,7 @@ use crate::printable::printable;
 pub enum Error {
     // ---- the caller asked for something impossible ----
     /// Two models, accumulators or bases have different numbers of features.
-    #[error("the numbers of features differ: {left} features and {right} features")]
+    #[error("the numbers of features differ: {left} and {right}")]
     FeatureMismatch {
         /// Features of the model the method was called on.
         left: usize,
@@ -70,7 +70,7 @@ pub enum Error {
         /// Weight of the model.
         weight: f64,
     },
-    /// The divisor `weight - ddof` of a variance is not positive, or is rounding.
+    /// The divisor `weight - ddof` of a variance is not positive, or is only rounding error.
     #[error("cannot compute variances with ddof = {ddof}: the total weight of the {count} rows is only {weight}")]
     Divisor {
         /// Degrees of freedom to subtract from the weight.
@@ -150,7 +150,7 @@ pub enum Error {
         limit: usize,
     },
     /// One model is centered and the other is not.
-    #[error("cannot combine the models: one is centered on the mean, and the other on the origin")]
+    #[error("one model is centered on the mean, and the other on the origin")]
     CenteringDiffers,
     /// Two accumulators have different options.
     #[error("cannot merge the accumulators: they were made with different options")]
@@ -273,7 +273,7 @@ pub enum Error {
         column: usize,
     },
     /// The number of weights is not the number of rows.
-    #[error("there are {weights} weights for {rows} rows")]
+    #[error("cannot use {weights} weights for {rows} rows")]
     WeightCount {
         /// Rows of the block.
         rows: usize,
@@ -316,7 +316,7 @@ pub enum Error {
         /// Bytes allowed.
         allowed: u64,
     },
-    /// A graphics card cannot be used, or failed. Nothing has changed.
+    /// A GPU cannot be used, or failed. Nothing has changed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 

@@ -35,7 +35,7 @@ pub(crate) struct Input {
     #[arg(long, value_name = "COLUMN,…")]
     pub(crate) exclude: Vec<Names>,
 
-    /// Column of a table that holds labels.
+    /// Column of a table that holds labels; it is not a feature.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
 

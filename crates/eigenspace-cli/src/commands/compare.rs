@@ -98,9 +98,9 @@ impl Compare {
             let variance = |total: Option<f64>| total.map_or_else(|| "-".into(), number);
             let mut lines = vec![
                 ("components", k.to_string()),
-                ("subspace distance", format!("{:.3e} (sine of the largest angle)", largest.sin())),
-                ("largest angle", format!("{:.3e} rad ({:.3} degrees)", largest, largest.to_degrees())),
-                ("deviations", format!("standard deviations differ by at most {spread:.3e} of the largest")),
+                ("subspace distance", format!("{} (sine of the largest angle)", small(largest.sin()))),
+                ("largest angle", format!("{} rad ({:.3} degrees)", small(largest), largest.to_degrees())),
+                ("deviations", format!("standard deviations differ by at most {} of the largest", small(spread))),
                 (centers, format!("{} apart", number(apart))),
                 ("rows", format!("{} and {}", count(left.count()), count(right.count()))),
                 ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),
@@ -112,6 +112,11 @@ impl Compare {
         }
         Ok(if within { Answer::Yes } else { Answer::No })
     }
+}
+
+/// A difference, usually very small.
+fn small(value: f64) -> String {
+    if value == 0.0 { "0".into() } else { format!("{value:.3e}") }
 }
 
 /// Parses a bound for a sine or a relative difference.

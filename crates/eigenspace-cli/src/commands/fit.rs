@@ -49,8 +49,8 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "KIND", default_value = "frequency", value_parser = numbers::setting::<WeightKind>)]
     weight_kind: WeightKind,
 
-    /// Number of times to read the rows. Each pass after the first makes the directions more accurate if some were
-    /// dropped, which matters if the variances decrease slowly; the certificate and `inspect` show whether it does.
+    /// Number of times to read the rows. If directions were dropped, each pass after the first makes the others more
+    /// accurate. This helps most if the variances decrease slowly.
     #[arg(long, value_name = "N", default_value = "1", value_parser = numbers::positive,
           conflicts_with_all = ["checkpoint", "forgetting", "half_life"])]
     passes: NonZeroUsize,
@@ -109,7 +109,9 @@ impl Fit {
                 (true, false) => "--max-rank has",
                 _ => "--truncation has",
             };
-            output::message(&format!("{options} no effect: the scatter engine drops nothing; use --engine factor",));
+            output::message(&format!(
+                "{options} no effect: the scatter engine drops nothing; to drop directions, use --engine factor",
+            ));
         }
         let mut read = first;
         rows::for_each("fit", rows, first, |block| {

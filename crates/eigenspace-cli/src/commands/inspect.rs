@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::args::{self, Input};
 use crate::opened::Opened;
-use crate::table::{count, counted, facts, number, percent, table};
+use crate::table::{count, counted, facts, number, percent, share, table};
 use crate::{applicable, output, rows, shell, warn};
 
 /// Number of components listed by default.
@@ -29,8 +29,8 @@ pub(crate) struct Inspect {
     #[arg(value_name = "MODEL", value_hint = ValueHint::FilePath)]
     model: PathBuf,
 
-    /// Rows: also measure how well the components preserve the distances between them, for all pairs of up to 1,000
-    /// random rows. Rows with missing cells are left out.
+    /// Rows for measuring how well the components preserve distances, over all pairs of up to 1,000 random rows. Rows with
+    /// missing cells are left out.
     #[arg(value_name = "DATA", value_hint = ValueHint::AnyPath)]
     data: Vec<PathBuf>,
 
@@ -60,7 +60,7 @@ impl Inspect {
             applicable::check_no_rows(&self.input)?;
         }
         let components = self.components.as_deref().map(args::components).transpose()?;
-        let opened = Opened::load_with(&self.model, components)?;
+        let opened = Opened::load_before(&self.model, components, &self.data)?;
         let opened = opened.viewed(false, Missing::Skip);
         let kept = if self.data.is_empty() { None } else { Some(self.distances_kept(&opened)?) };
         if self.json {
@@ -93,9 +93,19 @@ impl Inspect {
             output::data(&format!(
                 "\n{}",
                 facts(&[
-                    ("distances", format!("between {}, {pairs}", counted(rows as u64, "row"))),
-                    ("kept", format!("{} of the sum of their squares", percent(kept.share))),
-                    ("ratio", format!("{} on average, {} at least", ratio(kept.mean), ratio(kept.least))),
+                    (
+                        "distances",
+                        format!("between {}, {pairs}, before and after the projection", counted(rows as u64, "row"))
+                    ),
+                    ("kept", format!("{} of the total squared distance", percent(kept.share))),
+                    (
+                        "ratio",
+                        format!(
+                            "{} after / before on average, {} for the worst pair",
+                            ratio(kept.mean),
+                            ratio(kept.least)
+                        )
+                    ),
                     ("correlation", ratio(kept.correlation)),
                 ])
             ))?;
@@ -146,9 +156,9 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
     let exact = if certificate.is_exact() {
         "exact: nothing was dropped".to_owned()
     } else if large {
-        format!("large error bound: eigenvalues may be off by up to {relative:.1e} of the largest eigenvalue")
+        format!("large error bound: eigenvalues may be off by up to {} of the largest eigenvalue", share(relative))
     } else {
-        format!("eigenvalues are off by at most {relative:.1e} of the largest eigenvalue")
+        format!("eigenvalues are off by at most {} of the largest eigenvalue", share(relative))
     };
     let mut lines = vec![
         ("model", opened.path.display().to_string()),
@@ -183,13 +193,15 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         lines.push(("remedy", warn::remedy(opened.raw())));
     }
     if opened.metadata().standardize() {
-        lines.push(("view", "standardized: each feature is divided by its standard deviation".into()));
+        let constant = opened.raw().feature_scatter().iter().any(|&scatter| scatter == 0.0);
+        let except = if constant { "; constant features are not scaled" } else { "" };
+        lines.push(("view", format!("standardized: each feature is divided by its standard deviation{except}")));
     }
     if !model.is_centered() {
         lines.push(("center", "the origin instead of the mean".into()));
     }
     if model.imputed() > 0 {
-        lines.push(("imputed", format!("{} missing cells were filled", count(model.imputed()))));
+        lines.push(("imputed", format!("{} filled", counted(model.imputed(), "missing cell"))));
     }
     let mut text = facts(&lines);
     let rows = component_rows(opened, if all { shown } else { shown.min(LISTED) });
@@ -228,10 +240,16 @@ fn features(opened: &Opened) -> String {
     match (opened.metadata().image(), opened.metadata().feature_names()) {
         (Some(i), _) if i.channels() == 3 => format!("{features}, images of {}x{} in color", i.width(), i.height()),
         (Some(i), _) => format!("{features}, images of {}x{}", i.width(), i.height()),
-        (None, Some(names)) if names.len() <= 8 => format!("{features}: {}", names.join(", ")),
-        (None, Some(names)) => format!("{features}: {}, …", names[..6].join(", ")),
+        (None, Some(names)) if names.len() <= 8 => format!("{features}: {}", named(names)),
+        (None, Some(names)) => format!("{features}: {}, …", named(&names[..6])),
         (None, None) => features,
     }
+}
+
+/// Names of columns, separated by commas.
+fn named(names: &[String]) -> String {
+    let shown = |name: &String| if name.is_empty() { "(unnamed)".into() } else { name.clone() };
+    names.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
 fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {

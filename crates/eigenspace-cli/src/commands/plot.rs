@@ -144,7 +144,7 @@ impl Plot {
         let format = Format::of(&self.output)?;
         rows::try_output(&self.output)?;
         let components = self.components.as_deref().map(args::components).transpose()?;
-        let mut opened = Opened::load_with(&self.model, components)?;
+        let mut opened = Opened::load_before(&self.model, components, &self.data)?;
         if let Some(shape) = &self.shape {
             let shape = plots::image_shape(args::size(shape)?, opened.raw().features())?;
             opened = opened.showing_images(shape)?;

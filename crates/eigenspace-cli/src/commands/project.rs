@@ -51,7 +51,8 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
-        let opened = Opened::load_with(&self.model, components)?.viewed(self.whiten, self.missing_cells.missing.into());
+        let opened = Opened::load_before(&self.model, components, &self.data)?
+            .viewed(self.whiten, self.missing_cells.missing.into());
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model }.into());
         }

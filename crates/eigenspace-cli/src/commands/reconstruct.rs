@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use eigenspace::Missing;
 use eigenspace::internal::CsvSink;
+use eigenspace::io::Error;
 use eigenspace::io::sink::{self, RowSink};
-use eigenspace::io::source::Columns;
+use eigenspace::io::source::{Columns, SourceError};
 
 use crate::args::{self, Input};
 use crate::failure::Failure;
@@ -50,7 +51,7 @@ pub(crate) struct Reconstruct {
 impl Reconstruct {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
-        let opened = Opened::load_with(&self.model, components)?;
+        let opened = Opened::load_before(&self.model, components, &self.scores)?;
         let names = opened.metadata().names_or_numbers(opened.raw().features());
         self.input.refuse_weights("the reconstructed rows")?;
         if let Some(output) = &self.output {
@@ -77,6 +78,11 @@ impl Reconstruct {
         };
         let count = rows::for_each("reconstruct", source, 0, |block| {
             Ok(sink.write(&opened.reconstruct(&block.values)?, block.labels.as_deref())?)
+        })
+        .map_err(|error| {
+            let missing =
+                matches!(error.downcast_ref(), Some(Error::Source { source: SourceError::Missing { .. }, .. }));
+            Failure::advised(error, missing.then(|| "fill in the missing scores, or remove their rows".into()))
         })?;
         sink.finish()?;
         if let Some(path) = &self.output {

@@ -8,6 +8,7 @@ use eigenspace::EigenspaceModel;
 use crate::args::{self, Input, Settings};
 use crate::commands::inspect;
 use crate::destination::Destination;
+use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{memory, output, rows, table, warn};
 
@@ -45,13 +46,16 @@ impl Update {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let path = self.output.unwrap_or_else(|| self.model.clone());
         let destination = Destination::new(&path, &[&self.model])?;
-        let before = Opened::load(&self.model)?;
+        let before = Opened::load_before(&self.model, None, &self.data)?;
         let components = match &self.components {
             Some(text) => args::components(text)?,
             None => before.raw().n_components_setting(),
         };
         let options = self.settings.options(components)?.centered(before.raw().is_centered());
         let options = options.standardize(before.metadata().standardize());
+        if let Some(path) = rows::find_model(&self.data) {
+            return Err(Failure::ModelForRows { path: path.clone() }.into());
+        }
         rows::spare(&self.data, &path).map_err(rows::advised(&self.input))?;
         rows::try_model(&path)?;
         let rows = rows::open_for(&self.data, &self.input, before.metadata(), before.raw().features())?;

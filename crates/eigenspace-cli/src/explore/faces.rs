@@ -113,7 +113,7 @@ fn desk(session: &Session) -> anyhow::Result<&FaceDesk> {
     let none = || {
         Refusal::missing(
             "there is no recognizer",
-            "name a recognizer on the command line; make one with `eigenspace faces train`",
+            "pass a recognizer on the command line; make one with `eigenspace faces train`",
         )
     };
     Ok(session.faces.as_ref().ok_or_else(none)?)

@@ -113,7 +113,7 @@ impl Session {
     /// The rows, for a request that needs them.
     pub(super) fn rows(&self) -> anyhow::Result<Arc<RowStore>> {
         let none = || {
-            Refusal::missing("there are no rows", "name the rows on the command line: eigenspace explore MODEL DATA")
+            Refusal::missing("there are no rows", "pass the rows on the command line: eigenspace explore MODEL DATA")
         };
         Ok(Arc::clone(&self.data().ok_or_else(none)?.store))
     }

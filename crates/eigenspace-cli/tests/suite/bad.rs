@@ -3,6 +3,7 @@
 mod arrays;
 mod cells;
 mod faces;
+mod hints;
 mod images;
 mod models;
 mod options;

@@ -146,7 +146,7 @@ fn a_checkpoint_belongs_to_one_fit_at_a_time() {
     assert_eq!(
         said.err,
         "error: cannot use the checkpoint `f.ckpt`: another fit is using it\n\n\
-         hint: wait until the other fit has ended, or name another file with --checkpoint\n"
+         hint: wait until the other fit has ended, or use another file with --checkpoint\n"
     );
 }
 

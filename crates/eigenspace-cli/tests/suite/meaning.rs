@@ -97,7 +97,7 @@ fn distances_are_not_taken_for_scores() {
     assert_eq!(
         said.err,
         "error: cannot read 2 scores from `all.csv`: it has 3 columns of scores\n\nhint: leave out -k to use all \
-         scores; to use only some of them, name them, for example --columns PC1,PC2\n"
+         scores; to use only some of them, choose them, for example --columns PC1,PC2\n"
     );
     directory.done("project k1 t.csv -k 2 -o two.csv --quiet");
     let two = directory.done("reconstruct k1 two.csv");
@@ -117,7 +117,10 @@ fn scores_are_not_taken_for_one_another() {
     for columns in ["PC2,PC1", "T2,Q", "PC1,T2"] {
         let said = directory.refused(&format!("reconstruct m z.csv --columns {columns}"));
         assert!(said.err.starts_with("error: cannot read scores from `z.csv`: column "), "{said}");
-        assert!(said.err.contains("hint: leave out --columns: scores are found by their names"), "{said}");
+        assert!(
+            said.err.contains("hint: leave out --columns and --exclude: scores are found by their names"),
+            "{said}"
+        );
     }
 }
 

@@ -139,7 +139,7 @@ fn what_cannot_be_drawn_says_why() {
     );
     assert_eq!(
         hint("plot scatter m -o x.svg"),
-        "error: cannot draw this plot: it needs rows as well as a model\n\nhint: name the rows after the model: eigenspace plot KIND MODEL DATA\n"
+        "error: cannot draw this plot: it needs rows as well as a model\n\nhint: pass the rows after the model: eigenspace plot KIND MODEL DATA\n"
     );
     assert_eq!(
         hint("plot scree m -o x.jpg"),

@@ -6,7 +6,7 @@
 :class:`EigenspaceModel`     a fitted model: update, merge, split, save
 :class:`Accumulator`         the state of a fit of rows in many places: absorb, merge, finish
 :func:`subspace_distance`    sine of the largest angle between two subspaces
-:func:`distances_kept`       how far a projection keeps the distances between rows
+:func:`distances_kept`       how well a projection preserves the distances between rows
 :mod:`eigenspace.faces`      a face recognizer that enrolls and forgets people
 :mod:`eigenspace.datasets`   images as rows, and the ORL faces
 :mod:`eigenspace.plot`       plots (needs matplotlib)

@@ -49,7 +49,7 @@ def group_order(values: Iterable[Hashable]) -> list[Any]:
 
 
 class Accumulator:
-    """The mergeable state of a fit: rows stay where they are, accumulators travel and are merged.
+    """The mergeable state of a fit: rows stay where they are, accumulators are sent and merged.
 
     Absorb the rows of each partition where they are, move the accumulators (they can be pickled),
     merge them, and finish. With up to 1,024 features an accumulator keeps the scatter matrix, so
@@ -168,8 +168,8 @@ class Accumulator:
     def merge(self, other: Accumulator) -> Accumulator:
         """Add the rows of another accumulator, which must have the same options, and return this one.
 
-        An accumulator without rows changes nothing, and becomes the other one. The other one is
-        not changed. See also ``+``, which returns a new accumulator.
+        If the other one has no rows, nothing changes. If this one has no rows, it becomes a copy of
+        the other one, which is never changed. See also ``+``, which returns a new accumulator.
         """
         if not isinstance(other, Accumulator):
             error = TypeError(f"invalid other: expected an Accumulator, found {type(other).__name__}")

@@ -31,10 +31,10 @@ FEW = 8
 class IncrementalPCA(Estimator):
     """Incremental PCA with scikit-learn's interface, for blocks of any size.
 
-    A drop-in replacement for scikit-learn's class of the same name. While all rows fit the budget
-    (``max_rank``), nothing is dropped and the result equals batch PCA up to rounding, however the
-    rows are divided into blocks. After that, ``certificate_`` bounds the error. With up to 1,024
-    features nothing is ever dropped (see ``engine``).
+    A drop-in replacement for scikit-learn's class of the same name. Until directions are dropped
+    (see ``max_rank``), the result equals batch PCA up to rounding, however the rows are divided
+    into blocks. After that, ``certificate_`` bounds the error. With up to 1,024 features nothing is
+    ever dropped (see ``engine``).
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ class IncrementalPCA(Estimator):
         Number of rows in each block of ``fit``. It affects the result only if ``forgetting`` is per
         block.
     max_rank : int, 'all' or None
-        Number of directions to keep between blocks; by default 2 n_components + 32.
-        ``max_rank=n_components`` is the cheapest. It applies only to the factor engine; a warning
-        is raised if it has no effect.
+        Number of directions to keep between blocks; by default 2 n_components + 32, or all if
+        n_components is None. ``max_rank=n_components`` is the fastest. It applies only to the
+        factor engine; a warning is raised if it has no effect.
     truncation : str
         Which directions to drop: 'none', 'rank:100', 'energy:0.99', 'tolerance:1e-6' or 'fd:100'
-        (Frequent Directions, with a guarantee on any input). Like ``max_rank``, it applies only to
-        the factor engine.
+        (Frequent Directions, which bounds the error for any rows). Like ``max_rank``, it applies
+        only to the factor engine.
     standardize : bool
         Divide features by their standard deviation (correlation PCA). The standard deviations are
         updated with every block.
@@ -74,7 +74,7 @@ class IncrementalPCA(Estimator):
         'reliability': a weight says how much to trust a row relative to the others (also for
         weights that sum to one).
     device : str
-        Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA card), or 'auto' (the first card if
+        Where to compute: 'cpu', 'cuda' or 'cuda:1' (an NVIDIA GPU), or 'auto' (the first GPU if
         there is one, and at least 1,024 features). See docs/GPU.md.
     passes : int
         Number of times that ``fit`` reads the rows. One pass drops directions on the way. If the

@@ -1,4 +1,4 @@
-"""Angles between subspaces, reconstruction errors of rows, and how far distances between rows are kept."""
+"""Angles between subspaces, reconstruction errors of rows, and how well distances between rows are preserved."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _reconstruction(of: Any) -> Callable[[Any], Any] | None:
 
 
 class DistancesKept(NamedTuple):
-    """How far distances between rows are kept by a projection on components; all are 1 if every distance is kept."""
+    """How well a projection on components preserves distances between rows; all are 1 if every distance is preserved."""
 
     pairs: int
     """Number of pairs of different rows."""
@@ -113,7 +113,7 @@ def distances_kept(X: Any, of: Any) -> DistancesKept:
 
     A projection shortens distances. ``share`` equals the explained variance ratio for the rows that
     the model was fitted on; the others tell whether single distances collapse. n rows take
-    n² n_features / 2 operations, so pass a sample of many rows.
+    n² n_features / 2 operations, so pass a sample if there are many rows.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def weights_of(weights: Any, n: int) -> NDArray[np.float64] | None:
         hint = "pass an array with one weight for each row"
         raise refusal(f"the weights have {weights.ndim} dimensions, expected one number for each row", hint)
     if len(weights) != n:
-        raise refusal(f"there are {len(weights)} weights for {n} rows", "pass one weight for each row")
+        raise refusal(f"cannot use {len(weights)} weights for {n} rows", "pass one weight for each row")
     return np.ascontiguousarray(weights)
 
 

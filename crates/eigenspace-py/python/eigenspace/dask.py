@@ -1,4 +1,4 @@
-"""Fit and apply models with Dask: rows stay where they are, accumulators travel and are merged.
+"""Fit and apply models with Dask: rows stay where they are, accumulators are sent and merged.
 
 Each block is read and absorbed by one task, so no block is ever sent from one worker to another. The
 accumulators are merged as a tree that depends only on the number of blocks, so the order in which

@@ -329,7 +329,7 @@ class Recognizer:
 
     @property
     def thresholds(self) -> dict[str, float | None]:
-        """The distances in use: a face beyond ``unknown`` is unknown, an image beyond ``not_a_face`` is no face."""
+        """The distances in use: a face beyond ``unknown`` is unknown, an image beyond ``not_a_face`` is not a face."""
         unknown, not_a_face = interruptibly(self._core.thresholds, LONG)
         return {"unknown": unknown, "not_a_face": not_a_face}
 

@@ -1,4 +1,4 @@
-"""Fit and apply models with Spark: rows stay where they are, accumulators travel and are merged.
+"""Fit and apply models with Spark: rows stay where they are, accumulators are sent and merged.
 
 Each partition is absorbed by the worker that reads it. The accumulators are merged as a tree that
 depends only on the numbers of the partitions, so the order in which tasks finish, and tasks that

@@ -93,9 +93,9 @@ impl DataError {
     /// What the user can do about this error.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Occupied { .. } => "name a new directory; existing files are never overwritten",
+            Self::Occupied { .. } => "choose a new directory; existing files are never overwritten",
             Self::FaceMissing { .. } | Self::FaceDiffers { .. } => {
-                "name a directory that holds the original s1/1.pgm … s40/10.pgm; \
+                "pass a directory that holds the original s1/1.pgm … s40/10.pgm; \
                  `eigenspace data orl` fetches them into a new directory"
             }
             Self::NoPython => {

@@ -39,7 +39,7 @@ impl Error {
             Self::SparseMissing { .. } => "pass dense rows, whose missing cells can be skipped or filled".into(),
             Self::WeightCount { .. } => "pass exactly one weight for each row".into(),
             Self::InvalidWeight { .. } => "use a weight of 0 to leave the row out".into(),
-            Self::InvalidForgetting { .. } => "use for example 0.99, which remembers about 100 rows if applied with each row; 1 forgets nothing".into(),
+            Self::InvalidForgetting { .. } => "use for example 0.99, with which about the last 100 rows count if it is applied with each row; 1 forgets nothing".into(),
             Self::InvalidHalfLife { .. } => "use for example 100, which halves the weight of a row after 100 later rows".into(),
             Self::FeatureNamesDiffer { .. } => "reorder or select the columns so that both are the same".into(),
             Self::NameCount { features, .. } => format!("pass {features} names, or none"),

@@ -35,8 +35,8 @@ pub enum Error {
     },
     /// An image with the same pixels is already enrolled.
     #[error(
-        "the image `{image}` of `{person}` is already enrolled, as `{as_image}` of `{as_person}`",
-        person = printable(person), image = printable(image), as_person = printable(as_person), as_image = printable(as_image)
+        "the image `{image}` of `{person}` is already enrolled{}",
+        other_name((image, person), (as_image, as_person)), person = printable(person), image = printable(image)
     )]
     AlreadyEnrolled {
         /// The given person.
@@ -126,13 +126,13 @@ pub enum Error {
         needed: usize,
     },
     /// A directory without a directory of images for each person.
-    #[error("cannot find people in `{}`: expected a directory of images for each person", directory.display())]
+    #[error("cannot find people in `{}`: expected a subdirectory of images for each person", directory.display())]
     NoPeople {
         /// The directory.
         directory: PathBuf,
     },
     /// An image that is not in the directory of a person.
-    #[error("cannot tell whose image `{}` is: {}", path.display(), if *enrolling { "it was named as a single file" } else { "it is not in a person's directory" })]
+    #[error("cannot tell whose image `{}` is: {}", path.display(), if *enrolling { "it was passed as a single file" } else { "it is not in a person's directory" })]
     NoPerson {
         /// The image.
         path: PathBuf,
@@ -140,7 +140,7 @@ pub enum Error {
         enrolling: bool,
     },
     /// A single image, named together with directories of people.
-    #[error("cannot tell whose image `{}` is: it was named as a single file, together with directories", path.display())]
+    #[error("cannot tell whose image `{}` is: it was passed as a single file, together with directories", path.display())]
     SingleFile {
         /// The image.
         path: PathBuf,
@@ -175,9 +175,9 @@ impl Error {
                 "pass the name of the person and the name of the image for every row".into()
             }
             Self::AlreadyEnrolled { .. } => {
-                "leave it out: every image can be enrolled only once; or forget the other one first".into()
+                "leave it out: every image can be enrolled only once; or forget the enrolled one first".into()
             }
-            Self::NameTaken { .. } => "give it another name, or forget the other one first".into(),
+            Self::NameTaken { .. } => "give the new image another name, or forget the enrolled one first".into(),
             Self::UnknownPerson { people: names, .. } | Self::UnknownImage { images: names, .. } => {
                 format!("choose one of: {}", first_names(names))
             }
@@ -207,16 +207,16 @@ impl Error {
                 "arrange the images as person/image.pgm, with each directory named after the person".into()
             }
             Self::NoPerson { enrolling: true, .. } => {
-                "name the person, or the directory of the image if it is named after the person".into()
+                "name the person, or pass the directory of the image if it is named after the person".into()
             }
             Self::SingleFile { .. } => {
-                "leave it out: all images in the directory of a person are read if the directory above is named".into()
+                "leave it out: all images in the directory of a person are read if the directory above is passed".into()
             }
             Self::NoPerson { .. } => {
                 "move it into a directory named after the person, or leave it out and enroll it later".into()
             }
             Self::Nested { .. } => {
-                "arrange the images as person/image.pgm, or name the directory directly above the people".into()
+                "arrange the images as person/image.pgm, or pass the directory directly above the people".into()
             }
             Self::NotText { .. } => {
                 "rename it: people and images are stored under the names of directories and files".into()
@@ -227,6 +227,12 @@ impl Error {
     }
 }
 
+/// The name under which an image is enrolled, if it is another one.
+fn other_name(given: (&str, &str), enrolled: (&str, &str)) -> String {
+    let (image, person) = enrolled;
+    if given == enrolled { String::new() } else { format!(", as `{}` of `{}`", printable(image), printable(person)) }
+}
+
 /// The hint for a setting that cannot be parsed.
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
@@ -234,7 +240,7 @@ fn known(what: &str) -> Option<&'static str> {
             "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with at most 1000 neighbors and 10000 epochs"
         }
         "metric" => "use euclidean, cosine, mahalanobis or mahalanobis-cosine",
-        "treatment of pixels" => "use raw or standardized",
+        "kind of pixels" => "use raw or standardized",
         "threshold" => "use a number of 0 or more, `learned` or `none`",
         "share of faces to accept" => "use a share above 0 and at most 1, for example 0.95",
         "protocol" => {

@@ -17,9 +17,9 @@ use crate::linalg::random::Random;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// Train on the first images of every person: this many.
+    /// Train on the first N images of every person.
     First(usize),
-    /// Train on random images of every person: this many.
+    /// Train on N random images of every person.
     Random(usize),
     /// Train on all images but one, for each image.
     LeaveOneOut,

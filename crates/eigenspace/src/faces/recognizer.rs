@@ -142,12 +142,12 @@ impl Recognizer {
         self.images.iter().map(|image| image.outside).fold(0.0, f64::max)
     }
 
-    /// The same people with other settings. The treatment of pixels and the dropped directions cannot be changed.
+    /// The same people with other settings. The kind of pixels and the dropped directions cannot be changed.
     pub fn with_options(&self, options: FaceOptions) -> Result<Self, Error> {
         options.check()?;
         if options.pixels != self.options.pixels {
             let text = options.pixels.to_string();
-            return Err(Error::Setting { what: "treatment of pixels for this recognizer", text });
+            return Err(Error::Setting { what: "kind of pixels for this recognizer", text });
         }
         let model = described(self.model.with_components(options.components)?, &options)?;
         Ok(Self { model, options, ..self.clone() })

@@ -196,7 +196,7 @@ macro_rules! words {
 
 words!(Metric, "metric", "euclidean" => Metric::Euclidean, "cosine" => Metric::Cosine,
     "mahalanobis" => Metric::Mahalanobis, "mahalanobis-cosine" => Metric::MahalanobisCosine);
-words!(Pixels, "treatment of pixels", "raw" => Pixels::Raw, "standardized" => Pixels::Standardized);
+words!(Pixels, "kind of pixels", "raw" => Pixels::Raw, "standardized" => Pixels::Standardized);
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

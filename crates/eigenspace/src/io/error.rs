@@ -238,9 +238,7 @@ impl FormatError {
             Self::OtherFile { kind: FileKind::Checkpoint, .. } => "end the fit, and pass the model that it writes",
             Self::OtherFile { kind, .. } if kind.is_image() => "fit a model to images first, and pass its file",
             Self::OtherFile { .. } => "fit a model to these rows first, and pass its file",
-            Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. } => {
-                "check that this is a file that eigenspace wrote"
-            }
+            Self::NotSafetensors | Self::Header(_) | Self::Metadata { .. } => "check that eigenspace wrote this file",
             _ => "fit the model again; the file was not written by eigenspace, or it was changed afterward",
         };
         Some(text.into())
@@ -267,7 +265,7 @@ pub fn system_hint(error: &std::io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         ErrorKind::NotFound => "check the spelling of the path and the current directory",
         ErrorKind::PermissionDenied => "check the permissions of the file and of its directory",
-        ErrorKind::IsADirectory => "name a file instead of a directory",
+        ErrorKind::IsADirectory => "pass a file instead of a directory",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "free disk space, or write to another disk; nothing was changed"
         }
@@ -299,8 +297,8 @@ fn kind_of_file(problem: &FormatError) -> &'static str {
 fn wrong_length(expected: u64, found: u64) -> String {
     match found {
         0 => "it is empty".into(),
-        // Too short for the length of the header, which is in the first 8 bytes.
-        found if expected == 8 => format!("it has {found} bytes, expected at least 8"),
+        // If the header itself is cut off, the length of the whole file is unknown.
+        found if found < expected => format!("it has {found} bytes, expected at least {expected}"),
         found => format!("it has {found} bytes, expected {expected}"),
     }
 }

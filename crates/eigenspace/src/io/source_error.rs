@@ -337,7 +337,7 @@ pub enum SourceError {
 /// Describes a missing cell, in text or elsewhere.
 fn missing(place: &Place) -> &'static str {
     match place.line {
-        Some(_) => "the cell is empty or contains a word for a missing value",
+        Some(_) => "the value is missing (an empty cell or a word such as NA)",
         None => "the value is missing (NaN or null)",
     }
 }

@@ -72,8 +72,8 @@ impl EigenspaceModel {
     }
 }
 
-/// For each direction of `next`, 1 or −1 so that it points to the same side as that direction of `previous` times its own
-/// sign. Directions that `previous` lacks keep their sign.
+/// The sign, 1 or −1, by which to multiply each direction of `next` so that it points to the same side as the direction of
+/// `previous` with the same number, which is multiplied by `signs`. Directions that `previous` lacks have the sign 1.
 pub fn signs_like(previous: ArrayView2<'_, f64>, signs: &[f64], next: ArrayView2<'_, f64>) -> Vec<f64> {
     let sign = |(i, row): (usize, ndarray::ArrayView1<'_, f64>)| match signs.get(i) {
         Some(sign) if i < previous.nrows() && previous.row(i).dot(&row) * sign < 0.0 => -1.0,

@@ -44,9 +44,9 @@ pub enum Method {
     Covariance,
     /// The dual eigenproblem of the n × n Gram matrix, for fewer rows than features.
     Gram,
-    /// Products with the rows alone, for far fewer directions than rows and features: the truncation must limit their
-    /// number ([`Truncation::Rank`]). Sparse rows stay sparse. What is left out is bounded with a stated
-    /// [confidence](crate::Certificate::confidence). If directions do not converge, are too weak, or features have very
+    /// Multiplies the rows by vectors until the leading directions converge, for far fewer directions than rows and
+    /// features: the truncation must limit their number ([`Truncation::Rank`]). Sparse rows stay sparse. The error bounds
+    /// hold with a stated [confidence](crate::Certificate::confidence). If directions do not converge, are too weak, or features have very
     /// different scales, dense rows are decomposed as with `Auto`.
     Iterative,
 }

@@ -164,7 +164,7 @@ impl Certificate {
         1.0 - self.doubt
     }
 
-    /// Whether all bounds are proven, up to rounding that is counted: the [confidence](Self::confidence) is 1.
+    /// Whether all bounds are proven: the [confidence](Self::confidence) is 1. The bounds include rounding errors.
     pub fn is_proven(&self) -> bool {
         self.doubt == 0.0
     }

@@ -41,8 +41,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Rows, or scores, whose precision the result has: a view of an array of any [`Element`] type, a reference to such an
-/// array, [`SparseRows`], or a [`Block`]. Weights of a block do not matter.
+/// Rows or scores: a view of an array of any [`Element`] type, a reference to such an array, [`SparseRows`], or a
+/// [`Block`]. The result has their precision. Weights of a block are ignored.
 ///
 /// ```
 /// use eigenspace::{EigenspaceModel, SparseRows};

@@ -29,7 +29,8 @@ pub enum Truncation {
     Energy(f64),
     /// Drop directions whose singular value is below this share of the largest.
     Tolerance(f64),
-    /// Keep at most this many directions and shrink them (Frequent Directions). This has a guarantee for any rows.
+    /// Keep at most this many directions and shrink them (Frequent Directions), which bounds the error for
+    /// any rows.
     FrequentDirections(usize),
 }
 
@@ -50,7 +51,7 @@ impl FromStr for Truncation {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let words = "`none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`";
+        let words = "none, rank:N, energy:SHARE, tolerance:T or fd:N";
         let unknown = || Error::unknown_word("truncation rule", text, words);
         let whole = |number: &str| number.parse().map_err(|_| unknown());
         let real = |number: &str| number.parse().map_err(|_| unknown());

@@ -127,8 +127,8 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Adds the rows of another accumulator with the same options. An empty accumulator changes nothing, and an empty
-    /// accumulator becomes the other one.
+    /// Adds the rows of another accumulator with the same options. If `other` is empty, nothing changes; if
+    /// `self` is empty, it becomes a copy of `other`.
     ///
     /// Commutative and associative up to rounding, and up to what compressions drop if there are more than 1,024 features.
     /// If the two do not fit together, neither changes. The result has the metadata that both share.

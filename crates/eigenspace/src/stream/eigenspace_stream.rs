@@ -280,10 +280,11 @@ impl EigenspaceStream {
 
 /// How many directions a compression keeps, from their squared singular values and the total scatter.
 pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -> Cut + use<> {
-    let FitOptions { components, truncation, .. } = *options;
+    let FitOptions { components, truncation, max_rank, .. } = *options;
+    let by_default = plan.max_rank.is_none() && max_rank.is_none();
     move |squared: &[f64], total: f64| {
         let limit = match components {
-            Components::Share(_) if plan.max_rank.is_none() => plan::spare_rank(components.resolve(squared, total)),
+            Components::Share(_) if by_default => plan::spare_rank(components.resolve(squared, total)),
             _ => plan.max_rank.unwrap_or(usize::MAX),
         };
         truncation.cut(squared, total, limit)

@@ -34,9 +34,10 @@ impl FitOptions {
         Ok(EigenspaceStream::new(self.clone(), plan, features).on(self.device.open(features)?))
     }
 
-    /// The model of these rows, computed by a stream. If a number of components is set that is much smaller than the numbers
-    /// of rows and features, and nothing else but the centering, the model is computed iteratively if that is faster or, for
-    /// sparse rows, more accurate ([`Method::Iterative`](crate::Method::Iterative)).
+    /// The model of these rows. It is computed by a stream, or iteratively
+    /// ([`Method::Iterative`](crate::Method::Iterative)) if that is faster or, for sparse rows, more accurate. Iterative fits
+    /// require a number of components that is much smaller than the numbers of rows and features, and no other options
+    /// except `centered`.
     pub fn fit<'a>(&self, rows: impl Into<Block<'a>>) -> Result<EigenspaceModel, Error> {
         let block = rows.into();
         let sparse = block.sparse().is_some();

@@ -55,7 +55,8 @@ impl FitOptions {
     }
 
     /// Largest number of directions that a compression keeps, whatever the truncation rule. The default is twice the
-    /// number of components plus 32; [`Rank::All`] keeps all. The scatter engine ignores it.
+    /// number of components plus 32, or all if all components are reported. [`Rank::All`] keeps all. The scatter engine
+    /// ignores it.
     pub fn max_rank(mut self, rank: impl Into<Rank>) -> Self {
         self.max_rank = Some(rank.into());
         self
@@ -113,8 +114,8 @@ impl FitOptions {
         self
     }
 
-    /// Where to compute. On a card, results equal those of the CPU up to rounding, for the same number of rows per block
-    /// ([`block_rows`](Self::block_rows), which is larger there by default).
+    /// Where to compute. On a GPU, results equal those of the CPU up to rounding, for the same engine and the same number of
+    /// rows per block ([`block_rows`](Self::block_rows), which is larger on a GPU by default).
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self

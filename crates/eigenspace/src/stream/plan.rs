@@ -91,11 +91,16 @@ impl fmt::Display for Plan {
         if self.engine == Engine::Scatter {
             return write!(f, "scatter engine, nothing dropped, blocks of {} rows", self.block_rows);
         }
-        write!(f, "factor engine, exact for {} rows, then blocks of {}", self.exact_rows, self.block_rows)?;
+        let (exact, block) = (self.exact_rows, self.block_rows);
         match self.max_rank {
-            Some(1) => write!(f, " reduced to 1 direction"),
-            Some(rank) => write!(f, " reduced to {rank} directions"),
-            None => Ok(()),
+            None => write!(f, "factor engine, exact for the first {exact} rows, then blocks of {block} rows"),
+            Some(rank) => {
+                let kept = if rank == 1 { "1 direction".into() } else { format!("{rank} directions") };
+                write!(
+                    f,
+                    "factor engine, exact for the first {exact} rows, then {kept} kept after each block of {block} rows"
+                )
+            }
         }
     }
 }

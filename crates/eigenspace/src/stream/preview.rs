@@ -12,7 +12,7 @@ use crate::model::project::Rows;
 
 /// The reported components of a stream, without the other directions that a model keeps.
 ///
-/// It cannot be merged, split or saved, because the directions behind the components are missing: use
+/// It cannot be merged, split or saved, because the other directions are missing: use
 /// [`EigenspaceStream::model`](crate::EigenspaceStream::model) for that.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
@@ -47,7 +47,7 @@ impl Preview {
         Self { model: Arc::new(model), ..self }
     }
 
-    /// The model behind it, of which only the reported components may be used.
+    /// The model that this preview wraps. Only its reported components may be used.
     #[doc(hidden)]
     pub fn into_partial_model(self) -> Arc<EigenspaceModel> {
         self.model

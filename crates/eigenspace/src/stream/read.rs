@@ -60,7 +60,7 @@ impl EigenspaceStream {
         Ok(Arc::clone(self.cache.model.get_or_init(|| model)))
     }
 
-    /// The reported components and their variances, without most of the directions behind them. It is cheaper than
+    /// The reported components and their variances, without most of the other directions. It is cheaper than
     /// [`model`](Self::model); its certificate counts the directions that are left out.
     ///
     /// ```
@@ -86,8 +86,8 @@ impl EigenspaceStream {
         Ok(self.cache.preview.get_or_init(|| preview).clone())
     }
 
-    /// The same, up to rounding, for rows that are read once: products of matrices are faster than products of rows, which
-    /// could be kept for the next read.
+    /// The same, up to rounding, if the stream is read only once. It uses products of matrices, which are faster but cannot be
+    /// reused by the next read.
     #[doc(hidden)]
     pub fn preview_once(&self) -> Result<Preview, Error> {
         if self.cache.model.get().is_some() || self.cache.preview.get().is_some() {

@@ -65,9 +65,9 @@ pub struct Refinement {
 impl EigenspaceModel {
     /// Begins another pass over the rows of this model, which makes its directions more accurate if some were dropped.
     ///
-    /// A stream reads every row once. If the variances of the directions decrease slowly, the directions after the ones
-    /// that are kept matter, and the [certificate](Self::certificate) says that the result may be inaccurate. Read the same
-    /// rows again, in any order, and each pass brings the directions closer to those of batch PCA. The model keeps its rank.
+    /// A stream reads every row once. If the variances decrease slowly, dropping directions can make the others inaccurate,
+    /// and the [certificate](Self::certificate) says so. Read the same rows again, in any order: each pass brings the
+    /// directions closer to those of batch PCA. The model keeps its rank.
     ///
     /// ```
     /// use eigenspace::{EigenspaceModel, FitOptions, subspace_distance};

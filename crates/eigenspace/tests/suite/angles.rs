@@ -55,5 +55,5 @@ fn models_are_compared_by_what_they_show() {
 fn bases_of_different_width_are_refused() {
     let (a, b) = (Array2::<f64>::eye(3), Array2::<f64>::eye(4));
     let error = principal_angles(a.view(), b.view()).unwrap_err();
-    assert_eq!(error.to_string(), "the numbers of features differ: 3 features and 4 features");
+    assert_eq!(error.to_string(), "the numbers of features differ: 3 and 4");
 }

@@ -46,7 +46,7 @@ fn other_words_are_refused_with_those_that_exist() {
     let error = "rank:-1".parse::<Truncation>().expect_err("no rank is negative");
     assert_eq!(
         error.to_string(),
-        "invalid truncation rule `rank:-1`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`"
+        "invalid truncation rule `rank:-1`: expected none, rank:N, energy:SHARE, tolerance:T or fd:N"
     );
     let error = "drop".parse::<Missing>().expect_err("not a policy");
     assert_eq!(error.to_string(), "invalid policy for missing cells `drop`: expected `refuse`, `skip` or `impute`");

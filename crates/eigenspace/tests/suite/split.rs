@@ -48,7 +48,7 @@ fn models_of_different_width_are_refused_by_name() {
     for error in
         [a.split(&b).unwrap_err(), a.merge(&b, Truncation::None).unwrap_err(), a.subspace_distance(&b).unwrap_err()]
     {
-        assert_eq!(error.to_string(), "the numbers of features differ: 4 features and 64 features");
+        assert_eq!(error.to_string(), "the numbers of features differ: 4 and 64");
     }
 }
 

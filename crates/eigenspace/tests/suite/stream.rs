@@ -126,7 +126,7 @@ fn the_plan_is_automatic_and_shown() {
     assert!(wide.exact_rows * 8 * 1_000_000 <= 900 << 20, "{wide}");
     assert!(
         shown(FitOptions::new().components(5).engine(Engine::Factor), 100)
-            .starts_with("factor engine, exact for 512 rows")
+            .starts_with("factor engine, exact for the first 512 rows")
     );
 }
 

@@ -99,7 +99,7 @@ fn a_row_of_weight_zero_is_not_there_whatever_it_holds() {
 fn bad_weights_are_named() {
     let rows = Array2::<f64>::zeros((3, 2));
     let refused = |weights: &[f64]| EigenspaceModel::fit(Block::from(&rows).weighted(weights)).unwrap_err().to_string();
-    assert_eq!(refused(&[1.0, 2.0]), "there are 2 weights for 3 rows");
+    assert_eq!(refused(&[1.0, 2.0]), "cannot use 2 weights for 3 rows");
     assert_eq!(refused(&[1.0, -2.0, 1.0]), "row 1: the weight is -2.0, expected a number from 0 to 1e140");
     assert_eq!(refused(&[1.0, 1.0, f64::NAN]), "row 2: the weight is NaN, expected a number from 0 to 1e140");
     assert!(refused(&[f64::INFINITY, 1.0, 1.0]).starts_with("row 0: the weight is inf"));

@@ -50,7 +50,9 @@ fn read(directory: PathBuf, name: &str) -> anyhow::Result<Faces> {
         let hint = advice::on_people(&error, false);
         Failure::advised(error, hint)
     })?;
-    let image = source.columns().image.ok_or(Failure::NoImages)?;
+    let Some(image) = source.columns().image else {
+        return Err(Failure::FewFaces { directory, faces: 0 }.into());
+    };
     let (mut blocks, mut people) = (Vec::new(), Vec::new());
     while let Some(block) = source.next_block(400)? {
         blocks.push(block.values.to_f64());

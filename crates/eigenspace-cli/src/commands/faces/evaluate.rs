@@ -170,7 +170,7 @@ impl Evaluate {
                         FaceOptions::new()
                             .components(args::components(k)?)
                             .metric(metric.parse::<Metric>()?)
-                            .classifier(classifier.parse::<Classifier>()?)
+                            .classifier(parsed(classifier)?)
                             .pixels(pixels)
                             .accept(self.accept)
                             .seed(self.seed),
@@ -271,4 +271,13 @@ impl Evaluate {
 
 fn repeats(text: &str) -> Result<u16, String> {
     numbers::whole_number_in(text, 1..=1000)
+}
+
+/// A classifier. Several that are separated by commas get a hint of their own, because commas separate settings.
+fn parsed(text: &str) -> anyhow::Result<Classifier> {
+    text.parse().map_err(|error: eigenspace::faces::Error| {
+        let several = text.contains(',') && text.split(',').all(|name| name.parse::<Classifier>().is_ok());
+        let hint = || format!("separate classifiers by semicolons: --classifier '{}'", text.replace(',', ";"));
+        Failure::advised(error.into(), several.then(hint))
+    })
 }

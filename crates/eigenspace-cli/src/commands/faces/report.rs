@@ -6,7 +6,7 @@ use eigenspace::faces::{Recognizer, Threshold, Thresholds};
 use serde_json::{Value, json};
 
 use crate::output;
-use crate::table::{count, counted, facts, number, percent, table};
+use crate::table::{count, counted, facts, number, percent, share, table};
 
 /// Prints the summary of a new or changed recognizer.
 pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyhow::Result<()> {
@@ -20,7 +20,10 @@ pub(super) fn print(path: &Path, recognizer: &Recognizer, as_json: bool) -> anyh
     let exact = if certificate.is_exact() {
         "exact: nothing was dropped".to_owned()
     } else {
-        format!("eigenvalues are off by at most {:.1e} of the largest eigenvalue", certificate.relative_error_bound())
+        format!(
+            "eigenvalues are off by at most {} of the largest eigenvalue",
+            share(certificate.relative_error_bound())
+        )
     };
     let size = options.get_size().map_or_else(String::new, |(width, height)| format!(" of {width}x{height}"));
     let explained: f64 = model.explained_variance_ratio().sum();

@@ -37,7 +37,7 @@ fn an_array_that_is_cut_short() {
     error: cannot read rows from `t.npy`
       cause: not a valid NumPy array: it ends within its header
 
-    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or set the format with --format
     ");
     let by_column = npy(&rows(), "<f8", true);
     assert_snapshot!(directory.refused_with("fit - -o m.safetensors -q", &by_column[..by_column.len() - 5]), @"
@@ -124,7 +124,7 @@ fn one_of_two_arrays_must_be_named() {
     error: cannot read rows from `t.npz`
       cause: it has 2 arrays, and none was chosen
 
-    hint: name one of them: `a`, `b`, with --key
+    hint: choose one of them with --key: `a`, `b`
     ");
     assert_snapshot!(directory.refused("fit t.npz --key c -o m.safetensors"), @"
     exit: 2
@@ -132,7 +132,7 @@ fn one_of_two_arrays_must_be_named() {
     error: cannot read rows from `t.npz`
       cause: there is no array `c`
 
-    hint: choose one of: `a`, `b`, with --key
+    hint: choose one of them with --key: `a`, `b`
     ");
 }
 

@@ -162,7 +162,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `quoted.csv`
       cause: line 2, column `b`: `2,5` is not a number
 
-    hint: if the comma is the decimal mark, use --decimal ',' and set the delimiter between cells with --delimiter; remove commas that separate thousands
+    hint: if the comma is the decimal mark, use --decimal ','; the cells must then be separated by another character, set with --delimiter; remove commas that separate thousands
     ");
     directory.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
     assert_snapshot!(directory.refused("fit europe.csv -o m.safetensors -q"), @"
@@ -171,7 +171,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `europe.csv`
       cause: line 2 has 3 columns, expected 1
 
-    hint: use --delimiter ';': the cells seem to have this delimiter; add --decimal ',' if the decimal mark is a comma
+    hint: use --delimiter ';', which seems to separate the cells; add --decimal ',' if the decimal mark is a comma
     ");
     directory.done("fit europe.csv --decimal , -o m.safetensors -q");
     directory.write("marks.csv", "a,b,c\n1,-,3\n2,1,1\n4,-999,2\n5,2,2\n");
@@ -187,7 +187,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `marks.csv`
-      cause: line 2, column `b`: the cell is empty or contains a word for a missing value
+      cause: line 2, column `b`: the value is missing (an empty cell or a word such as NA)
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
@@ -205,7 +205,7 @@ fn cells_that_something_else_separates() {
     ] {
         let directory = Directory::with("t.csv", text);
         let said = directory.refused("fit t.csv -o m -q");
-        assert!(said.err.contains(&format!("hint: use {option}: ")), "{text}\n{said}");
+        assert!(said.err.contains(&format!("hint: use {option}, which seems")), "{text}\n{said}");
     }
     let directory = Directory::with("t.csv", b"gr\xf6sse,b\n1,2\n");
     let said = directory.refused("fit t.csv -o m -q");

@@ -91,7 +91,7 @@ fn directories_without_people() {
     assert_snapshot!(directory.refused("faces train known/ada -o r.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: cannot find people in `known/ada`: expected a directory of images for each person
+    error: cannot find people in `known/ada`: expected a subdirectory of images for each person
 
     hint: arrange the images as person/image.pgm, with each directory named after the person
     ");
@@ -144,9 +144,9 @@ fn people_who_are_not_there_or_there_already() {
     exit: 2
     ----- stderr -----
     error: cannot enroll `known/ben` in `r.safetensors`
-      cause: the image `1.pgm` of `ben` is already enrolled, as `1.pgm` of `ben`
+      cause: the image `1.pgm` of `ben` is already enrolled
 
-    hint: leave it out: every image can be enrolled only once; or forget the other one first
+    hint: leave it out: every image can be enrolled only once; or forget the enrolled one first
     ");
     assert_snapshot!(directory.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
     exit: 2
@@ -154,13 +154,13 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot enroll `known/ben/1.pgm` in `r.safetensors`
       cause: the image `1.pgm` of `zoe` is already enrolled, as `1.pgm` of `ben`
 
-    hint: leave it out: every image can be enrolled only once; or forget the other one first
+    hint: leave it out: every image can be enrolled only once; or forget the enrolled one first
     ");
     directory.write("loose.pgm", people::image(4, 1));
     assert_snapshot!(directory.refused("faces enroll r.safetensors loose.pgm"), @"
     exit: 2
     ----- stderr -----
-    error: cannot tell whose image `loose.pgm` is: it was named as a single file
+    error: cannot tell whose image `loose.pgm` is: it was passed as a single file
 
     hint: name the person with --person
     ");
@@ -169,7 +169,7 @@ fn people_who_are_not_there_or_there_already() {
     assert!(said.err.ends_with("hint: name the person with --person; if it is eve, add --person eve\n"), "{said}");
     let said = directory.refused("faces train known known/ada/1.pgm -o s.safetensors");
     assert!(
-        said.err.contains("`known/ada/1.pgm` is: it was named as a single file, together with directories\n"),
+        said.err.contains("`known/ada/1.pgm` is: it was passed as a single file, together with directories\n"),
         "{said}"
     );
 }
@@ -282,7 +282,7 @@ fn files_that_are_no_recognizers() {
     ");
     directory.write("short.safetensors", &bytes[..bytes.len() / 2]);
     let said = directory.refused("faces recognize short.safetensors known");
-    assert!(said.err.contains("it has 6100 bytes, expected 12200"), "{said}");
+    assert!(said.err.contains("it has 6100 bytes, expected at least 12200"), "{said}");
     assert!(directory.refused("faces forget known/ada/1.pgm ada").err.contains("as a recognizer"));
 }
 
@@ -373,7 +373,7 @@ fn directories_in_directories_of_people() {
     ----- stderr -----
     error: cannot tell whose image `yr/ann/2020/1.pgm` is: it is two or more directories below `yr`
 
-    hint: arrange the images as person/image.pgm, or name the directory directly above the people
+    hint: arrange the images as person/image.pgm, or pass the directory directly above the people
     ");
     assert!(
         directory.refused("faces enroll r.safetensors yr").err.contains("it is two or more directories below `yr`")

@@ -41,7 +41,7 @@ fn bytes_that_are_no_model() {
     error: cannot read `broken.safetensors` as a model
       cause: it is a text file
 
-    hint: name a model here; if this file is a table, make one from it: eigenspace fit broken.safetensors --format csv -o MODEL
+    hint: pass a model here; if this file is a table, make one from it: eigenspace fit broken.safetensors --format csv -o MODEL
     ");
     directory.write("broken.safetensors", "");
     assert_snapshot!(directory.refused("inspect broken.safetensors"), @"
@@ -61,7 +61,7 @@ fn bytes_that_are_no_model() {
     error: cannot read `broken.safetensors` as a model
       cause: a safetensors file, but not an eigenspace model: the metadata key `eigenspace` is missing or unreadable
 
-    hint: check that this is a file that eigenspace wrote
+    hint: check that eigenspace wrote this file
     ");
 }
 
@@ -79,7 +79,7 @@ fn a_model_cut_short_at_any_place() {
         directory.refused("inspect broken.safetensors").to_string(),
         format!(
             "exit: 2\n----- stderr -----\nerror: cannot read `broken.safetensors` as a model\n  cause: it has {found} bytes, \
-             expected {}\n\nhint: copy the file again from its source\n",
+             expected at least {}\n\nhint: copy the file again from its source\n",
             whole.len()
         )
     );
@@ -116,14 +116,14 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     ----- stderr -----
     error: cannot read rows from `a.safetensors`: it is a model
 
-    hint: name rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`
+    hint: pass rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`
     ");
     assert_snapshot!(directory.refused("update a.safetensors b.safetensors"), @"
     exit: 2
     ----- stderr -----
     error: cannot read rows from `b.safetensors`: it is a model
 
-    hint: name rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`
+    hint: pass rows here, for example a table or a directory of images; to combine models, use `eigenspace merge`
     ");
     assert_snapshot!(directory.refused("update a.csv b.csv"), @"
     exit: 2
@@ -131,7 +131,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: cannot read `a.csv` as a model
       cause: it is a text file
 
-    hint: name a model here; to make one from this file, run: eigenspace fit a.csv -o MODEL
+    hint: pass a model here; to make one from this file, run: eigenspace fit a.csv -o MODEL
     ");
     assert_snapshot!(directory.refused("merge a.safetensors b.csv -o m.safetensors"), @"
     exit: 2
@@ -139,7 +139,7 @@ fn a_model_where_rows_are_meant_and_rows_where_a_model_is_meant() {
     error: cannot read `b.csv` as a model
       cause: it is a text file
 
-    hint: name a model here; to make one from this file, run: eigenspace fit b.csv -o MODEL
+    hint: pass a model here; to make one from this file, run: eigenspace fit b.csv -o MODEL
     ");
 }
 
@@ -150,7 +150,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors` with `wide.safetensors`
-      cause: the numbers of features differ: 3 features and 4 features
+      cause: the numbers of features differ: 3 and 4
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -158,7 +158,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot split `wide.safetensors` from `a.safetensors`
-      cause: the numbers of features differ: 3 features and 4 features
+      cause: the numbers of features differ: 3 and 4
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -166,7 +166,7 @@ fn models_of_different_widths() {
     exit: 2
     ----- stderr -----
     error: cannot compare `a.safetensors` with `wide.safetensors`
-      cause: the numbers of features differ: 3 features and 4 features
+      cause: the numbers of features differ: 3 and 4
 
     hint: merge, split and compare only models that were fitted on the same columns
     ");
@@ -180,7 +180,7 @@ fn models_about_the_mean_and_about_the_origin() {
     exit: 2
     ----- stderr -----
     error: cannot merge `a.safetensors` and `b.safetensors`
-      cause: cannot combine the models: one is centered on the mean, and the other on the origin
+      cause: one model is centered on the mean, and the other on the origin
 
     hint: fit both models with --uncentered, or both without
     ");
@@ -299,7 +299,7 @@ fn a_file_of_another_kind_is_told_with_the_command_that_makes_a_model() {
     error: cannot read `t.csv` as a model
       cause: it is a text file
 
-    hint: name a model here; to make one from this file, run: eigenspace fit t.csv -o MODEL
+    hint: pass a model here; to make one from this file, run: eigenspace fit t.csv -o MODEL
     ");
     directory.done("fit t.csv -o m -q");
     directory.write("x.ckpt", "eigenspace checkpoint 5\nabc");

@@ -61,7 +61,7 @@ fn rules_of_truncation() {
     assert_snapshot!(directory.refused("fit t.csv --truncation half -o m.safetensors"), @"
     exit: 2
     ----- stderr -----
-    error: invalid truncation rule `half`: expected `none`, `rank:100`, `energy:0.99`, `tolerance:1e-6` or `fd:100`
+    error: invalid truncation rule `half`: expected none, rank:N, energy:SHARE, tolerance:T or fd:N
 
     hint: check the spelling
     ");
@@ -114,7 +114,7 @@ fn forgetting() {
     ----- stderr -----
     error: invalid forgetting factor 1.5: expected a number above 0 and at most 1
 
-    hint: use for example 0.99, which remembers about 100 rows if applied with each row; 1 forgets nothing
+    hint: use for example 0.99, with which about the last 100 rows count if it is applied with each row; 1 forgets nothing
     ");
     assert_snapshot!(directory.refused("fit t.csv --half-life=-1 -o m.safetensors"), @"
     exit: 2
@@ -194,7 +194,7 @@ fn options_that_would_be_ignored_are_refused() {
     assert_snapshot!(reason("fit t.csv -o n --passes 2 --half-life 5"), @"error: the argument '--passes <N>' cannot be used with '--half-life <ROWS>'");
     assert_snapshot!(reason("fit - -o n --passes 2"), @"error: cannot use --passes with standard input: it cannot be read again");
     assert_snapshot!(reason("fit t.csv -o n --passes 2 --missing impute"), @"error: cannot use --passes with --missing impute: each pass would fill the cells with other numbers");
-    assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 is named twice");
+    assert_snapshot!(reason("plot scatter m t.csv --axes 1,1 -o s.svg"), @"error: invalid axes: component 1 is chosen twice");
     assert_snapshot!(reason("plot scree m --row 3 -o s.svg"), @"error: cannot draw a scree plot with --row: only strip uses it");
     assert_snapshot!(reason("plot scatter m t.csv --confidence 0.9 -o s.svg"), @"error: cannot draw a scatter plot with --confidence: only monitor uses it");
     assert_snapshot!(reason("plot circle m t.csv -o s.svg"), @"error: cannot draw a circle plot with DATA: only scatter, strip, biplot and monitor use it");
@@ -205,7 +205,7 @@ fn options_that_would_be_ignored_are_refused() {
     assert_snapshot!(reason("plot scree m --label a -o s.svg"), @"error: cannot draw a scree plot with --label: only scatter, strip, biplot and monitor use it");
     assert_snapshot!(reason("inspect m --label a"), @"error: cannot use --label without DATA");
     assert_snapshot!(reason("inspect m --key x --delimiter ;"), @"error: cannot use --delimiter without DATA");
-    let hint = "\nhint: leave out --label, or name rows after the model\n";
+    let hint = "\nhint: leave out --label, or pass rows after the model\n";
     assert!(directory.refused("inspect m --label a").err.ends_with(hint));
     assert_snapshot!(reason("plot gallery m --format csv --shape 2x2 -o s.svg"), @"error: cannot draw a gallery plot with --format: only scatter, strip, biplot and monitor use it");
     assert_snapshot!(reason("plot circle m --missing skip -o s.svg"), @"error: cannot draw a circle plot with --missing: only scatter, strip, biplot and monitor use it");

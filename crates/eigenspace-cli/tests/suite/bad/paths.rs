@@ -82,7 +82,7 @@ fn a_directory_where_a_file_is_meant() {
     error: cannot read `directory`
       cause: Is a directory (os error 21)
 
-    hint: name a file instead of a directory
+    hint: pass a file instead of a directory
     ");
     assert_snapshot!(directory.refused("fit t.csv -o directory -q"), @"
     exit: 2
@@ -90,7 +90,7 @@ fn a_directory_where_a_file_is_meant() {
     error: cannot write `directory`
       cause: is a directory
 
-    hint: name a file instead of a directory
+    hint: pass a file instead of a directory
     ");
     assert_snapshot!(directory.refused("project m.safetensors t.csv -o directory"), @"
     exit: 2
@@ -106,7 +106,7 @@ fn a_directory_where_a_file_is_meant() {
     error: cannot write `directory`
       cause: is a directory
 
-    hint: name a file instead of a directory
+    hint: pass a file instead of a directory
     ");
 }
 
@@ -119,7 +119,7 @@ fn an_output_in_a_directory_that_does_not_exist() {
     error: cannot write `no/m.safetensors`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path and the current directory
+    hint: make the directory first: mkdir -p no
     ");
     assert_snapshot!(directory.refused("project m.safetensors t.csv -o no/c.npy"), @"
     exit: 2
@@ -127,7 +127,7 @@ fn an_output_in_a_directory_that_does_not_exist() {
     error: cannot write `no/c.npy`
       cause: No such file or directory (os error 2)
 
-    hint: check the spelling of the path and the current directory
+    hint: make the directory first: mkdir -p no
     ");
 }
 
@@ -159,7 +159,7 @@ fn a_name_that_tells_no_format() {
     error: cannot read rows from `t`
       cause: cannot infer the format from the name
 
-    hint: name the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
+    hint: set the format with --format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg
     ");
     assert_snapshot!(directory.refused("project m.safetensors t.csv -o c.xlsx"), @"
     exit: 2

@@ -37,7 +37,7 @@ fn no_rows() {
     error: cannot read rows from `e.npy`
       cause: not a valid NumPy array: it ends within its header
 
-    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or set the format with --format
     ");
     assert_snapshot!(fitted_and("e.csv.gz", "").refused("fit e.csv.gz -o m.safetensors"), @"
     exit: 2
@@ -73,7 +73,7 @@ fn another_width_than_the_model() {
     error: cannot read rows from `wide.npy`
       cause: it has 4 columns, expected 3
 
-    hint: pass rows with 3 columns
+    hint: pass rows with 3 columns, like the model or the other inputs
     ");
     assert_snapshot!(directory.refused("project m.safetensors wide.npy -o c.csv"), @"
     exit: 2
@@ -81,7 +81,7 @@ fn another_width_than_the_model() {
     error: cannot read rows from `wide.npy`
       cause: it has 4 columns, expected 3
 
-    hint: pass rows with 3 columns
+    hint: pass rows with 3 columns, like the model or the other inputs
     ");
     directory.write("other.csv", "a,b,z\n1,2,3\n");
     assert_snapshot!(directory.refused("update m.safetensors other.csv"), @"
@@ -89,7 +89,7 @@ fn another_width_than_the_model() {
     ----- stderr -----
     error: cannot use `other.csv`: the model needs the column `c`, and the file does not have it
 
-    hint: rename the columns; the file has: `a`, `b`, `z`
+    hint: add the column, or rename the column that holds it; the file has: `a`, `b`, `z`
     ");
 }
 
@@ -130,7 +130,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
-      cause: line 4, column `b`: the cell is empty or contains a word for a missing value
+      cause: line 4, column `b`: the value is missing (an empty cell or a word such as NA)
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
@@ -138,7 +138,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
-      cause: line 4, column `b`: the cell is empty or contains a word for a missing value
+      cause: line 4, column `b`: the value is missing (an empty cell or a word such as NA)
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip
     ");
@@ -146,7 +146,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     exit: 2
     ----- stderr -----
     error: cannot read rows from `holes.csv`
-      cause: line 4, column `b`: the cell is empty or contains a word for a missing value
+      cause: line 4, column `b`: the value is missing (an empty cell or a word such as NA)
 
     hint: fill missing cells with --missing impute, or leave out their rows with --missing skip
     ");
@@ -168,7 +168,7 @@ fn a_missing_cell_is_refused_with_its_line_or_row_and_its_column() {
     error: cannot read rows from `infinite.csv`
       cause: line 3, column `b`: the value is inf, expected a number between -1e140 and 1e140
 
-    hint: leave out the row or the column
+    hint: to leave out the row, treat the value as missing, for example with --na inf --missing skip; if the model does not need the column, leave it out with --exclude b
     ");
 }
 
@@ -181,7 +181,7 @@ fn the_index_of_a_data_frame_is_left_out_with_a_notice() {
     assert!(said.out.contains("features     2: x, y\n"), "{}", said.out);
     let said = directory.run("fit frame.csv --keep-index -o m.safetensors");
     assert!(!said.err.contains("no name"), "{}", said.err);
-    assert!(said.out.contains("features     3: , x, y\n"), "{}", said.out);
+    assert!(said.out.contains("features     3: (unnamed), x, y\n"), "{}", said.out);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: there are 3 weights for 20 rows
+    error: cannot use 3 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");
@@ -289,7 +289,7 @@ fn weights_of_the_wrong_number_sign_or_shape() {
     assert_snapshot!(directory.refused("fit t.csv --weights w.csv -o m.safetensors -q"), @"
     exit: 2
     ----- stderr -----
-    error: there are 21 weights for 20 rows
+    error: cannot use 21 weights for 20 rows
 
     hint: pass exactly one weight for each row
     ");
@@ -331,7 +331,7 @@ fn text_that_is_not_text() {
     error: cannot read rows from `t.csv.gz`
       cause: not a valid CSV file: its gzip data is incomplete
 
-    hint: check that the file is complete and has the format that its name suggests, or name the format with --format
+    hint: check that the file is complete and has the format that its name suggests, or set the format with --format
     ");
     directory.write("latin.csv", b"a,b\xe9\n1,2\n");
     assert_snapshot!(directory.refused("fit latin.csv -o m.safetensors -q"), @"
@@ -348,10 +348,10 @@ fn text_that_is_not_text() {
 fn a_column_without_a_name_of_its_own_is_called_by_its_number() {
     let directory = Directory::with("t.csv", "a,b,\n1,2,\n3,4,\n");
     let said = directory.refused("fit t.csv -o m -q");
-    assert!(said.err.contains("line 2, column 2: the cell is empty") && said.err.contains("--exclude 2\n"), "{said}");
+    assert!(said.err.contains("line 2, column 2: the value is missing") && said.err.contains("--exclude 2\n"), "{said}");
     directory.write("t.csv", "x,a,a\n0,1,2\n0,3,?\n");
     let said = directory.refused("fit t.csv --exclude x -o m -q");
-    assert!(said.err.contains("line 3, column 2: the cell is empty") && said.err.contains("--exclude 2\n"), "{said}");
+    assert!(said.err.contains("line 3, column 2: the value is missing") && said.err.contains("--exclude 2\n"), "{said}");
     directory.write("t.csv", "x,a,a\n0,1,2\n0,3,word\n");
     let said = directory.refused("fit t.csv --exclude x -o m -q");
     assert!(said.err.contains("line 3, column 2: `word` is not a number"), "{said}");
@@ -404,8 +404,8 @@ fn hints_look_at_the_command_line() {
         ("fit t.csv --columns a b -o m", "put a column name that contains a space in quotation marks"),
         ("fit empty -o m", "put files in it that end in .csv, .tsv, .npy, .npz, .parquet, .arrow, .pgm, .png or .jpg"),
         ("faces train empty -o m", "put a subdirectory of images for each person in it"),
-        ("faces train t.csv -o m", "name a directory with a subdirectory of images for each person"),
-        ("demo -o t.csv --synthetic", "name a directory with -o; `t.csv` is a file"),
+        ("faces train t.csv -o m", "pass a directory with a subdirectory of images for each person"),
+        ("demo -o t.csv --synthetic", "pass a directory instead: `t.csv` is a file"),
     ] {
         let said = directory.refused(line);
         assert!(said.err.ends_with(&format!("{hint}\n")), "{line}\n{said}");

@@ -42,7 +42,7 @@ fn a_directory_of_something_else_is_refused_and_left_alone() {
     ----- stderr -----
     error: cannot use the face `mine/s1/1.pgm`: its SHA-256 is not that of the original
 
-    hint: name a directory that holds the original s1/1.pgm … s40/10.pgm; `eigenspace data orl` fetches them into a new directory
+    hint: pass a directory that holds the original s1/1.pgm … s40/10.pgm; `eigenspace data orl` fetches them into a new directory
     ");
     assert_snapshot!(directory.refused("data orl mine"), @"
     exit: 2
@@ -50,6 +50,6 @@ fn a_directory_of_something_else_is_refused_and_left_alone() {
     error: cannot write the ORL faces to `mine`: the directory holds something else
       cause: cannot use the face `mine/s1/1.pgm`: its SHA-256 is not that of the original
 
-    hint: name a new directory; existing files are never overwritten
+    hint: choose a new directory; existing files are never overwritten
     ");
 }

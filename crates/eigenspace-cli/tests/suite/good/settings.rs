@@ -188,7 +188,7 @@ fn the_plan_is_said_before_the_work() {
             2         4.56388  0.0696623   6.13 %     96.35 %
             3         2.38008  0.0189457   1.67 %     98.01 %
     ----- stderr -----
-    factor engine, exact for 68 rows, then blocks of 64 reduced to 4 directions
+    factor engine, exact for the first 68 rows, then 4 directions kept after each block of 64 rows
     ");
 }
 
@@ -252,4 +252,14 @@ fn each_pass_captures_more_of_the_variance() {
     assert!(four >= -1e-10 * exact && four < two && two < one, "{one} {two} {four}");
     let said = directory.run("fit t.npy -k 3 --passes 2 -o n.safetensors");
     assert!(said.err.contains("nothing was dropped, so the rows are not read again"), "{}", said.err);
+}
+
+#[test]
+fn a_share_of_variance_drops_directions_unless_all_are_to_be_kept() {
+    let directory = Directory::with("t.npy", npy(&table(700, 150, 93), "<f8", false));
+    let is_exact = |options: &str| {
+        fit(&directory, &format!("t.npy -k 0.3 --engine factor {options}"))["certificate"]["exact"] == true
+    };
+    assert!(!is_exact(""));
+    assert!(is_exact("--max-rank all"));
 }

@@ -52,7 +52,7 @@ fn a_byte_changed_in_the_input() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -65,7 +65,7 @@ fn a_row_appended_to_the_input() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: `t.csv` has changed since it was written
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -77,14 +77,14 @@ fn another_list_of_files() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit u.csv t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the input was `t.csv` and is now `u.csv`
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
     // Named otherwise and yet the same.
     directory.done(&format!("fit ./t.csv ./u.csv {FIT}"));
@@ -99,14 +99,14 @@ fn weights_changed() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: `w.csv` has changed since it was written
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: it was written for 2 input files, and now there are 1
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }
 
@@ -118,14 +118,14 @@ fn other_columns_and_other_options() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv --columns a,b {FIT}")), @"
     exit: 2
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the options for reading the input have changed
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
     assert_snapshot!(said(&directory, &format!("fit t.csv -k 2 {FIT}")), @"
     exit: 2
@@ -157,7 +157,7 @@ fn bytes_that_are_no_checkpoint() {
     ----- stderr -----
     error: cannot resume from `f.ckpt`: it is not a checkpoint
 
-    hint: name another file with --checkpoint; nothing was changed
+    hint: use another file with --checkpoint; nothing was changed
     ");
     directory.write("f.ckpt", "eigenspace checkpoint 1\nthe state of another version");
     assert_snapshot!(directory.refused(&format!("fit t.csv {FIT}")), @"
@@ -173,7 +173,7 @@ fn bytes_that_are_no_checkpoint() {
     ----- stderr -----
     error: cannot write the checkpoint to `t.csv`: the same command reads it
 
-    hint: name another file with --checkpoint; nothing was changed
+    hint: use another file with --checkpoint; nothing was changed
     ");
 }
 
@@ -238,6 +238,6 @@ fn a_checkpoint_of_another_array() {
     ----- stderr -----
     error: cannot resume from the checkpoint `f.ckpt`: the input was `a.npy` and is now `b.npy`
 
-    hint: name the input of the interrupted fit, or remove the checkpoint to start over
+    hint: pass the input of the interrupted fit, or remove the checkpoint to start over
     ");
 }

@@ -133,7 +133,7 @@ pub struct Columns {
     pub names: Option<Vec<String>>,
     /// Whether these names are only numbers of columns, counted from 0 in a table without names.
     pub numbered: bool,
-    /// The numbers of the columns in their table, from 0; empty where they are those of the features.
+    /// The number of each column in its table, from 0; empty if all columns are read in order.
     pub numbers: Vec<usize>,
     /// Whether they are the columns of a model, so that none can be left out.
     pub of_model: bool,
@@ -144,7 +144,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// So many columns without names.
+    /// This many columns without names.
     pub fn unnamed(count: usize) -> Self {
         Self { count, ..Self::default() }
     }
@@ -154,14 +154,14 @@ impl Columns {
         Self { count: names.len(), names: Some(names), ..Self::default() }
     }
 
-    /// What a model fitted on these columns knows of them.
+    /// The metadata of a model that is fitted to these columns: their names and the shape of images.
     pub fn metadata(&self) -> Metadata {
         let names = self.names.clone().filter(|names| names.len() == self.count);
         let image = self.image.filter(|image| image.features() == Some(self.count));
         Metadata::new().with_feature_names(names).with_image(image)
     }
 
-    /// Refuses images whose numbers do not mean what those of the expected ones mean.
+    /// Rejects images with another size, other channels or another number of bits per value than expected.
     pub fn check_image(&self, expected: ImageShape) -> Result<(), SourceError> {
         let Some(found) = self.image else { return Ok(()) };
         let size = |image: ImageShape| (image.width(), image.height());

@@ -80,7 +80,7 @@ impl fmt::Display for Notice {
             }
             Self::TextFiles { names } => write!(
                 f,
-                "left out {}, because the directory has files of other formats; name a .txt file to read it",
+                "left out {}, because the directory has files of other formats; to read a .txt file, pass the file itself",
                 first_names(names)
             ),
         }

@@ -106,6 +106,8 @@ fn broken(path: &Path, key: Option<&str>) -> impl FnOnce(ZipError) -> Error {
         error => {
             let problem = match error {
                 ZipError::Io(error) => error.to_string(),
+                // The end of a ZIP archive lists its files.
+                error if error.to_string().contains("EOCD") => "it was cut short, or is not a ZIP archive".into(),
                 error => error.to_string(),
             };
             let problem = key.map_or(problem.clone(), |key| format!("the array `{key}`: {problem}"));

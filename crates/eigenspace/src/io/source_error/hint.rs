@@ -10,7 +10,7 @@ impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::UnknownFormat => "name the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
+            Self::UnknownFormat => "set the format; known endings are .npy, .npz, .csv, .txt, .tsv (also with .gz), .parquet, .arrow, .feather, .pgm, .png and .jpg".into(),
             Self::OtherFormat { format } if format.contains("spreadsheet") => "export the sheet as CSV".into(),
             Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
@@ -21,19 +21,19 @@ impl SourceError {
             Self::Shape { .. } => "save it with one observation per row, for example with reshape(len(a), -1)".into(),
             Self::Width { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
             Self::Width { expected, found, place, .. } => format!("all rows must have {}, like the first{}", counted(*expected), other_width(*expected, *found, place)),
-            Self::ColumnCount { expected, .. } => format!("pass rows with {}", counted(*expected)),
+            Self::ColumnCount { expected, .. } => format!("pass rows with {}, like the model or the other inputs", counted(*expected)),
             Self::WeightColumns { .. } => "pass a file with one column, the weights".into(),
-            Self::DecimalMark { .. } => "choose another delimiter, for example a semicolon".into(),
+            Self::DecimalMark { .. } => "set the delimiter of the file, for example a semicolon; if that is a comma, write the numbers with decimal points".into(),
             Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::ColumnMissing { available, .. } => format!("use only columns that all files have; this file has: {}", first_names(available)),
             Self::DuplicateColumn { .. } => "choose columns by number, counted from 0, or give them different names".into(),
-            Self::ManyArrays { available } => format!("name one of them: {}", first_names(available)),
+            Self::ManyArrays { available } => format!("choose one of them: {}", first_names(available)),
             Self::NoColumn { column, available } if column.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("the columns are: {}; their numbers are 0 to {}", first_names(available), available.len().saturating_sub(1))
             }
             Self::NoColumn { available, .. } => format!("the columns are: {}", first_names(available)),
-            Self::NoArray { available, .. } => format!("choose one of: {}", first_names(available)),
+            Self::NoArray { available, .. } => format!("choose one of them: {}", first_names(available)),
             Self::NothingLeft { available } => format!("leave at least one of these columns: {}", first_names(available)),
             Self::NotANumber { text, .. } if text.contains('\n') => UNCLOSED.into(),
             Self::NotANumber { delimiter: Some(mark), .. } => format!("set the delimiter: the cells seem to be separated by {}", quoted(*mark)),
@@ -57,7 +57,7 @@ impl SourceError {
             Self::ImageBytes { .. } => "use the original file: this one is incomplete, or its newlines were converted".into(),
             Self::ColumnTwice { .. } => "name each column once".into(),
             Self::CannotFollow => {
-                "let the rows be appended to a .csv or .tsv file, or pass them through standard input".into()
+                "append the rows to a .csv or .tsv file, or pass them through standard input".into()
             }
             Self::StandardInput | Self::OnlyOnce => "save the rows to a file first".into(),
             _ => return None,

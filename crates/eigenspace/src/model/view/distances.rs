@@ -1,4 +1,4 @@
-//! How far a projection keeps the distances between rows: what remains of their relative positions.
+//! How well a projection preserves the distances between rows.
 //!
 //! ```text
 //! d_ij = ‖x_i − x_j‖        d̂_ij = ‖z_i − z_j‖ ≤ d_ij        over all pairs i < j
@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::model::view::View;
 use crate::rows::block::Block;
 
-/// How far distances between rows are kept by a projection on the components of a view. All values are 1 if every distance
-/// is kept.
+/// How well a projection on the components of a view preserves the distances between rows. All values are 1 if every
+/// distance is preserved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct DistancesKept {
@@ -48,7 +48,7 @@ struct Sums {
 }
 
 impl View {
-    /// How far the components keep the distances between all pairs of these rows, in the units of the view and without
+    /// How well the components preserve the distances between all pairs of these rows, in the units of the view and without
     /// whitening. n rows take n² D / 2 operations; for many rows, pass a sample of them. Pairs of equal rows do not count.
     ///
     /// ```

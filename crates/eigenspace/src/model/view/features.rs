@@ -12,7 +12,7 @@ use ndarray::Array1;
 use crate::error::Error;
 use crate::model::view::View;
 
-/// Mean and deviation of each feature, and what it has to do with some components.
+/// Mean and standard deviation of each feature, and its relation to some components.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FeatureSummary {

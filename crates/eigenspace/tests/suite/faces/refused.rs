@@ -64,12 +64,12 @@ fn an_image_that_is_enrolled_already_whoever_it_is_said_to_show() {
     let recognizer = trained();
     let again = album.some(&[2]);
     let found = error(recognizer.enroll(again.all()));
-    assert_eq!(found.to_string(), "the image `0.pgm` of `p1` is already enrolled, as `0.pgm` of `p1`");
+    assert_eq!(found.to_string(), "the image `0.pgm` of `p1` is already enrolled");
     let (people, images) = (["q".to_owned()], ["other.pgm".to_owned()]);
     let faces = Faces::new(again.rows.view(), &people, &images);
     let found = error(recognizer.enroll(faces));
     assert_eq!(found.to_string(), "the image `other.pgm` of `q` is already enrolled, as `0.pgm` of `p1`");
-    assert!(found.hint().unwrap().contains("forget the other one first"));
+    assert!(found.hint().unwrap().contains("forget the enrolled one first"));
     // The same in a single call.
     let twice = album.some(&[0, 1, 4, 0]);
     let people = ["p0", "p0", "p2", "p2"].map(String::from);

@@ -236,7 +236,7 @@ fn a_row_knows_its_line_whatever_stands_between() {
     let missing = eigenspace::Error::NonFinite { row: 2, column: 1, value: NAN };
     let told = told(&block.origin.locate(missing, source.columns()));
     assert!(
-        told.starts_with("line 6, column `y`: the cell is empty or contains a word for a missing value\n"),
+        told.starts_with("line 6, column `y`: the value is missing (an empty cell or a word such as NA)\n"),
         "{told}"
     );
 }
