@@ -94,7 +94,7 @@ def _reconstruction(of: Any) -> Callable[[Any], Any] | None:
 
 
 class DistancesKept(NamedTuple):
-    """How well a projection on components preserves distances between rows; all are 1 if every distance is preserved."""
+    """How well a projection on components preserves distances between rows; all are 1 if none changes."""
 
     pairs: int
     """Number of pairs of different rows."""
