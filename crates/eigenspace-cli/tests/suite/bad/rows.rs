@@ -348,10 +348,16 @@ fn text_that_is_not_text() {
 fn a_column_without_a_name_of_its_own_is_called_by_its_number() {
     let directory = Directory::with("t.csv", "a,b,\n1,2,\n3,4,\n");
     let said = directory.refused("fit t.csv -o m -q");
-    assert!(said.err.contains("line 2, column 2: the value is missing") && said.err.contains("--exclude 2\n"), "{said}");
+    assert!(
+        said.err.contains("line 2, column 2: the value is missing") && said.err.contains("--exclude 2\n"),
+        "{said}"
+    );
     directory.write("t.csv", "x,a,a\n0,1,2\n0,3,?\n");
     let said = directory.refused("fit t.csv --exclude x -o m -q");
-    assert!(said.err.contains("line 3, column 2: the value is missing") && said.err.contains("--exclude 2\n"), "{said}");
+    assert!(
+        said.err.contains("line 3, column 2: the value is missing") && said.err.contains("--exclude 2\n"),
+        "{said}"
+    );
     directory.write("t.csv", "x,a,a\n0,1,2\n0,3,word\n");
     let said = directory.refused("fit t.csv --exclude x -o m -q");
     assert!(said.err.contains("line 3, column 2: `word` is not a number"), "{said}");
