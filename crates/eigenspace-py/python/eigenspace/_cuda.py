@@ -10,12 +10,22 @@ from typing import Any
 
 from ._errors import refusal
 
+DEVICE_CELLS = 1 << 28
+"""Cells that a card takes at a time (2 GiB): it copies some rows while it computes with others."""
+
 LIBRARIES = ("libcublas.so.*", "libcusolver.so.*")
 
 
 def is_on_card(X: Any) -> bool:
     """Return whether X is an array of PyTorch, CuPy or another library in the memory of a CUDA device."""
     return hasattr(X, "__cuda_array_interface__")
+
+
+def check_device(device: str) -> None:
+    """Raise an error if an estimator without a CUDA device gets rows that are on one."""
+    if device == "cpu":
+        hint = "pass device='cuda', or move the rows, for example with X.cpu() (PyTorch) or cupy.asnumpy(X)"
+        raise refusal("the rows are on a CUDA device, but device='cpu'", hint)
 
 
 def rows_on_card(X: Any) -> tuple[int, int, int, bool]:
