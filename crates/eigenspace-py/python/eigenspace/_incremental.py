@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._core import Metadata, Model, Stream
-from ._cuda import DEVICE_CELLS, check_device, is_on_card, load_libraries, rows_on_card
+from ._cuda import check_device, is_on_card, load_libraries, rows_at_a_time, rows_on_card
 from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
@@ -226,7 +226,7 @@ class IncrementalPCA(Estimator):
         weights = weights_of(sample_weight, n)
         chosen = self._settings(features) | ({} if state is None else {"centered": state.settings["centered"]})
         self.batch_size_ = self._batch_size(features)
-        size = piece_rows(X) if self.device == "cpu" else max(1, DEVICE_CELLS // max(features, 1))
+        size = piece_rows(X) if self.device == "cpu" else rows_at_a_time(X)
         if str(self.forgetting).startswith("block:"):
             size = max(n, 1) if whole else self.batch_size_
         # A card takes less time than starting a thread, and its updates succeed or fail as a whole.

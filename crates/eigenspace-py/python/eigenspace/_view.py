@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._core import Model
-from ._cuda import DEVICE_CELLS, load_libraries, rows_on_card
+from ._cuda import load_libraries, rows_at_a_time, rows_on_card
 from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._model import reconstructed
 from ._rows import dense_pieces_of, piece_rows, pieces_of, rows_of
@@ -141,7 +141,7 @@ class View:
         Rows with missing cells are filled first, or get NaN scores, depending on ``missing``.
         """
         n, native = X.shape[0], self.on(device)
-        size = piece_rows(X) if device == "cpu" else max(1, DEVICE_CELLS // max(self.features, 1))
+        size = piece_rows(X) if device == "cpu" else rows_at_a_time(X)
         if n <= size:
             rows = rows_of(X)
             work = partial(native.project, rows, bool(whiten), missing)

@@ -24,6 +24,8 @@ const MIN_CELLS: usize = 1 << 22;
 /// The card pays from this number of components for each thread of the CPU: copying a row takes as long as this number of
 /// products with it.
 const COMPONENTS_PER_THREAD: usize = 3;
+/// The same for reconstructed rows: writing them to new memory takes longer than copying rows from memory.
+const SCORES_PER_THREAD: usize = 16;
 /// Cells that are on the card at a time.
 const PIECE_CELLS: usize = 1 << 27;
 /// The same for reconstructed rows, which are copied once more if they are f32.
@@ -50,6 +52,12 @@ impl ViewOnCard {
     pub(crate) fn pays(&self, rows: usize, features: usize, components: usize) -> bool {
         let threads = rayon::current_num_threads();
         rows.saturating_mul(features) >= MIN_CELLS && components >= COMPONENTS_PER_THREAD * threads
+    }
+
+    /// Whether the card reconstructs this number of rows faster than the CPU.
+    pub(crate) fn pays_for_rows(&self, rows: usize, features: usize, scores: usize) -> bool {
+        let threads = rayon::current_num_threads();
+        rows.saturating_mul(features) >= MIN_CELLS && scores >= SCORES_PER_THREAD * threads
     }
 
     /// The scores of dense rows.

@@ -134,7 +134,7 @@ impl View {
         out: impl FnOnce() -> ArrayViewMut2<'o, T>,
     ) -> Option<Result<(), Error>> {
         let on_card = self.on_card.as_ref()?;
-        if !on_card.pays(scores.nrows(), self.features(), scores.ncols()) {
+        if !on_card.pays_for_rows(scores.nrows(), self.features(), scores.ncols()) {
             return None;
         }
         let (scores, out) = (scores.all_widened(), out());

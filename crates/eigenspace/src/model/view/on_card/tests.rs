@@ -78,8 +78,9 @@ fn if_the_card_fails_the_cpu_computes_them() {
     let mut back = Array2::zeros(data.dim());
     view.reconstruct_into(scores.view(), back.view_mut()).expect("finite");
     assert_close(&cpu.reconstruct(&scores).expect("finite"), &back);
-    let pays = view.on_card.as_ref().is_some_and(|card| card.pays(256, 1 << 14, 90));
-    assert_eq!((used > 0, card.operations() > used), (pays, pays), "the card is used if it pays");
+    let on_card = view.on_card.as_ref().expect("a card");
+    let pays = (on_card.pays(256, 1 << 14, 90), on_card.pays_for_rows(256, 1 << 14, 90));
+    assert_eq!((used > 0, card.operations() > used), pays, "the card is used if it pays");
     card.fail(0, Some(DeviceError::OutOfMemory { needed: 1, free: 0 }));
     assert_eq!(scores, view.project(&data).expect("finite"));
     view.reconstruct_into(scores.view(), back.view_mut()).expect("finite");
