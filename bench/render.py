@@ -68,7 +68,7 @@ def _on_a_card(result: dict[str, Any]) -> Iterator[str]:
     phases = result.get("phases", [])
     if phases:
         parts = list(phases[0]["milliseconds"])
-        yield "\nMilliseconds of the card for each block of 1,024 rows; copies and products overlap:\n"
+        yield "\nMilliseconds of the card per block of 1,024 rows; copies and products overlap:\n"
         yield f"| | {' | '.join(parts)} |"
         yield "|---" * (len(parts) + 1) + "|"
         for phase in phases:
