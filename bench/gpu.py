@@ -14,12 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import eigenspace
 import machine
 import numpy as np
 import torch
+from sklearn.decomposition import IncrementalPCA
+from torch.profiler import ProfilerActivity, profile
 
 RUNS = int(os.environ.get("EIGENSPACE_BENCH_RUNS", "5"))
 BUDGET = float(os.environ.get("EIGENSPACE_BENCH_SECONDS", "420"))
@@ -179,7 +182,67 @@ def wide(rows):
         "eigenspace | cpu": lambda: answer(streamed(ours(100, "cpu"), blocks, 4)),
     }
     name = "D = 100,000, k = 100, 1,024 rows, beside the CPU"
-    rows += found + interleaved(name, "block", 4, cpu, reference, "eigenspace | cpu", 2)
+    found += interleaved(name, "block", 4, cpu, reference, "eigenspace | cpu", 2)
+    rows += [*found, of_sklearn(name, found, blocks)]
+    for mode, some in (("host", blocks), ("card", card_blocks)):
+        note_phases(f"D = 100,000, k = 100, from the {mode}", ours(100, "cuda"), some)
+
+
+def of_sklearn(case, found, blocks):
+    """Return a row for the second block of scikit-learn, which takes many seconds and runs once."""
+    pca = IncrementalPCA(100)
+    pca.partial_fit(blocks[0])
+    start = time.perf_counter()
+    pca.partial_fit(blocks[1])
+    seconds = time.perf_counter() - start
+    peer = next(row for row in found if row["case"] == case and row["mode"] == "cpu")
+    once = {"runs": 1, "mean": seconds, "deviation": 0.0, "median": seconds, "min": seconds}
+    ratio = {"tool": "scikit-learn", "mode": "one block, once", "ratio": peer["median"] / seconds}
+    print(f"{case}: scikit-learn: {seconds:.2f} s per block", flush=True)
+    return {key: value for key, value in peer.items() if key != "sine"} | once | ratio
+
+
+PARTS = {
+    "copies to the card": ("memcpy htod",),
+    "copies from the card": ("memcpy dtoh",),
+    "eigenproblem": (
+        "sytrd",
+        "potrf",
+        "trsm",
+        "laed",
+        "stedc",
+        "larf",
+        "syr2k",
+        "affine",
+        "mirror",
+    ),
+    "products": ("gemm", "syrk", "splitk"),
+    "mean and centering": ("differences", "center", "total", "check", "copy", "widen"),
+}
+"""Parts of the work on a card, and what the names of their kernels and copies contain."""
+
+PHASES = []
+
+
+def note_phases(case, make, blocks, timed=4):
+    """Note what the card does during a block, in milliseconds; parts can overlap."""
+    pca = make()
+    for block in blocks[:-timed]:
+        pca.partial_fit(block)
+    with profile(activities=[ProfilerActivity.CUDA]) as seen:
+        for block in blocks[-timed:]:
+            pca.partial_fit(block)
+        torch.cuda.synchronize()
+    parts = dict.fromkeys([*PARTS, "other"], 0.0)
+    for event in seen.events():
+        if event.device_type == torch.autograd.DeviceType.CUDA:
+            name = event.name.lower()
+            part = next((p for p, words in PARTS.items() if any(w in name for w in words)), "other")
+            parts[part] += event.time_range.elapsed_us() / 1e3 / timed
+    PHASES.append(
+        {"case": case, "milliseconds": {part: round(ms, 2) for part, ms in parts.items()}}
+    )
+    print(PHASES[-1], flush=True)
 
 
 def faces(rows):
@@ -192,8 +255,71 @@ def faces(rows):
         "torch SVD | from the host": lambda: answer(streamed(lambda: TorchSvd(132, 50), blocks, 8)),
         "eigenspace | cpu": lambda: answer(streamed(ours(50, "cpu"), blocks, 8)),
     }
+    card_blocks = list(on_card.reshape(12, 1024, 10_304))
+    tools["eigenspace | cuda, from the card"] = lambda: answer(
+        streamed(ours(50, "cuda"), card_blocks, 8)
+    )
     name = "D = 10,304, k = 50, 1,024 rows"
     rows += interleaved(name, "block", 8, tools, reference, "torch SVD | from the host", 3)
+    note_phases("D = 10,304, k = 50, from the host", ours(50, "cuda"), blocks)
+
+
+def scores(rows):
+    """Scores of 2,048 rows and rows from their scores, D = 100,000."""
+    on_card = spectrum(2048, 100_000, torch.float64, 4)
+    x = on_card.cpu().numpy()
+    for k in (48, 100):
+        cpu, card = on_both(x, k)
+        rows += beside(
+            f"scores of 2,048 rows, D = 100,000, k = {k}",
+            {
+                "from the host": partial(card.transform, x),
+                "from the card": partial(card.transform, on_card),
+            },
+            partial(cpu.transform, x),
+        )
+    for k in (100, 256, 512):
+        cpu, card = on_both(x, k)
+        z = cpu.transform(x)
+        rows += beside(
+            f"2,048 rows from their scores, D = 100,000, k = {k}",
+            {"to the host": partial(card.inverse_transform, z)},
+            partial(cpu.inverse_transform, z),
+        )
+
+
+def on_both(x, k):
+    """Return estimators with the same model, one for the CPU and one for the card."""
+    cpu = eigenspace.IncrementalPCA(k).fit(x[:1024])
+    return cpu, eigenspace.IncrementalPCA.from_model(cpu.model_, n_components=k, device="cuda")
+
+
+def beside(case, on_card, on_cpu):
+    """Return rows for calls on the card beside one on the CPU; their results must agree."""
+    expected = on_cpu()
+    largest = np.abs(expected).max()
+
+    def timed(work):
+        start = time.perf_counter()
+        found = work()
+        seconds = time.perf_counter() - start
+        if np.abs(found[:64] - expected[:64]).max() > 1e-9 * largest:
+            raise ValueError("the results differ")
+        return seconds, None
+
+    tools = {"eigenspace | cpu": partial(timed, on_cpu)}
+    for mode, work in on_card.items():
+        used = "cuda" if works_on_card(work) else "cuda, left to the CPU"
+        tools[f"eigenspace | {used}, {mode}"] = partial(timed, work)
+    return interleaved(case, "call", 1, tools, None, "eigenspace | cpu", 3)
+
+
+def works_on_card(work):
+    """Return whether a call computes anything on the card."""
+    with profile(activities=[ProfilerActivity.CUDA]) as seen:
+        work()
+        torch.cuda.synchronize()
+    return any("gemm" in event.name.lower() for event in seen.events())
 
 
 def embeddings(rows):
@@ -273,7 +399,7 @@ def truth_of_pieces(x, k):
 
 def main():
     rows, left_out = [], []
-    for case in (wide, faces, embeddings, batch):
+    for case in (wide, faces, scores, embeddings, batch):
         if time.perf_counter() - START > BUDGET:
             left_out.append(f"{case.__doc__.strip()} (no time left)")
             continue
@@ -303,6 +429,7 @@ def main():
         "seconds": round(time.perf_counter() - START),
         "machine": at,
         "rows": rows,
+        "phases": PHASES,
         "left_out": left_out,
     }
     Path(sys.argv[1]).write_text(json.dumps(result, indent=1) + "\n")

@@ -65,6 +65,15 @@ def _on_a_card(result: dict[str, Any]) -> Iterator[str]:
     yield f"{at['card']}, driver {at['driver']}, {at['cpu']}, {at['cores']} cores, "
     yield f"{versions}, {result['seconds']} seconds in all.\n"
     yield from _table(result["rows"])
+    phases = result.get("phases", [])
+    if phases:
+        parts = list(phases[0]["milliseconds"])
+        yield "\nMilliseconds of the card per block of 1,024 rows; copies and products overlap:\n"
+        yield f"| | {' | '.join(parts)} |"
+        yield "|---" * (len(parts) + 1) + "|"
+        for phase in phases:
+            numbers = " | ".join(f"{phase['milliseconds'][part]:.1f}" for part in parts)
+            yield f"| {phase['case']} | {numbers} |"
     if result["left_out"]:
         yield "\nNot measured:\n"
         yield from (f"* {reason}" for reason in result["left_out"])

@@ -173,10 +173,8 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N", value_parser = numbers::whole_number::<usize>)]
     pub(crate) block_rows: Option<usize>,
 
-    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA GPU), or `auto`, which uses the first GPU if there is one and the
-    /// rows have at least 1,024 features, and otherwise the CPU.
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = numbers::setting::<Device>)]
-    pub(crate) device: Device,
+    #[command(flatten)]
+    pub(crate) compute: Compute,
 
     /// Multiply the weight of all earlier rows by this factor with each new row.
     #[arg(long, value_name = "FACTOR", conflicts_with = "half_life", value_parser = numbers::number)]
@@ -248,7 +246,7 @@ impl Settings {
                 EngineName::Scatter => Engine::Scatter,
             })
             .missing(self.missing.into())
-            .device(self.device);
+            .device(self.compute.device);
         if let Some(rank) = rank(self.max_rank.as_deref())? {
             options = options.max_rank(rank);
         }
@@ -274,4 +272,13 @@ pub(crate) fn rank(text: Option<&str>) -> anyhow::Result<Option<Rank>> {
 /// `50`, `0.95` or `all`.
 pub(crate) fn components(text: &str) -> anyhow::Result<Components> {
     text.parse().map_err(|_| Failure::Components { text: text.into() }.into())
+}
+
+/// Where to compute.
+#[derive(Args, Clone)]
+pub(crate) struct Compute {
+    /// Where to compute: `cpu`, `cuda` or `cuda:N` (an NVIDIA GPU), or `auto`, which uses the first GPU if there is one and the
+    /// rows have at least 1,024 features, and otherwise the CPU.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = numbers::setting::<Device>)]
+    pub(crate) device: Device,
 }

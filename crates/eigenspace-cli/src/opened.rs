@@ -7,7 +7,7 @@ use eigenspace::faces::Pixels;
 use eigenspace::internal::load_model;
 use eigenspace::io::source::{RowBlock, Values};
 use eigenspace::{
-    Components, DistancesKept, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View,
+    Components, Device, DistancesKept, EigenspaceModel, Error, ImageShape, Limits, Metadata, Missing, Readings, View,
 };
 #[cfg(feature = "explore")]
 use ndarray::Array1;
@@ -67,6 +67,11 @@ impl Opened {
     /// The same model with scores that are whitened or not, and a policy for missing cells.
     pub(crate) fn viewed(self, whiten: bool, missing: Missing) -> Self {
         Self { view: self.view.whiten(whiten).missing(missing), ..self }
+    }
+
+    /// The same model, whose scores and reconstructed rows are computed on this device if that is faster.
+    pub(crate) fn on(self, device: Device) -> Result<Self, Error> {
+        Ok(Self { view: self.view.device(device)?, ..self })
     }
 
     /// The same model with another number of components; its directions are shared, not copied.

@@ -1,6 +1,7 @@
 //! A view of a model: raw or standardized, with a number of components.
 
 use eigenspace::Missing;
+use eigenspace::internal::RowsOnCard;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 
@@ -27,6 +28,27 @@ impl View {
     /// Return the view with at least this many components; those beyond the model's have no variance.
     fn at_least(&self, components: usize) -> Self {
         Self(self.0.clone().at_least(components))
+    }
+
+    /// Return the view that computes the scores of many rows, and many rows from their scores, on a device.
+    fn on(&self, py: Python<'_>, device: &str) -> PyResult<Self> {
+        let view = self.0.clone();
+        Ok(Self(compute(py, 0, || view.device(device.parse()?))?))
+    }
+
+    /// Return the scores of rows in the memory of the card of the view.
+    fn project_from_card<'py>(
+        &self,
+        py: Python<'py>,
+        address: u64,
+        rows: usize,
+        columns: usize,
+        narrow: bool,
+        whiten: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (view, rows) = (self.0.clone().whiten(whiten), RowsOnCard { address, rows, columns, narrow });
+        let cells = rows.rows.saturating_mul(self.0.n_components());
+        Ok(compute(py, cells, || view.project_from_card(rows))?.into_pyarray(py))
     }
 
     /// Return the model in the units of the view.

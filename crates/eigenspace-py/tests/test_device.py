@@ -82,3 +82,27 @@ def test_rows_on_the_card_give_what_rows_on_the_host_give(dtype):
     words = refused(lambda: card.partial_fit(bad))
     assert words.startswith("row 7, column 11: "), words
     assert card.n_samples_seen_ == 300
+
+
+def test_scores_of_rows_on_a_card_need_a_device():
+    pca = IncrementalPCA(2).fit(X)
+    assert refused(lambda: pca.transform(OnCard())) == "the rows are on a CUDA device, but device='cpu'"
+
+
+@pytest.mark.skipif(CARD is None, reason="EIGENSPACE_TEST_DEVICE names no card")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("whiten", [False, True])
+def test_scores_and_reconstructed_rows_of_a_card_are_those_of_the_cpu(dtype, whiten):
+    torch = pytest.importorskip("torch")
+    random = np.random.default_rng(3)
+    scales = np.linspace(9, 1, 150)
+    rows = random.normal(size=(2500, 150)) * scales @ random.normal(size=(150, 2000)) + 40
+    rows = rows.astype(dtype)
+    cpu = IncrementalPCA(100, engine="factor", whiten=whiten).fit(rows)
+    card = IncrementalPCA.from_model(cpu.model_, n_components=100, device=CARD, whiten=whiten)
+    Z, tolerance = cpu.transform(rows), 1e-12 if dtype == np.float64 else 1e-5
+    for found in (card.transform(rows), card.transform(torch.from_numpy(rows).cuda())):
+        assert found.dtype == Z.dtype
+        np.testing.assert_allclose(found, Z, rtol=0, atol=tolerance * np.abs(Z).max())
+    back = cpu.inverse_transform(Z)
+    np.testing.assert_allclose(card.inverse_transform(Z), back, rtol=0, atol=tolerance * np.abs(back).max())

@@ -8,7 +8,7 @@ use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::Values;
 use ndarray::{Axis, concatenate};
 
-use crate::args::{self, Input, MissingCells};
+use crate::args::{self, Compute, Input, MissingCells};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{destination, output, rows, table};
@@ -45,6 +45,9 @@ pub(crate) struct Project {
     missing_cells: MissingCells,
 
     #[command(flatten)]
+    compute: Compute,
+
+    #[command(flatten)]
     input: Input,
 }
 
@@ -52,7 +55,8 @@ impl Project {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let components = self.components.as_deref().map(args::components).transpose()?;
         let opened = Opened::load_before(&self.model, components, &self.data)?
-            .viewed(self.whiten, self.missing_cells.missing.into());
+            .viewed(self.whiten, self.missing_cells.missing.into())
+            .on(self.compute.device)?;
         if opened.model().rank() == 0 {
             return Err(Failure::NoVariance { path: self.model }.into());
         }

@@ -9,7 +9,7 @@ use eigenspace::io::Error;
 use eigenspace::io::sink::{self, RowSink};
 use eigenspace::io::source::{Columns, SourceError};
 
-use crate::args::{self, Input};
+use crate::args::{self, Compute, Input};
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::{destination, output, rows, table};
@@ -45,6 +45,9 @@ pub(crate) struct Reconstruct {
     whiten: bool,
 
     #[command(flatten)]
+    compute: Compute,
+
+    #[command(flatten)]
     input: Input,
 }
 
@@ -70,7 +73,7 @@ impl Reconstruct {
         if named.is_none() && columns.is_some() && columns == source.columns().names.as_deref() {
             return Err(Failure::RowsForScores { path: self.scores[0].clone() }.into());
         }
-        let opened = opened.viewed(self.whiten || named == Some("W"), Missing::Refuse);
+        let opened = opened.viewed(self.whiten || named == Some("W"), Missing::Refuse).on(self.compute.device)?;
         let labels = self.input.label.is_some();
         let mut sink: Box<dyn RowSink> = match &self.output {
             Some(path) => sink::create(path, &names, labels)?,

@@ -8,7 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ._errors import refusal
+
+DEVICE_CELLS = 1 << 28
+"""Cells that a card takes at a time (2 GiB) if the rows must be converted first."""
+
+PLAIN_CELLS = 1 << 31
+"""The same for rows that are read where they are; this takes less than a second."""
 
 LIBRARIES = ("libcublas.so.*", "libcusolver.so.*")
 
@@ -16,6 +24,19 @@ LIBRARIES = ("libcublas.so.*", "libcusolver.so.*")
 def is_on_card(X: Any) -> bool:
     """Return whether X is an array of PyTorch, CuPy or another library in the memory of a CUDA device."""
     return hasattr(X, "__cuda_array_interface__")
+
+
+def rows_at_a_time(X: Any) -> int:
+    """Return the number of rows of the host that a card takes at a time."""
+    plain = type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.flags.c_contiguous
+    return max(1, (PLAIN_CELLS if plain else DEVICE_CELLS) // max(X.shape[1], 1))
+
+
+def check_device(device: str) -> None:
+    """Raise an error if an estimator without a CUDA device gets rows that are on one."""
+    if device == "cpu":
+        hint = "pass device='cuda', or move the rows, for example with X.cpu() (PyTorch) or cupy.asnumpy(X)"
+        raise refusal("the rows are on a CUDA device, but device='cpu'", hint)
 
 
 def rows_on_card(X: Any) -> tuple[int, int, int, bool]:

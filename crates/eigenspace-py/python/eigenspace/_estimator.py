@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Certificate, EigenspaceError
+from ._cuda import check_device, is_on_card
 from ._errors import refusal, with_hint
 from ._frames import check_columns
 from ._interrupt import explained
@@ -37,6 +38,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components: int | float | str | None
     whiten: bool
     missing: str = "refuse"
+    device: str = "cpu"
     n_features_in_: int
 
     def _view(self) -> View:
@@ -115,19 +117,23 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the scores of rows, an array of shape (n, n_components_).
 
-        Scores of a Dask array or data frame are computed lazily and have its blocks.
+        Scores of a Dask array or data frame are computed lazily and have its blocks. Rows can also be an array of
+        PyTorch or CuPy on a CUDA device, if the estimator has a `device`; their scores are a numpy array.
         """
         if is_dask(X):
             from .dask import scores_by
 
             lazy: NDArray[Any] = scores_by(self, X, self.n_components_)
             return lazy
+        if is_on_card(X):
+            check_device(self.device)
+            return self._view().project_from_card(X, self.device, whiten=truth_of(self.whiten, "whiten"))
         few = self._scores_of_few(X)
         if few is not None:
             return few
         view = self._view()
         X = self._checked(X, reset=False)
-        return view.project(X, whiten=truth_of(self.whiten, "whiten"), missing=self.missing)
+        return view.project(X, whiten=truth_of(self.whiten, "whiten"), missing=self.missing, device=self.device)
 
     def left_singular_vectors(self, X: Any) -> NDArray[Any]:
         """Return U of the fitted rows: the centered rows are U diag(singular_values_) components_.
@@ -150,7 +156,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if Z.shape[1] != view.shown:
             have = f"the scores have {Z.shape[1]} columns, but the model has {view.shown} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
-        return view.reconstruct(Z, whiten=truth_of(self.whiten, "whiten"))
+        return view.reconstruct(Z, whiten=truth_of(self.whiten, "whiten"), device=self.device)
 
     def get_covariance(self) -> Floats:
         """Return the model's covariance of the features (of standardized rows if standardized)."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._core import Metadata, Model, Stream
-from ._cuda import is_on_card, load_libraries, rows_on_card
+from ._cuda import check_device, is_on_card, load_libraries, rows_at_a_time, rows_on_card
 from ._errors import refusal
 from ._estimator import Estimator, nothing_to_fit
 from ._interrupt import LONG, decomposition, interruptibly
@@ -20,9 +20,6 @@ from ._settings import rank_of, settings
 from ._stream_state import StreamState
 from ._view import View
 from ._warn import warn
-
-DEVICE_CELLS = 1 << 28
-"""Cells that a card absorbs at a time (2 GiB): it copies some rows while it computes with others."""
 
 FEW = 8
 """At most this many rows are projected without the components, right after other rows were added."""
@@ -233,7 +230,7 @@ class IncrementalPCA(Estimator):
         weights = weights_of(sample_weight, n)
         chosen = self._settings(features) | ({} if state is None else {"centered": state.settings["centered"]})
         self.batch_size_ = self._batch_size(features)
-        size = piece_rows(X) if self.device == "cpu" else max(1, DEVICE_CELLS // max(features, 1))
+        size = piece_rows(X) if self.device == "cpu" else rows_at_a_time(X)
         if str(self.forgetting).startswith("block:"):
             size = max(n, 1) if whole else self.batch_size_
         # A card takes less time than starting a thread, and its updates succeed or fail as a whole.
@@ -261,9 +258,7 @@ class IncrementalPCA(Estimator):
         self, state: StreamState | None, X: Any, sample_weight: ArrayLike | None, *, whole: bool
     ) -> StreamState:
         """Absorb rows that are in the memory of a CUDA device, all or none."""
-        if self.device == "cpu":
-            hint = "pass device='cuda', or move the rows, for example with X.cpu() (PyTorch) or cupy.asnumpy(X)"
-            raise refusal("the rows are on a CUDA device, but device='cpu'", hint)
+        check_device(self.device)
         if sample_weight is not None:
             raise refusal("rows on a CUDA device cannot have weights", "move the rows to the CPU to use sample_weight")
         address, n, features, narrow = rows_on_card(X)

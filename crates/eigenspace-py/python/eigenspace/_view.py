@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._core import Model
+from ._cuda import load_libraries, rows_at_a_time, rows_on_card
 from ._interrupt import READ_AT_MOST, decomposition, interruptibly, writing
 from ._model import reconstructed
 from ._rows import dense_pieces_of, piece_rows, pieces_of, rows_of
@@ -49,6 +50,7 @@ class View:
         self.standardize = standardize
         self.narrow = narrow
         self.warned = False
+        self._on: tuple[str, _core.View] | None = None
         self.features = raw.features
         cost = decomposition(raw.rank, raw.features)
         native = interruptibly(lambda: _core.View(raw, standardize), cost)
@@ -118,19 +120,35 @@ class View:
     def noise_variance(self) -> float:
         return self.native.noise_variance()
 
-    def project(self, X: Any, *, whiten: bool, missing: str) -> NDArray[Any]:
+    def on(self, device: str) -> _core.View:
+        """Return the native view that computes on a device."""
+        if device == "cpu":
+            return self.native
+        if self._on is None or self._on[0] != device:
+            load_libraries()
+            self._on = (device, self.native.on(device))
+        return self._on[1]
+
+    def project_from_card(self, X: Any, device: str, *, whiten: bool) -> NDArray[Any]:
+        """Return the scores of rows in the memory of a CUDA device, in their precision."""
+        address, n, features, narrow = rows_on_card(X)
+        Z = self.on(device).project_from_card(address, n, features, narrow, bool(whiten))
+        return Z.astype(np.float32) if narrow else Z
+
+    def project(self, X: Any, *, whiten: bool, missing: str, device: str = "cpu") -> NDArray[Any]:
         """Return the scores of the rows of a checked array, in their precision.
 
         Rows with missing cells are filled first, or get NaN scores, depending on ``missing``.
         """
-        n = X.shape[0]
-        if n <= piece_rows(X):
+        n, native = X.shape[0], self.on(device)
+        size = piece_rows(X) if device == "cpu" else rows_at_a_time(X)
+        if n <= size:
             rows = rows_of(X)
-            work = partial(self.native.project, rows, bool(whiten), missing)
+            work = partial(native.project, rows, bool(whiten), missing)
             return interruptibly(work, n * self.features * self.shown)
         Z = np.empty((n, self.shown), dtype=np.float32 if X.dtype == np.float32 else np.float64)
-        for start, end, rows in pieces_of(X):
-            work = partial(self.native.project, rows, bool(whiten), missing, start)
+        for start, end, rows in pieces_of(X, size):
+            work = partial(native.project, rows, bool(whiten), missing, start)
             Z[start:end] = interruptibly(work, (end - start) * self.features * self.shown)
         return Z
 
@@ -151,9 +169,9 @@ class View:
             hotelling[start:end], distance[start:end] = interruptibly(work, cost)
         return hotelling, distance
 
-    def reconstruct(self, Z: Any, *, whiten: bool) -> NDArray[Any]:
+    def reconstruct(self, Z: Any, *, whiten: bool, device: str = "cpu") -> NDArray[Any]:
         """Reconstruct rows from their scores, in the precision of the scores."""
-        return reconstructed(partial(self.native.reconstruct, whiten=bool(whiten)), Z, self.features)
+        return reconstructed(partial(self.on(device).reconstruct, whiten=bool(whiten)), Z, self.features)
 
     def covariance(self) -> Floats:
         return interruptibly(self.native.covariance, self.features**2 * self.shown)

@@ -7,6 +7,7 @@
 //! | [`Card::gram`] | [ F ; X ] [ F ; X ]ᵀ, without the products of the rows of F |
 //! | [`Card::eigen`], [`Card::rotate`] | its eigenvectors U, and U [ F ; X ] |
 //! | [`Card::add_scatter`] | M + δ += XᵀX |
+//! | [`Card::products`], [`Card::combinations`] | X Bᵀ and Z B, for scores and reconstructed rows |
 //! | [`Card::copy`], [`Card::add`] | copies and sums of matrices on the card |
 //! | [`Card::residuals`] | how far eigenvectors are from being exact |
 //!
@@ -88,6 +89,11 @@ impl RowsOnCard {
         (self.rows as u64).saturating_mul(self.columns as u64).saturating_mul(self.cell())
     }
 
+    /// The error if they are not in the memory of the card.
+    pub(crate) fn missing(&self) -> DeviceError {
+        DeviceError::NotOnDevice { address: self.address, bytes: self.bytes() }
+    }
+
     /// Some consecutive rows.
     pub(crate) fn part(&self, which: &[usize]) -> Self {
         let first = which.first().copied().unwrap_or(0) as u64;
@@ -106,9 +112,16 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError>;
 
     /// Makes the numbers of `home` and copies them to the card, from this row on. `make` writes the part that starts at a
-    /// cell, and says whether its numbers are valid. Returns whether all of them are. If the card fails, `home` is undefined.
-    fn upload_made(&self, home: &mut [f64], make: Make<'_>, to: &mut Matrix, first: usize)
-    -> Result<bool, DeviceError>;
+    /// cell, and says whether its numbers are valid. Returns whether all of them are. If not `keep`, the numbers are only on
+    /// the card afterwards, and `home` is undefined, as it is if the card fails.
+    fn upload_made(
+        &self,
+        home: &mut [f64],
+        keep: bool,
+        make: Make<'_>,
+        to: &mut Matrix,
+        first: usize,
+    ) -> Result<bool, DeviceError>;
 
     /// Whether the absolute values of the first `rows` rows are at most this limit.
     fn within(&self, x: &Matrix, rows: usize, limit: f64) -> Result<bool, DeviceError>;
@@ -171,6 +184,12 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
 
     /// A += B for matrices of the same shape.
     fn add(&self, to: &mut Matrix, more: &Matrix) -> Result<(), DeviceError>;
+
+    /// X Bᵀ for the first rows of X, of this number.
+    fn products(&self, x: (&Matrix, usize), b: &Matrix) -> Result<Matrix, DeviceError>;
+
+    /// Z B.
+    fn combinations(&self, z: &Matrix, b: &Matrix) -> Result<Matrix, DeviceError>;
 
     /// ‖v M − λ v‖² for the leading eigenvectors v of a symmetric matrix, given by its lower triangle, one for each value λ.
     fn residuals(&self, lower: &Matrix, u: &Vectors, values: &[f64]) -> Result<Vec<f64>, DeviceError>;

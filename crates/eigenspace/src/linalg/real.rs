@@ -18,6 +18,9 @@ pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Syn
     /// A matrix in this precision, copied only if it has another one.
     #[doc(hidden)]
     fn narrowed(a: ArrayView2<'_, f64>) -> CowArray<'_, Self, Ix2>;
+    /// The same matrix if its precision is f64, otherwise `None`.
+    #[doc(hidden)]
+    fn wide(a: ArrayViewMut2<'_, Self>) -> Option<ArrayViewMut2<'_, f64>>;
     /// `out = A B`, or `out += A B`, on one core. Of a symmetric product only the lower triangle is computed.
     #[doc(hidden)]
     fn multiply_into(
@@ -30,7 +33,7 @@ pub trait Real: sealed::Sealed + ndarray::LinalgScalar + PartialOrd + Send + Syn
 }
 
 macro_rules! real {
-    ($($real:ty, $a:ident => $narrowed:expr;)*) => {$(
+    ($($real:ty, $a:ident => $narrowed:expr, $wide:expr;)*) => {$(
         impl sealed::Sealed for $real {}
 
         impl Real for $real {
@@ -44,6 +47,10 @@ macro_rules! real {
 
             fn narrowed($a: ArrayView2<'_, f64>) -> CowArray<'_, Self, Ix2> {
                 $narrowed
+            }
+
+            fn wide($a: ArrayViewMut2<'_, Self>) -> Option<ArrayViewMut2<'_, f64>> {
+                $wide
             }
 
             fn multiply_into(
@@ -64,6 +71,6 @@ macro_rules! real {
 }
 
 real! {
-    f32, a => a.mapv(Self::narrow).into();
-    f64, a => a.into();
+    f32, a => a.mapv(Self::narrow).into(), { let _ = a; None };
+    f64, a => a.into(), Some(a);
 }

@@ -24,13 +24,15 @@ pub(crate) struct StandIn {
     error: Mutex<Option<DeviceError>>,
     /// Whether eigenvectors are wrong.
     wrong_vectors: bool,
+    /// Numbers that another library has put on the card. Their address is 8 times the number before them.
+    theirs: Mutex<Vec<f64>>,
 }
 
 impl StandIn {
     /// A card that never fails.
     pub(crate) fn new() -> Self {
         let (left, used) = (AtomicUsize::new(usize::MAX), AtomicUsize::new(0));
-        Self { left, used, error: Mutex::new(None), wrong_vectors: false }
+        Self { left, used, error: Mutex::new(None), wrong_vectors: false, theirs: Mutex::default() }
     }
 
     /// A card whose eigenvectors are too long.
@@ -42,6 +44,14 @@ impl StandIn {
     pub(crate) fn fail(&self, after: usize, error: Option<DeviceError>) {
         self.left.store(if error.is_some() { after } else { usize::MAX }, Ordering::SeqCst);
         *self.error.lock().expect("nobody panicked") = error;
+    }
+
+    /// Puts rows on the card, as another library would.
+    pub(crate) fn put(&self, rows: &Array2<f64>) -> RowsOnCard {
+        let mut theirs = self.theirs.lock().expect("nobody panicked");
+        let address = 8 * theirs.len() as u64;
+        theirs.extend(rows.iter());
+        RowsOnCard { address, rows: rows.nrows(), columns: rows.ncols(), narrow: false }
     }
 
     /// Number of operations so far, also of those that failed.
@@ -99,6 +109,7 @@ impl Card for StandIn {
     fn upload_made(
         &self,
         home: &mut [f64],
+        keep: bool,
         make: Make<'_>,
         to: &mut Matrix,
         first: usize,
@@ -107,6 +118,10 @@ impl Card for StandIn {
         let good = make.write(home);
         let rows = ArrayView2::from_shape((home.len() / to.columns, to.columns), home).expect("whole rows");
         cells_mut(to).slice_axis_mut(Axis(0), Slice::from(first..first + rows.nrows())).assign(&rows);
+        if !keep {
+            // Whoever uses them anyway finds out.
+            home.fill(f64::NAN);
+        }
         Ok(good)
     }
 
@@ -117,11 +132,18 @@ impl Card for StandIn {
 
     fn check(&self, rows: RowsOnCard) -> Result<(), DeviceError> {
         self.operate()?;
-        Err(DeviceError::NotOnDevice { address: rows.address, bytes: rows.bytes() })
+        let place = usize::try_from(rows.address).map_err(|_| rows.missing())? / 8;
+        let theirs = self.theirs.lock().expect("nobody panicked");
+        if place + rows.rows * rows.columns <= theirs.len() { Ok(()) } else { Err(rows.missing()) }
     }
 
-    fn take_over(&self, rows: RowsOnCard, _: &mut Matrix) -> Result<(), DeviceError> {
-        self.check(rows)
+    fn take_over(&self, rows: RowsOnCard, to: &mut Matrix) -> Result<(), DeviceError> {
+        self.check(rows)?;
+        let (place, count) = (rows.address as usize / 8, rows.rows * rows.columns);
+        let theirs = self.theirs.lock().expect("nobody panicked");
+        let rows = ArrayView2::from_shape((rows.rows, rows.columns), &theirs[place..place + count]).expect("its shape");
+        cells_mut(to).slice_axis_mut(Axis(0), Slice::from(..rows.nrows())).assign(&rows);
+        Ok(())
     }
 
     fn download(&self, from: &Matrix, mut to: ArrayViewMut2<'_, f64>) -> Result<(), DeviceError> {
@@ -219,6 +241,16 @@ impl Card for StandIn {
         self.operate()?;
         *cells_mut(to) += cells(more);
         Ok(())
+    }
+
+    fn products(&self, x: (&Matrix, usize), b: &Matrix) -> Result<Matrix, DeviceError> {
+        self.operate()?;
+        Ok(matrix(rows_of(cells(x.0).view(), 0..x.1).dot(&cells(b).t())))
+    }
+
+    fn combinations(&self, z: &Matrix, b: &Matrix) -> Result<Matrix, DeviceError> {
+        self.operate()?;
+        Ok(matrix(cells(z).dot(cells(b))))
     }
 
     fn residuals(&self, lower: &Matrix, u: &Vectors, values: &[f64]) -> Result<Vec<f64>, DeviceError> {

@@ -426,7 +426,7 @@ pub(crate) fn fitting<T: Real>(out: Array2<T>) -> Result<Array2<T>, Error> {
     Ok(out)
 }
 
-fn check_fits<T: Real>(out: ArrayView2<'_, T>) -> Result<(), Error> {
+pub(crate) fn check_fits<T: Real>(out: ArrayView2<'_, T>) -> Result<(), Error> {
     if size_of::<T>() == size_of::<f64>() {
         return Ok(()); // values of at most 1e140 stay finite
     }

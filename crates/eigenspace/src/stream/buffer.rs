@@ -242,6 +242,13 @@ impl RowBuffer {
         Self { first: end - kept, kept, used: kept, ..empty }
     }
 
+    /// The memory of this number of rows after the rows in use; `None` if there are fewer.
+    pub(crate) fn room_mut(&mut self, rows: usize) -> Option<ArrayViewMut2<'_, f64>> {
+        let start = self.first + self.used;
+        let fits = self.data.nrows() - start >= rows;
+        fits.then(|| self.data.slice_axis_mut(Axis(0), Slice::from(start..start + rows)))
+    }
+
     /// Adds rows that the memory already holds after the rows in use.
     pub(crate) fn adopt(&mut self, which: &[usize], weight: impl Fn(usize) -> f64, time: impl Fn(usize) -> u64) {
         let arrival = |(i, &row): (usize, &usize)| Arrival { weight: weight(row), time: time(i) };

@@ -62,22 +62,26 @@ impl EigenspaceStream {
             before.keep(&self.state);
             self.flush()?;
         }
-        let mut rest = &selected[..];
-        while !rest.is_empty() {
+        let mut update = Update { source, rest: &selected[..], absent: &[] };
+        while !update.rest.is_empty() || !update.absent.is_empty() {
             let free = self.free_rows();
-            let taken = if free > 0 {
-                self.append_on_card(source, &rest[..free.min(rest.len())], free)?
+            if free > 0 && update.absent.is_empty() {
+                let (which, later) = update.rest.split_at(free.min(update.rest.len()));
+                let absent = which.len() == free && self.append_only_on_card(source, which)?;
+                if !absent {
+                    self.append_on_card(source, which, free)?;
+                }
+                (update.rest, update.absent) = (later, if absent { which } else { &[] });
             } else {
-                self.flush_on_card(source, rest, before)?
-            };
-            rest = &rest[taken..];
+                self.flush_on_card(&mut update, before)?;
+            }
         }
         Ok(())
     }
 
-    /// Appends rows to the buffer, sends them to the card, and returns their number.
-    fn append_on_card(&mut self, source: &Source<'_>, which: &[usize], free: usize) -> Result<usize, Error> {
-        let Some(on_card) = &mut self.on_card else { return Ok(0) };
+    /// Appends rows to the buffer, and sends them to the card.
+    fn append_on_card(&mut self, source: &Source<'_>, which: &[usize], free: usize) -> Result<(), Error> {
+        let Some(on_card) = &mut self.on_card else { return Ok(()) };
         let (clock, by_row) = (self.state.clock, self.options.forgetting.by_row());
         let time = |i: usize| if by_row { clock + 1 + i as u64 } else { clock };
         let buffer = &mut self.state.buffer;
@@ -93,12 +97,32 @@ impl EigenspaceStream {
         source.check(linalg::rows_of(buffer.raw(), new), which)?;
         self.state.clock += if by_row { which.len() as u64 } else { 0 };
         on_card.send_ahead(buffer, buffer.pending() + free - which.len());
-        Ok(which.len())
+        Ok(())
     }
 
-    /// Adds the full buffer to the scatter or compresses it, while the next of these rows are copied. Returns the number of
-    /// rows that were appended after it.
-    fn flush_on_card(&mut self, source: &Source<'_>, rest: &[usize], before: &mut Before) -> Result<usize, Error> {
+    /// Appends rows that fill the buffer and are compressed at once, without a copy on the host. Returns whether it has.
+    fn append_only_on_card(&mut self, source: &Source<'_>, which: &[usize]) -> Result<bool, Error> {
+        let by_row = self.options.forgetting.by_row();
+        let known = self.plan.engine == Engine::Factor && self.plan.max_rank.is_some();
+        let absorbed = self.state.moments().weight.value() >= 1.0;
+        let plain = self.options.forgetting == Forgetting::Never && absorbed && known;
+        let StreamState { buffer, clock, .. } = &mut self.state;
+        let (Some(on_card), true) = (&mut self.on_card, source.is_eager() && plain && buffer.pending() == 0) else {
+            return Ok(false);
+        };
+        let Some(room) = buffer.room_mut(which.len()) else { return Ok(false) };
+        let (card, mut incoming) = on_card.beside();
+        incoming.fill(&*card, source, which, room, false)?;
+        on_card.commit(incoming);
+        let now = *clock;
+        buffer.adopt(which, |row| source.weight(row), |i| if by_row { now + 1 + i as u64 } else { now });
+        *clock += if by_row { which.len() as u64 } else { 0 };
+        Ok(true)
+    }
+
+    /// Adds the full buffer to the scatter or compresses it, while the next rows of the update are copied and appended.
+    fn flush_on_card(&mut self, update: &mut Update<'_>, before: &mut Before) -> Result<(), Error> {
+        let (source, rest) = (update.source, update.rest);
         self.cache.clear();
         let (plan, options, now) = (self.plan, &self.options, self.state.clock);
         let fade = options.forgetting.weight(now - self.state.settled);
@@ -106,8 +130,7 @@ impl EigenspaceStream {
         let StreamState { engine, buffer, .. } = &self.state;
         let suits = fade == 1.0 && OnCard::suits(plan.engine, buffer, options.standardize);
         let (Some(on_card), true) = (&mut self.on_card, suits) else {
-            before.keep(&self.state);
-            return self.flush().map(|()| 0);
+            return self.flush_on_host(update, before);
         };
         // Afterwards, the buffer has room for a block. How much more depends on the rank, if that is not known.
         let known = plan.engine == Engine::Scatter || plan.max_rank.is_some();
@@ -118,6 +141,11 @@ impl EigenspaceStream {
         let (card, mut incoming) = on_card.beside();
         // If more rows of this update follow, the scatter stays on the card. If that fails, so does the update.
         let complete = which.len() == rest.len() || options.forgetting != Forgetting::Never;
+        // Rows that are compressed in this update need not be on the host, unless one of them is the first center.
+        let full = which.len() == plan.block_rows && plan.engine == Engine::Factor;
+        let compressed_soon = full && (which.len() < rest.len() || source.is_eager());
+        let plain = options.forgetting == Forgetting::Never && weights.is_none() && source.is_unweighted(which);
+        let keep = !(compressed_soon && plain && known);
         let flush = || match plan.engine {
             Engine::Scatter => on_card.add_to_scatter(engine, options, buffer, weights.as_deref(), complete).map(Some),
             _ => {
@@ -125,12 +153,11 @@ impl EigenspaceStream {
                 on_card.compress(engine, buffer, weights.as_deref(), &rule_of(plan, options, &cut), home)
             }
         };
-        let (flushed, filled) = rayon::join(flush, || incoming.fill(&*card, source, which, room));
+        let (flushed, filled) = rayon::join(flush, || incoming.fill(&*card, source, which, room, keep));
         filled?;
         let Some(Flushed { engine, kept }) = flushed? else {
             // The eigenproblem failed its check.
-            before.keep(&self.state);
-            return self.flush().map(|()| 0);
+            return self.flush_on_host(update, before);
         };
         on_card.commit(incoming);
         let next = RowBuffer::ending_with(memory, reserved, kept);
@@ -142,8 +169,29 @@ impl EigenspaceStream {
         let time = |i: usize| if by_row { now + 1 + i as u64 } else { now };
         self.state.buffer.adopt(which, |row| source.weight(row), time);
         self.state.clock += if by_row { which.len() as u64 } else { 0 };
-        Ok(which.len())
+        update.rest = &rest[which.len()..];
+        update.absent = if keep { &[] } else { which };
+        Ok(())
     }
+
+    /// The same on the CPU, which needs all pending rows.
+    fn flush_on_host(&mut self, update: &mut Update<'_>, before: &mut Before) -> Result<(), Error> {
+        before.keep(&self.state);
+        if let (Some(on_card), false) = (&self.on_card, update.absent.is_empty()) {
+            update.source.write(on_card, update.absent, self.state.buffer.raw_mut())?;
+        }
+        update.absent = &[];
+        self.flush()
+    }
+}
+
+/// The rows of an update that are not compressed yet.
+struct Update<'a> {
+    source: &'a Source<'a>,
+    /// Rows that are not in the buffer.
+    rest: &'a [usize],
+    /// Pending rows of the buffer that are only on the card, all of them or none.
+    absent: &'a [usize],
 }
 
 /// The state before the first compression of an update, to return to if the update fails later.

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! While the card compresses the full buffer, the rows after it are checked and copied to the memory of the next buffer and
-//! to the card. The compressed factor comes back to the host as well. So the host always has the complete state: a stream
-//! can be read, saved and cloned as without a card, and if the card fails, the stream is as it was before the update.
+//! to the card. The compressed factor comes back to the host as well. Rows that are compressed later in the same update are
+//! only on the card. So after an update, the host has the complete state: a stream can be read, saved and cloned as without
+//! a card, and if the card fails, the stream is as it was before the update.
 //!
 //! What a card cannot do is computed on the CPU: sparse rows, standardized rows, rows with missing cells to be filled, more
 //! rows than features in a factor, and eigenproblems whose result fails its check.
@@ -352,14 +353,19 @@ impl Pending {
         Ok(())
     }
 
-    /// Copies the selected rows to memory with at least as many rows, checks them there, and sends them to the card.
+    /// Copies the selected rows to the card and to memory with at least as many rows, and checks them on the way. If not
+    /// `keep`, they are only on the card afterwards, and the memory is undefined.
     pub(crate) fn fill(
         &mut self,
         card: &dyn Card,
         source: &Source<'_>,
         which: &[usize],
         mut to: ArrayViewMut2<'_, f64>,
+        keep: bool,
     ) -> Result<(), Error> {
+        if which.is_empty() {
+            return Ok(());
+        }
         let (columns, capacity) = (to.ncols(), to.nrows());
         let room = self.make_room(card, capacity, columns);
         let mut to = to.slice_axis_mut(Axis(0), Slice::from(..which.len()));
@@ -376,7 +382,7 @@ impl Pending {
                 let make = if block.fit_f32() { Make::Narrow(&narrow) } else { Make::Wide(&wide) };
                 let home = to.as_slice_mut().unwrap_or_default();
                 let made = match (room, &mut self.x) {
-                    (Ok(()), Some(x)) => card.upload_made(home, make, x, 0),
+                    (Ok(()), Some(x)) => card.upload_made(home, keep, make, x, 0),
                     _ => Err(lost()),
                 };
                 // If the card fails, the next compression sends the rows again and reports it.
@@ -385,8 +391,12 @@ impl Pending {
                         self.rows = which.len();
                         good
                     }
-                    Err(_) => make.write(home),
+                    Err(_) if keep => make.write(home),
+                    Err(error) => return Err(error.into()),
                 };
+                if !good && !keep {
+                    make.write(home); // to name the cell
+                }
                 if good { Ok(()) } else { source.check(to.view(), which) }
             }
             Source::Card(rows) => {
@@ -394,7 +404,9 @@ impl Pending {
                 let Some(x) = &mut self.x else { return Ok(()) };
                 card.take_over(rows.part(which), x)?;
                 let good = card.within(x, which.len(), LARGEST_MAGNITUDE)?;
-                card.download(x, to.view_mut())?;
+                if keep || !good {
+                    card.download(x, to.view_mut())?;
+                }
                 self.rows = which.len();
                 if good { Ok(()) } else { source.check(to.view(), which) }
             }
@@ -417,6 +429,26 @@ impl Source<'_> {
             Self::Host(block) => block.admit_unchecked(features, missing).map(|(selected, _)| selected),
             Self::Card(rows) => Ok((0..rows.rows).collect()),
         }
+    }
+
+    /// Writes the selected rows, which were checked, to as many rows of the host.
+    pub(crate) fn write(&self, on_card: &OnCard, which: &[usize], mut to: ArrayViewMut2<'_, f64>) -> Result<(), Error> {
+        match self {
+            Self::Host(block) => block.write(which, to),
+            Self::Card(rows) => to.assign(&on_card.copy_of(rows.part(which))?),
+        }
+        Ok(())
+    }
+
+    /// Whether rows that fill a block exactly are compressed at once, instead of together with the next row: keeping them
+    /// would mean to download them.
+    pub(crate) fn is_eager(&self) -> bool {
+        matches!(self, Self::Card(_))
+    }
+
+    /// Whether all rows have weight 1.
+    pub(crate) fn is_unweighted(&self, which: &[usize]) -> bool {
+        which.iter().all(|&row| self.weight(row) == 1.0)
     }
 
     pub(crate) fn weight(&self, row: usize) -> f64 {

@@ -121,3 +121,36 @@ extern "C" __global__ void check(const double *x, size cells, double limit, int 
     for (size at = (size)blockIdx.x * blockDim.x + threadIdx.x; at < cells; at += step) any |= !(fabs(x[at]) <= limit);
     if (any) *beyond = 1;
 }
+
+// The upper triangle of a symmetric matrix, from its lower triangle
+extern "C" __global__ void mirror(double *m, size order) {
+    size j = (size)blockIdx.x * blockDim.x + threadIdx.x;
+    size i = blockIdx.y;
+    if (j >= order || j <= i) return;
+    m[i * order + j] = m[j * order + i];
+}
+
+// out = factor in + shift I for square matrices
+extern "C" __global__ void affine(const double *in, size order, double factor, double shift, double *out) {
+    size j = (size)blockIdx.x * blockDim.x + threadIdx.x;
+    size i = blockIdx.y;
+    if (j >= order) return;
+    out[i * order + j] = factor * in[i * order + j] + (i == j ? shift : 0.0);
+}
+
+// out[i] = in[i][i]
+extern "C" __global__ void diagonal(const double *in, size order, double *out) {
+    size i = (size)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < order) out[i] = in[i * order + i];
+}
+
+// x = numbers between -0.5 and 0.5, the same in every call: the outputs of SplitMix64
+extern "C" __global__ void random(double *x, size cells) {
+    size step = (size)gridDim.x * blockDim.x;
+    for (size at = (size)blockIdx.x * blockDim.x + threadIdx.x; at < cells; at += step) {
+        size z = (at + 1) * 0x9e3779b97f4a7c15ull;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+        x[at] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
+    }
+}

@@ -27,6 +27,10 @@ pub(super) struct Kernels {
     widen: CudaFunction,
     copy: CudaFunction,
     check: CudaFunction,
+    mirror: CudaFunction,
+    affine: CudaFunction,
+    diagonal: CudaFunction,
+    random: CudaFunction,
 }
 
 /// One thread for each column, and `pieces` blocks of each.
@@ -57,6 +61,10 @@ impl Kernels {
             widen: module.load_function("widen")?,
             copy: module.load_function("copy")?,
             check: module.load_function("check")?,
+            mirror: module.load_function("mirror")?,
+            affine: module.load_function("affine")?,
+            diagonal: module.load_function("diagonal")?,
+            random: module.load_function("random")?,
         })
     }
 
@@ -208,5 +216,47 @@ impl Kernels {
         let mut arguments = stream.launch_builder(if rows.narrow { &self.widen } else { &self.copy });
         let configuration = LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
         launch(arguments.arg(&rows.address).arg(to).arg(&cells), configuration)
+    }
+
+    /// Fills the upper triangle of a symmetric matrix from its lower one.
+    pub(super) fn mirror(
+        &self,
+        stream: &CudaStream,
+        square: &mut CudaSlice<f64>,
+        order: usize,
+    ) -> Result<(), DriverError> {
+        let mut arguments = stream.launch_builder(&self.mirror);
+        launch(arguments.arg(square).arg(&order), by_columns(order, order))
+    }
+
+    /// out = factor A + shift I for a square matrix A.
+    pub(super) fn affine(
+        &self,
+        stream: &CudaStream,
+        (square, order): (&CudaSlice<f64>, usize),
+        (factor, shift): (f64, f64),
+        out: &mut CudaSlice<f64>,
+    ) -> Result<(), DriverError> {
+        let mut arguments = stream.launch_builder(&self.affine);
+        launch(arguments.arg(square).arg(&order).arg(&factor).arg(&shift).arg(out), by_columns(order, order))
+    }
+
+    /// Copies the diagonal of a square matrix.
+    pub(super) fn diagonal(
+        &self,
+        stream: &CudaStream,
+        square: &CudaSlice<f64>,
+        order: usize,
+        out: &mut CudaSlice<f64>,
+    ) -> Result<(), DriverError> {
+        let mut arguments = stream.launch_builder(&self.diagonal);
+        launch(arguments.arg(square).arg(&order).arg(out), by_columns(order, 1))
+    }
+
+    /// Writes numbers that look random, the same in every call.
+    pub(super) fn random(&self, stream: &CudaStream, to: &mut CudaSlice<f64>, cells: usize) -> Result<(), DriverError> {
+        let mut arguments = stream.launch_builder(&self.random);
+        let configuration = LaunchConfig { grid_dim: (BLOCKS, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
+        launch(arguments.arg(to).arg(&cells), configuration)
     }
 }

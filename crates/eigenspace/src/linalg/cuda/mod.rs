@@ -6,6 +6,7 @@
 //! | `staging.rs`, `memory.rs` | copies through page-locked memory |
 //! | `kernels.rs` | starts the kernels of `kernels.cu` |
 //! | `products.rs` | cuBLAS and cuSOLVER |
+//! | `leading.rs` | the leading eigenvectors of a symmetric matrix, by products |
 //!
 //! Nothing of CUDA is needed to build: the libraries are loaded when a device is used for the first time. cuBLAS sees the
 //! row-major matrices of this crate as column-major ones that are transposed.
@@ -14,6 +15,7 @@
 //! and the kernels add in a fixed order.
 
 mod kernels;
+mod leading;
 mod memory;
 mod open;
 mod products;
@@ -32,6 +34,9 @@ use staging::Staging;
 
 /// Number of rows whose products are summed before the sum is added to a scatter, as in `products.rs`.
 const SUMMED_ROWS: usize = crate::linalg::SUMMED_ROWS;
+
+/// Rows of a block of a Gram matrix. Blocks above the diagonal are not computed.
+const GRAM_ROWS: usize = 256;
 
 /// A CUDA device.
 pub(crate) struct Cuda {
@@ -80,7 +85,7 @@ impl Cuda {
 
     fn copied_to_card(&self, numbers: &[f64]) -> Result<CudaSlice<f64>, DeviceError> {
         let mut copy = self.reserve(numbers.len())?;
-        self.main.memcpy_htod(numbers, &mut copy).map_err(failed)?;
+        self.from_card.send_now(&self.kernels, &self.main, numbers, &mut copy).map_err(failed)?;
         Ok(copy)
     }
 
@@ -106,6 +111,7 @@ impl Card for Cuda {
     fn upload_made(
         &self,
         home: &mut [f64],
+        keep: bool,
         make: Make<'_>,
         to: &mut Matrix,
         first: usize,
@@ -113,12 +119,12 @@ impl Card for Cuda {
         let start = first * to.columns;
         let mut to = cells_mut(to).slice_mut(start..start + home.len());
         match make {
-            Make::Wide(make) => self.to_card.send_made(home, make, &mut to).map_err(failed),
+            Make::Wide(make) => self.to_card.send_made(home, keep, make, &mut to).map_err(failed),
             Make::Narrow(_) if home.is_empty() => Ok(true),
             Make::Narrow(make) => {
                 let (stream, cells) = (self.to_card.stream(), home.len());
                 let mut narrow = stream.alloc_zeros(cells).map_err(|error| self.without_memory(error, cells / 2))?;
-                let good = self.to_card.send_made(home, make, &mut narrow.slice_mut(..)).map_err(failed)?;
+                let good = self.to_card.send_made(home, keep, make, &mut narrow.slice_mut(..)).map_err(failed)?;
                 self.kernels.widen(stream, &narrow, &mut to).map_err(failed)?;
                 Ok(good)
             }
@@ -208,13 +214,18 @@ impl Card for Cuda {
             self.kernels.lengths(&self.main, f, (kept, columns), None, &mut squared, &mut above).map_err(failed)?;
             self.kernels.set_diagonal(&self.main, &mut gram, order, &squared, kept).map_err(failed)?;
         } else if kept > 0 {
-            libraries.inner(&self.main, (f, kept), (f, kept), columns, &mut gram, 0, order)?;
+            libraries.inner(&self.main, (&f.slice(..), kept), (&f.slice(..), kept), columns, &mut gram, 0, order)?;
         }
         if kept > 0 && pending > 0 {
-            libraries.inner(&self.main, (f, kept), (x, pending), columns, &mut gram, kept * order, order)?;
+            let (f, x) = (f.slice(..), x.slice(..));
+            libraries.inner(&self.main, (&f, kept), (&x, pending), columns, &mut gram, kept * order, order)?;
         }
-        if pending > 0 {
-            libraries.inner(&self.main, (x, pending), (x, pending), columns, &mut gram, kept * order + kept, order)?;
+        // Only the blocks of X Xᵀ on and below the diagonal.
+        for first in (0..pending).step_by(GRAM_ROWS) {
+            let (some, start) = (GRAM_ROWS.min(pending - first), first * columns);
+            let place = (kept + first) * order + kept + first;
+            let (left, below) = (x.slice(start..), x.slice(start..));
+            libraries.inner(&self.main, (&left, some), (&below, pending - first), columns, &mut gram, place, order)?;
         }
         Ok(Matrix { rows: order, columns: order, memory: Box::new(gram) })
     }
@@ -301,6 +312,26 @@ impl Card for Cuda {
     fn add(&self, to: &mut Matrix, more: &Matrix) -> Result<(), DeviceError> {
         let count = to.rows * to.columns;
         hold(&self.libraries).add(&self.main, cells_mut(to), cells(more), count)
+    }
+
+    fn products(&self, x: (&Matrix, usize), b: &Matrix) -> Result<Matrix, DeviceError> {
+        let ((x, rows), columns) = (x, b.columns);
+        let mut out = self.reserve(rows * b.rows)?;
+        let (left, right) = (cells(b).slice(..), cells(x).slice(..));
+        if rows > 0 && b.rows > 0 {
+            let libraries = hold(&self.libraries);
+            libraries.inner(&self.main, (&left, b.rows), (&right, rows), columns, &mut out, 0, b.rows)?;
+        }
+        Ok(Matrix { rows, columns: b.rows, memory: Box::new(out) })
+    }
+
+    fn combinations(&self, z: &Matrix, b: &Matrix) -> Result<Matrix, DeviceError> {
+        let mut out = self.reserve(z.rows * b.columns)?;
+        if z.rows > 0 {
+            let small = (cells(z), 0, b.rows, z.rows);
+            hold(&self.libraries).combine(&self.main, (cells(b), b.rows), small, b.columns, &mut out, false)?;
+        }
+        Ok(Matrix { rows: z.rows, columns: b.columns, memory: Box::new(out) })
     }
 
     fn residuals(&self, lower: &Matrix, u: &Vectors, values: &[f64]) -> Result<Vec<f64>, DeviceError> {

@@ -137,7 +137,7 @@ fn keep_memory(context: &CudaContext) -> Result<(), DriverError> {
 #[allow(unsafe_code)]
 pub(super) fn check_rows(context: &CudaContext, rows: RowsOnCard) -> Result<(), DeviceError> {
     let bytes = rows.bytes();
-    let wrong = DeviceError::NotOnDevice { address: rows.address, bytes };
+    let wrong = rows.missing();
     context.synchronize().map_err(failed)?;
     let (mut base, mut length) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: the driver writes two numbers, if it knows the address; otherwise it returns an error.

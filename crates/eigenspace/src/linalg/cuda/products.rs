@@ -9,14 +9,14 @@
 use cudarc::cublas::sys::{cublasFillMode_t, cublasOperation_t as Operation};
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::cusolver::sys as solver;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaSlice, CudaStream, CudaView, DevicePtr, DevicePtrMut};
 
 use super::Cuda;
 use super::open::{Libraries, failed};
 use crate::device_error::DeviceError;
 
 /// A dimension, as cuBLAS counts.
-fn int(size: usize) -> Result<i32, DeviceError> {
+pub(super) fn int(size: usize) -> Result<i32, DeviceError> {
     i32::try_from(size)
         .map_err(|_| DeviceError::Failed { reason: format!("a matrix with {size} rows or columns is too large") })
 }
@@ -27,8 +27,8 @@ impl Libraries {
     pub(super) fn inner(
         &self,
         stream: &CudaStream,
-        (a, a_rows): (&CudaSlice<f64>, usize),
-        (b, b_rows): (&CudaSlice<f64>, usize),
+        (a, a_rows): (&CudaView<'_, f64>, usize),
+        (b, b_rows): (&CudaView<'_, f64>, usize),
         columns: usize,
         out: &mut CudaSlice<f64>,
         start: usize,
@@ -145,7 +145,6 @@ impl Libraries {
     /// Replaces the last rows of a symmetric matrix, given by its lower triangle, by eigenvectors, one per row, by increasing
     /// eigenvalue: by the leading `wanted` ones if these are at most half of them, otherwise by all. Returns their number,
     /// or `None` if the method has not converged.
-    #[allow(unsafe_code)]
     pub(super) fn eigen(
         &self,
         card: &Cuda,
@@ -154,9 +153,25 @@ impl Libraries {
         wanted: usize,
         values: &mut CudaSlice<f64>,
     ) -> Result<Option<usize>, DeviceError> {
+        if self.leading(card, matrix, order, wanted, values)? {
+            return Ok(Some(wanted));
+        }
+        self.eigen_of_all(card, matrix, order, if wanted <= order / 2 { wanted } else { order }, values)
+    }
+
+    /// The same by a reduction of the whole matrix to a tridiagonal one, which takes the most time however many eigenvectors
+    /// are wanted.
+    #[allow(unsafe_code)]
+    pub(super) fn eigen_of_all(
+        &self,
+        card: &Cuda,
+        matrix: &mut CudaSlice<f64>,
+        order: usize,
+        found: usize,
+        values: &mut CudaSlice<f64>,
+    ) -> Result<Option<usize>, DeviceError> {
         let stream = &card.main;
         let n = int(order)?;
-        let found = if wanted <= order / 2 { wanted } else { order };
         let range = match found == order {
             true => solver::cusolverEigRange_t::CUSOLVER_EIG_RANGE_ALL,
             false => solver::cusolverEigRange_t::CUSOLVER_EIG_RANGE_I,

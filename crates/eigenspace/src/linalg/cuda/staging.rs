@@ -14,13 +14,15 @@ use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{
-    CudaContext, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, HostSlice,
-    PinnedHostSlice, result,
+    CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr, DriverError,
+    HostSlice, PinnedHostSlice, result,
 };
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 
+use super::super::card::RowsOnCard;
 use super::hold;
+use super::kernels::Kernels;
 use super::memory::{Staged, copy_past_cache};
 
 /// Bytes of a part.
@@ -62,10 +64,11 @@ impl Staging {
             .try_for_each(|(numbers, mut to)| self.send_part(&mut to, |part: &mut [f64]| part.copy_from_slice(numbers)))
     }
 
-    /// Makes numbers, copies them to the card and to `home`, and returns whether they are valid.
+    /// Makes numbers, copies them to the card and, if `keep`, to `home`, and returns whether they are valid.
     pub(super) fn send_made<T: Staged>(
         &self,
         home: &mut [f64],
+        keep: bool,
         make: &(dyn Fn(usize, &mut [T]) -> bool + Sync),
         to: &mut CudaViewMut<'_, T>,
     ) -> Result<bool, DriverError> {
@@ -76,7 +79,9 @@ impl Staging {
             self.send_part(&mut to, |part: &mut [T]| {
                 for (j, (part, home)) in part.chunks_mut(MADE).zip(home.chunks_mut(MADE)).enumerate() {
                     good &= make(i * cells + j * MADE, part);
-                    T::keep(part, home);
+                    if keep {
+                        T::keep(part, home);
+                    }
                 }
             })?;
             Ok(good)
@@ -96,6 +101,32 @@ impl Staging {
         fill(numbers.get_mut(..to.len()).ok_or(OUT_OF_RANGE)?);
         transfer_to_card(&self.stream, &part, to)?;
         self.put_back(part);
+        Ok(())
+    }
+
+    /// Copies a few numbers to the card with a kernel of another queue, which reads page-locked memory itself. So they need not
+    /// wait for the copies of rows that are under way. They may change as soon as this returns.
+    #[allow(unsafe_code)]
+    pub(super) fn send_now(
+        &self,
+        kernels: &Kernels,
+        queue: &Arc<CudaStream>,
+        numbers: &[f64],
+        to: &mut CudaSlice<f64>,
+    ) -> Result<(), DriverError> {
+        for (i, numbers) in numbers.chunks(PART_BYTES / size_of::<f64>()).enumerate() {
+            let (start, mut part) = (i * (PART_BYTES / size_of::<f64>()), self.take()?);
+            // Waits until the card has read what was in it before.
+            let place: &mut [f64] = bytemuck::cast_slice_mut(part.as_mut_slice()?);
+            place[..numbers.len()].copy_from_slice(numbers);
+            {
+                // SAFETY: only the address is used. The guard makes later uses of the part wait for the kernel.
+                let (from, _read) = unsafe { part.stream_synced_slice(queue) };
+                let rows = RowsOnCard { address: from.as_ptr() as u64, rows: 1, columns: numbers.len(), narrow: false };
+                kernels.take_over(queue, rows, &mut to.slice_mut(start..start + numbers.len()))?;
+            }
+            self.put_back(part);
+        }
         Ok(())
     }
 

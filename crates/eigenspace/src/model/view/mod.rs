@@ -16,17 +16,21 @@ mod contributions;
 mod distances;
 mod features;
 mod measures;
+mod on_card;
 mod project;
 
 pub use contributions::Contributions;
 pub use distances::DistancesKept;
 pub use features::FeatureSummary;
 
+use on_card::ViewOnCard;
+
 use std::sync::{Arc, OnceLock};
 
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
 
 use crate::error::Error;
+use crate::linalg::{self, Device, RowsOnCard};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::scaled::Scaled;
 use crate::model::truncation::Components;
@@ -57,6 +61,8 @@ pub struct View {
     extra: usize,
     /// Their directions, computed when they are needed.
     completion: Arc<OnceLock<Array2<f64>>>,
+    /// The card that computes scores and reconstructed rows, if they are many.
+    on_card: Option<ViewOnCard>,
 }
 
 impl EigenspaceModel {
@@ -94,19 +100,25 @@ impl View {
     /// The view in the units of the rows, whatever the metadata says.
     pub fn raw(model: impl Into<Arc<EigenspaceModel>>) -> Self {
         let raw: Arc<EigenspaceModel> = model.into();
-        Self { raw, scaled: None, whiten: false, missing: Missing::Refuse, extra: 0, completion: Arc::default() }
+        let completion = Arc::default();
+        Self { raw, scaled: None, whiten: false, missing: Missing::Refuse, extra: 0, completion, on_card: None }
     }
 
     /// The same view with each feature divided by its standard deviation, or in the units of the rows.
     pub fn standardized(self, standardize: bool) -> Result<Self, Error> {
         let scaled = if standardize { Some(Arc::new(self.raw.standardized_model()?)) } else { None };
-        Ok(Self { scaled, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing))
+        Ok(self.in_units(scaled))
     }
 
     /// The same view with each feature multiplied by a scale.
     pub fn scaled_by(self, scales: ArrayView1<'_, f64>) -> Result<Self, Error> {
         let scaled = Some(Arc::new(self.raw.scaled_model(scales)?));
-        Ok(Self { scaled, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing))
+        Ok(self.in_units(scaled))
+    }
+
+    fn in_units(self, scaled: Option<Arc<Scaled>>) -> Self {
+        let on_card = self.on_card.map(ViewOnCard::emptied);
+        Self { scaled, on_card, ..Self::raw(self.raw) }.whiten(self.whiten).missing(self.missing)
     }
 
     /// The same view with another number of components: a number, a share of the variance such as 0.95, or
@@ -117,14 +129,30 @@ impl View {
         if let Some(scaled) = &mut self.scaled {
             Arc::make_mut(scaled).set_components(components);
         }
-        Ok(Self { extra: 0, completion: Arc::default(), ..self })
+        let on_card = self.on_card.map(ViewOnCard::emptied);
+        Ok(Self { extra: 0, completion: Arc::default(), on_card, ..self })
     }
 
     /// The same view with at least this many components, at most one for each feature. Where the rows vary in fewer
     /// directions, the others are orthogonal to them and have no variance: their whitened scores are 0.
     pub fn at_least(self, components: usize) -> Self {
         let extra = components.min(self.features()).saturating_sub(self.model().n_components());
-        Self { extra, completion: Arc::default(), ..self }
+        let on_card = self.on_card.map(ViewOnCard::emptied);
+        Self { extra, completion: Arc::default(), on_card, ..self }
+    }
+
+    /// The same view that computes the scores of many rows, and many rows from their scores, on this device, if that is
+    /// faster. They equal those of the CPU up to rounding. If the card fails, the CPU computes them.
+    pub fn device(self, device: Device) -> Result<Self, Error> {
+        let on_card = device.open(self.features())?.map(ViewOnCard::new);
+        Ok(Self { on_card, ..self })
+    }
+
+    /// The scores of rows that are in the memory of the card of this view.
+    #[doc(hidden)]
+    pub fn project_from_card(&self, rows: RowsOnCard) -> Result<Array2<f64>, Error> {
+        let Some(on_card) = &self.on_card else { return Err(rows.missing().into()) };
+        linalg::inside(|| self.divided(on_card.scores_from_card(self, rows)?))
     }
 
     /// The same view with scores divided by their standard deviation (ddof = 1), or not.

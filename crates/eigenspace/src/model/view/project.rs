@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Slice};
 
 use crate::error::Error;
-use crate::linalg::Real;
+use crate::linalg::{self, Real};
 use crate::model::few_rows::FEW_ROWS;
 use crate::model::project::{Projection, Rows, checked_scores, combinations_into, fitting};
 use crate::model::view::View;
@@ -30,7 +30,12 @@ impl View {
         };
         let block = rows.into();
         let onto = self.onto(basis, block.nrows());
-        let Some(incomplete) = self.incomplete(&block)? else { return self.divided(rows.scores(&onto)?) };
+        let Some(incomplete) = self.incomplete(&block)? else {
+            return match self.scores_on_card(block) {
+                Some(scores) => self.divided(scores?),
+                None => self.divided(rows.scores(&onto)?),
+            };
+        };
         let complete: Vec<usize> = (0..block.nrows()).filter(|row| !incomplete.contains(row)).collect();
         let mut out = Array2::from_elem((block.nrows(), self.n_components()), R::Score::narrow(f64::NAN));
         let scores = self.divided(rows.scores_of(&complete, &onto)?)?;
@@ -57,7 +62,16 @@ impl View {
 
     /// The rows, in their own units, that have these scores. Fewer columns than components are the leading ones.
     pub fn reconstruct<'a, R: Rows<'a>>(&self, scores: R) -> Result<Array2<R::Score>, Error> {
-        scores.combined(self.raw.mean(), self.basis_of_scores(scores.into())?.view())
+        let (block, basis) = (scores.into(), self.basis_of_scores(scores.into())?);
+        let mut out = Array2::zeros((0, 0));
+        let on_card = self.combinations_on_card(block, basis.view(), || {
+            out = Array2::zeros((block.nrows(), self.features()));
+            out.view_mut()
+        });
+        match on_card {
+            Some(done) => done.map(|()| out),
+            None => scores.combined(self.raw.mean(), basis.view()),
+        }
     }
 
     /// The same, written to an array of the caller, one row for each row of scores. numpy allocates large arrays in large
@@ -72,7 +86,11 @@ impl View {
         if let Some((expected, found)) = shape.into_iter().find(|(expected, found)| expected != found) {
             return Err(Error::WidthMismatch { expected, found });
         }
-        combinations_into(out, scores, self.raw.mean(), self.basis_of_scores(scores.into())?.view())
+        let (mut out, basis) = (out, self.basis_of_scores(scores.into())?);
+        match self.combinations_on_card(scores.into(), basis.view(), || out.view_mut()) {
+            Some(done) => done,
+            None => combinations_into(out, scores, self.raw.mean(), basis.view()),
+        }
     }
 
     /// What the rows of these scores are combined from. The directions of the model are copied only if they are changed.
@@ -96,6 +114,36 @@ impl View {
         Ok(basis)
     }
 
+    /// The scores of complete rows on the card of the view; `None` if there is none, it has failed, or the CPU is faster.
+    fn scores_on_card<T: Real>(&self, rows: Block<'_>) -> Option<Result<Array2<T>, Error>> {
+        let on_card = self.on_card.as_ref().filter(|_| rows.sparse().is_none())?;
+        if !on_card.pays(rows.nrows(), self.features(), self.n_components()) {
+            return None;
+        }
+        match linalg::inside(|| on_card.scores(self, rows)) {
+            Err(Error::Device(_)) => None,
+            scores => Some(scores),
+        }
+    }
+
+    /// Rows from their scores on the card of the view; `None` as above.
+    fn combinations_on_card<'o, T: Real>(
+        &self,
+        scores: Block<'_>,
+        basis: ArrayView2<'_, f64>,
+        out: impl FnOnce() -> ArrayViewMut2<'o, T>,
+    ) -> Option<Result<(), Error>> {
+        let on_card = self.on_card.as_ref()?;
+        if !on_card.pays_for_rows(scores.nrows(), self.features(), scores.ncols()) {
+            return None;
+        }
+        let (scores, out) = (scores.all_widened(), out());
+        match linalg::inside(|| on_card.combinations(scores.view(), self.raw.mean(), basis, out)) {
+            Err(Error::Device(_)) => None,
+            done => Some(done),
+        }
+    }
+
     /// The projection of rows in their own units on a basis.
     fn onto<'p>(&'p self, basis: ArrayView2<'p, f64>, rows: usize) -> Projection<'p> {
         let (mean, mean_low) = self.raw.center();
@@ -105,7 +153,7 @@ impl View {
     }
 
     /// The components as they act on rows in their own units.
-    fn basis_of_rows(&self) -> Array2<f64> {
+    pub(super) fn basis_of_rows(&self) -> Array2<f64> {
         let mut basis = self.component_rows();
         if let Some(scales) = self.scales() {
             basis *= &scales;
@@ -114,7 +162,7 @@ impl View {
     }
 
     /// Scores divided by their standard deviations if the view is whitened; 0 along components without variance.
-    fn divided<T: Real>(&self, mut scores: Array2<T>) -> Result<Array2<T>, Error> {
+    pub(super) fn divided<T: Real>(&self, mut scores: Array2<T>) -> Result<Array2<T>, Error> {
         if !self.whiten {
             return Ok(scores);
         }

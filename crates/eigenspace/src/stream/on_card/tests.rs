@@ -14,6 +14,7 @@ use crate::stream::options::FitOptions;
 use crate::stream::plan::Engine;
 
 mod reads;
+mod rows_on_card;
 
 /// Rows with a decreasing spectrum and a mean far from zero.
 fn rows(count: usize, features: usize, seed: u64) -> Array2<f64> {
