@@ -267,7 +267,7 @@ def test_blocks_of_every_kind_are_right_or_an_error_that_names_the_partition(her
         (lambda: eigenspace.dask.fit(table, 3, weights="w"), "partition `[01]`: sample_weight contains a value"),
         (lambda: eigenspace.dask.fit(narrow, 3), "partition `1`: no column 'c3'"),
         (lambda: eigenspace.dask.fit(db.from_sequence([X, X[:, :9]], npartitions=1), 3), "partition `0`: the rows"),
-        (lambda: eigenspace.dask.fit(db.from_sequence([X, X[:, :9]], npartitions=2), 3), "12 features and 9 features"),
+        (lambda: eigenspace.dask.fit(db.from_sequence([X, X[:, :9]], npartitions=2), 3), "12 and 9"),
         (
             lambda: eigenspace.dask.fit(db.from_sequence([TABLE, TABLE.rename(columns={"c3": "d"})], npartitions=2)),
             "column 3 is `c3` in one and `d` in the other",
