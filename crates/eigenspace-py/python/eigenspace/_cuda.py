@@ -29,7 +29,7 @@ def is_on_card(X: Any) -> bool:
 def rows_at_a_time(X: Any) -> int:
     """Return the number of rows of the host that a card takes at a time."""
     plain = type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.flags.c_contiguous
-    return max(1, (PLAIN_CELLS if plain else DEVICE_CELLS) // max(X.shape[1], 1))
+    return max(1, (PLAIN_CELLS if plain else DEVICE_CELLS) // max(int(X.shape[1]), 1))
 
 
 def check_device(device: str) -> None:
