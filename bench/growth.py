@@ -11,8 +11,11 @@ Curve = tuple[list[float], list[float]]
 
 
 def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Curve]:
-    """Return sizes and values for each (engine, axis, tool, mode), at the largest thread count."""
-    threads = max(row["threads"] for row in rows)
+    """Return sizes and values for each (engine, axis, tool, mode).
+
+    They are those of one thread, or of the smallest thread count that has this column.
+    """
+    threads = min((row["threads"] for row in rows if row.get(column)), default=0)
     found: dict[tuple[str, ...], Curve] = {}
     for row in rows:
         if row["threads"] == threads and row.get(column):

@@ -8,6 +8,7 @@ import matplotlib
 matplotlib.use("svg")
 import growth
 import matplotlib.pyplot as plt
+import store
 
 OURS, OTHERS = "#1b6ca8", "#b0b0b0"
 MODES = {"lean": "#7fb3d8"}
@@ -17,16 +18,26 @@ def draw(results: dict[str, Any], directory: Path) -> None:
     """Draw the figures. The same results give the same bytes: no date, no random names."""
     plt.rcParams.update({"svg.hashsalt": "eigenspace", "font.size": 8, "svg.fonttype": "none"})
     for name, result in results.items():
-        figure = _growth(result["rows"]) if name == "W8" else _bars(result["rows"])
-        threads = max(row["threads"] for row in result["rows"])
-        figure.suptitle(f"{name}: {result['title']}; {threads} threads", fontsize=9)
+        rows = result["rows"]
+        if not compares(rows):
+            continue
+        figure = _growth(rows) if name == "W8" else _bars(rows)
+        threads = min(row["threads"] for row in rows)
+        origin = store.origin(row for row in rows if row["threads"] == threads)
+        number = f"{threads} thread{'s' * (threads > 1)}"
+        figure.suptitle(f"{name}: {result['title']}; {number}\n{origin}", fontsize=9)
         figure.savefig(directory / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
 
 
+def compares(rows: list[dict[str, Any]]) -> bool:
+    """Return whether there is anything to draw, in any case."""
+    return any(row["tool"] != row["peer"] for row in rows)
+
+
 def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
-    """Draw the speed relative to the peer, at the largest thread count."""
-    threads = max(row["threads"] for row in rows)
+    """Draw the speed relative to the peer, with one thread if that was measured."""
+    threads = min(row["threads"] for row in rows)
     rows = [row for row in rows if row["threads"] == threads]
     # Skip cases with a product only, which have nothing to compare.
     cases = list(dict.fromkeys(row["case"] for row in rows if row["tool"] != row["peer"]))
