@@ -15,7 +15,7 @@ def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Cur
 
     They are those of one thread, or of the smallest thread count that has this column.
     """
-    threads = min((row["threads"] for row in rows if row.get(column)), default=0)
+    threads = threads_of(rows, column)
     found: dict[tuple[str, ...], Curve] = {}
     for row in rows:
         if row["threads"] == threads and row.get(column):
@@ -25,6 +25,11 @@ def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Cur
             sizes.append(facts["size"])
             values.append(row[column])
     return found
+
+
+def threads_of(rows: list[dict[str, Any]], column: str) -> int:
+    """Return the smallest thread count that has this column."""
+    return min((row["threads"] for row in rows if row.get(column)), default=0)
 
 
 def exponent(curve: Curve) -> float:

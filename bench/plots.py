@@ -77,20 +77,26 @@ def _growth(rows: list[dict[str, Any]]) -> plt.Figure:
     """Draw time above and memory below, for each size that is doubled."""
     sweeps = list(dict.fromkeys((row["facts"]["engine"], row["facts"]["axis"]) for row in rows))
     figure, grid = plt.subplots(
-        2, len(sweeps), squeeze=False, figsize=(2.6 * len(sweeps), 5), layout="constrained"
+        2, len(sweeps), squeeze=False, figsize=(2.6 * len(sweeps), 6.4), layout="constrained"
     )
     for line, (column, unit) in enumerate((("median", "seconds"), ("memory_mib", "MiB"))):
-        curves = growth.curves(rows, column)
+        curves, threads = growth.curves(rows, column), growth.threads_of(rows, column)
+        unit = f"{unit}, {threads} thread{'s' * (threads > 1)}"
         for axes, sweep in zip(grid[line], sweeps, strict=True):
+            sizes: list[float] = []
             for (engine, axis, tool, mode), curve in curves.items():
                 if (engine, axis) == sweep:
                     ours = tool.startswith("eigenspace")
                     color = MODES.get(mode, OURS) if ours else OTHERS
                     label = f"{tool.split()[0]} {mode}: {growth.exponent(curve):.2f}"
                     axes.plot(*curve, marker="o", markersize=3, color=color, label=label)
+                    sizes = curve[0]
             axes.set(xscale="log", yscale="log", xlabel=sweep[1], ylabel=unit)
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
             axes.set_title(f"{sweep[0]}, {sweep[1]}")
             if axes.lines:
-                axes.legend(frameon=False, fontsize=6, title="exponent", title_fontsize=6)
+                # Below the axes, over no curve.
+                place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.25)}
+                axes.legend(frameon=False, fontsize=6, title="exponent", title_fontsize=6, **place)
             axes.minorticks_off()
     return figure
