@@ -22,10 +22,8 @@ def draw(results: dict[str, Any], directory: Path) -> None:
         if not compares(rows):
             continue
         figure = _growth(rows) if name == "W8" else _bars(rows)
-        threads = min(row["threads"] for row in rows)
-        origin = store.origin(row for row in rows if row["threads"] == threads)
-        number = f"{threads} thread{'s' * (threads > 1)}"
-        figure.suptitle(f"{name}: {result['title']}; {number}\n{origin}", fontsize=9)
+        origin = store.origin(_fewest(rows))
+        figure.suptitle(f"{name}: {result['title']}\n{origin}", fontsize=9)
         figure.savefig(directory / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
 
@@ -35,10 +33,17 @@ def compares(rows: list[dict[str, Any]]) -> bool:
     return any(row["tool"] != row["peer"] for row in rows)
 
 
+def _fewest(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of each case with its smallest thread count."""
+    least: dict[str, int] = {}
+    for row in rows:
+        least[row["case"]] = min(row["threads"], least.get(row["case"], row["threads"]))
+    return [row for row in rows if row["threads"] == least[row["case"]]]
+
+
 def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
     """Draw the speed relative to the peer, with one thread if that was measured."""
-    threads = min(row["threads"] for row in rows)
-    rows = [row for row in rows if row["threads"] == threads]
+    rows = _fewest(rows)
     # Skip cases with a product only, which have nothing to compare.
     cases = list(dict.fromkeys(row["case"] for row in rows if row["tool"] != row["peer"]))
     heights = [0.55 + 0.2 * sum(row["case"] == case for row in rows) for case in cases]
@@ -64,7 +69,8 @@ def _bars(rows: list[dict[str, Any]]) -> plt.Figure:
         axes.set_xlim(min(low, 0.5) / 2, max(high, 2.0) * 3)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(lambda value, _: "")
-        axes.set_title(f"{case} (1 is {found[0]['peer']})", loc="left")
+        threads = f"{found[0]['threads']} thread{'s' * (found[0]['threads'] > 1)}"
+        axes.set_title(f"{case}, {threads} (1 is {found[0]['peer']})", loc="left")
         axes.spines[["top", "right"]].set_visible(False)
     return figure
 
