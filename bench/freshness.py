@@ -21,7 +21,8 @@ PYTHON = ["crates/eigenspace-py/src", "crates/eigenspace-py/python"]
 BENCH = ["bench/measure.py", "bench/peers.py", "bench/data.py", "bench/accuracy.py"]
 REPORT = ["bench/measure.py", "report/experiments/measure.py", "report/experiments/orl.py"]
 SPECIFICATION, SPEED = Path("bench/results/S1.json"), Path("report/results/speed.json")
-"""The report copies the times of the first to the second."""
+TEN_FACES = "ten faces added to 390"
+"""The report copies the times of this case of the first to the second."""
 COMMAND = ["crates/eigenspace-cli/src"]
 
 
@@ -73,9 +74,11 @@ def other_times() -> str | None:
     """Return why the report does not show the times of the benchmark, or None if it does."""
     if not (ROOT / SPECIFICATION).exists():
         return f"its times are those of {SPECIFICATION}, which is missing"
-    stored = json.loads((ROOT / SPECIFICATION).read_text())["machine"]
+    stored = json.loads((ROOT / SPECIFICATION).read_text())
+    rows = [row for row in stored["rows"] if row["case"] == TEN_FACES and row["threads"] == 1]
+    stamps = [row.get("measured", stored["machine"]) for row in rows]
     shown = json.loads((ROOT / SPEED).read_text()).get("ten_measured", {})
-    if (shown.get("commit"), shown.get("date")) == (stored["commit"], stored["date"]):
+    if any((shown.get("commit"), shown.get("date")) == (at["commit"], at["date"]) for at in stamps):
         return None
     return f"its times are not those of {SPECIFICATION}; run `cargo xtask report`"
 
