@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import clusters
+import store
 import targets
 
 ACTIONS = ("update", "merge", "split")
@@ -131,7 +132,9 @@ def conclusions(results: dict[str, Any]) -> Iterator[str]:
         text = f"* {where} and with default settings, eigenspace is faster in {len(won)} of "
         text += f"{len(found)} comparisons with other libraries, in {cases} cases"
         median = clusters.times(statistics.median(each.ratio for each in found))
-        text += f"; the median over all of them is {median}"
+        text += f", and the median of the ratios is {median}"
+        if len(won) < len(found):
+            text += ". *Where another library is faster* lists the others"
         coarser = [each for each in won if each.accuracy == "better"]
         if coarser:
             text += f". In {len(coarser)} of these {len(won)}, the other library is more accurate"
@@ -185,14 +188,15 @@ def _is_reference(one: Comparison) -> bool:
 def _table(found: list[Comparison]) -> Iterator[str]:
     yield (
         "| case | other library | speed | accuracy | its subspace error | ours | its missed "
-        "variance | ours |"
+        "variance | ours | measured |"
     )
-    yield "|---|---|---:|---|---:|---:|---:|---:|"
+    yield "|---|---|---:|---|---:|---:|---:|---:|---|"
     for one in found:
         cells = [one.case, one.peer, clusters.times(one.ratio), _accuracy(one)]
         projects = one.workload == PROJECTIONS
         for read, text in ((_sine, clusters.angle), (missed, share)):
             cells += ["-" if projects else text(read(row)) for row in (one.theirs, one.ours)]
+        cells.append(store.origin([one.ours, one.theirs]))
         yield "| " + " | ".join(cells) + " |"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import store
 from w8_growth import CLAIMED
 
 Curve = tuple[list[float], list[float]]
@@ -43,7 +44,8 @@ def exponent(curve: Curve) -> float:
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield a table of fitted exponents of time and memory; claims apply only to eigenspace."""
     times, memory = curves(rows, "median"), curves(rows, "memory_mib")
-    yield "\n**Exponents** (time or memory as a power of the size)\n"
+    origin = store.origin(row for row in rows if row["threads"] == threads_of(rows, "median"))
+    yield f"\n**Exponents** (time or memory as a power of the size; {origin})\n"
     yield "| engine | doubled | tool | mode | time | claimed | memory | claimed |"
     yield "|---|---|---|---|---|---|---|---|"
     for key, curve in times.items():
