@@ -133,11 +133,11 @@ def conclusions(results: dict[str, Any]) -> Iterator[str]:
         text += f"{len(found)} comparisons with other libraries, in {cases} cases"
         median = clusters.times(statistics.median(each.ratio for each in found))
         text += f", and the median of the ratios is {median}"
-        if len(won) < len(found):
-            text += ". *Where another library is faster* lists the others"
         coarser = [each for each in won if each.accuracy == "better"]
         if coarser:
-            text += f". In {len(coarser)} of these {len(won)}, the other library is more accurate"
+            text += f". In {len(coarser)} of the {len(won)}, the other library is more accurate"
+        if len(won) < len(found):
+            text += ". *Where another library is faster* lists the others"
         yield text + "."
 
 
