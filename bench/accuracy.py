@@ -11,6 +11,9 @@ captured variance is |X Qᵀ|² / |X Vᵀ|²; 1 is the best possible value for k
 Batch PCA uses the scatter of the features if there are more rows than features. Otherwise it uses
 numpy's SVD for up to 512 rows, and the Gram matrix of the rows for more. All three agree on the
 directions that are compared here to about 1e-12.
+
+Projecting and reconstructing compute no subspace. Their error is the largest difference to the same
+formula in float64, relative to the largest number (`Formula`).
 """
 
 import json
@@ -94,6 +97,21 @@ class Truth:
         left = self.basis.T - found @ (found.T @ self.basis.T)
         sine = float(np.sqrt(max(np.linalg.eigvalsh(left.T @ left)[-1], 0.0)))
         return {"sine": min(sine, 1.0), "captured": self._captured(found.T) / self.energy}
+
+
+class Formula:
+    """What projecting or reconstructing should give: a formula in float64, for some of the rows."""
+
+    ROWS = 500
+
+    def __init__(self, formula: Callable[[np.ndarray], np.ndarray], given: np.ndarray):
+        self._formula, self._given = formula, given
+
+    def score(self, found: np.ndarray) -> dict[str, float]:
+        """Return the largest difference, relative to the largest number."""
+        right = self._formula(np.asarray(self._given[: self.ROWS], dtype=np.float64))
+        wrong = np.asarray(found[: self.ROWS], dtype=np.float64) - right
+        return {"error": float(np.abs(wrong).max() / np.abs(right).max())}
 
 
 def _sparse(rows, mean: np.ndarray, k: int) -> np.ndarray:

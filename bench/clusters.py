@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import store
+
 ENGINES = {"W11": "Dask, two workers", "W12": "Spark, two executors"}
 OURS = ("eigenspace.dask", "eigenspace.spark")
 WORKERS = 2
@@ -70,41 +72,20 @@ def entries(results: dict[str, Any]) -> list[Entry]:
 
 
 def conclusions(results: dict[str, Any]) -> Iterator[str]:
-    """Yield what the table says, in sentences: what is won, and each thing that is lost."""
+    """Yield what was stopped, and what is lost in memory; `comparisons.py` has times and errors."""
     peers = [entry for entry in entries(results) if entry.tool not in OURS]
     known = [entry for entry in peers if entry.speed is not None]
     if not known:
         return
-    won = [entry for entry in known if entry.speed >= 1]
     stopped = [entry for entry in peers if entry.row is None]
-    text = f"* On clusters, eigenspace is faster in {len(won)} of {len(known)} comparisons"
-    if won:
-        low, high = min(entry.speed for entry in won), max(entry.speed for entry in won)
-        text += f", by {times(low)} to {times(high)}"
-    yield text + "."
     for entry in stopped:
         yield f"* {entry.tool} in *{entry.case}*: {_reason(entry)}."
-    for entry in known:
-        if entry.speed < 1:
-            yield (
-                f"* {entry.tool} is faster in *{entry.case}*: eigenspace reaches "
-                f"{times(entry.speed)} of its speed. The subspace error is "
-                f"{angle(entry.ours.get('sine'))} for eigenspace, {angle(entry.row.get('sine'))} "
-                f"for {entry.tool}."
-            )
     for entry in known:
         mine, theirs = entry.ours.get("memory_mib"), entry.row.get("memory_mib")
         if mine is not None and theirs is not None and theirs < mine:
             yield (
                 f"* {entry.tool} needs less memory in *{entry.case}*: {theirs:.0f} MiB, "
                 f"eigenspace {mine:.0f} MiB."
-            )
-    for entry in known:
-        mine, theirs = entry.ours.get("sine"), entry.row.get("sine")
-        if mine is not None and theirs is not None and mine > 10 * max(theirs, 1e-12):
-            yield (
-                f"* {entry.tool} is more accurate in *{entry.case}*: its subspace error is "
-                f"{angle(theirs)}, that of eigenspace {angle(mine)}."
             )
 
 
@@ -147,10 +128,10 @@ def _machines(results: dict[str, Any]) -> Iterator[str]:
     names = {"W11": ("dask", "dask-ml"), "W12": ("pyspark",)}
     for name, packages in names.items():
         if name in results:
-            at = results[name]["machine"]
+            at, rows = results[name]["machine"], results[name]["rows"]
             versions = ", ".join(f"{each} {at['versions'][each]}" for each in packages)
-            place = f"{at['cpu']}, {at['cores']} cores, {at['date'][:10]}"
-            yield f"{name}: {place}, commit {at['commit']}, with {versions}."
+            place = f"{at['cpu']}, {at['cores']} cores, {store.origin(rows)}"
+            yield f"{name}: {place}, with {versions}."
 
 
 def times(ratio: float) -> str:

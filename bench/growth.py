@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import store
 from w8_growth import CLAIMED
 
 Curve = tuple[list[float], list[float]]
 
 
 def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Curve]:
-    """Return sizes and values for each (engine, axis, tool, mode), at the largest thread count."""
-    threads = max(row["threads"] for row in rows)
+    """Return sizes and values for each (engine, axis, tool, mode).
+
+    They are those of one thread, or of the smallest thread count that has this column.
+    """
+    threads = threads_of(rows, column)
     found: dict[tuple[str, ...], Curve] = {}
     for row in rows:
         if row["threads"] == threads and row.get(column):
@@ -22,6 +26,11 @@ def curves(rows: list[dict[str, Any]], column: str) -> dict[tuple[str, ...], Cur
             sizes.append(facts["size"])
             values.append(row[column])
     return found
+
+
+def threads_of(rows: list[dict[str, Any]], column: str) -> int:
+    """Return the smallest thread count that has this column."""
+    return min((row["threads"] for row in rows if row.get(column)), default=0)
 
 
 def exponent(curve: Curve) -> float:
@@ -35,7 +44,8 @@ def exponent(curve: Curve) -> float:
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield a table of fitted exponents of time and memory; claims apply only to eigenspace."""
     times, memory = curves(rows, "median"), curves(rows, "memory_mib")
-    yield "\n**Exponents** (time or memory as a power of the size)\n"
+    origin = store.origin(row for row in rows if row["threads"] == threads_of(rows, "median"))
+    yield f"\n**Exponents** (time or memory as a power of the size; {origin})\n"
     yield "| engine | doubled | tool | mode | time | claimed | memory | claimed |"
     yield "|---|---|---|---|---|---|---|---|"
     for key, curve in times.items():

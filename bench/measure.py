@@ -3,10 +3,11 @@
 A round runs every tool of a case once. The order is reversed from one round to the next, so that
 other load on the machine and warm caches affect all tools. The ratio to the peer is computed within
 each round, and its median is reported. The first run of each tool is a warm-up and is discarded,
-unless it took so long that warming up does not matter. A tool runs five to 20 times, or fewer if
-one run takes minutes; each row of the results says how many times. A tool that does not finish
-within the limit of its case is stopped and not run again, and the results say so. The report
-measures with the same code (`interleaved`).
+unless it took so long that warming up does not matter. A tool runs five to 20 times; only a tool
+that takes more than a minute for one run, or 20 seconds on a cluster, may run less often. Each row
+of the results says how many times, and RESULTS.md names the tools with fewer than five. A tool that
+does not finish within the limit of its case is stopped and not run again, and the results say so.
+The report measures with the same code (`interleaved`).
 """
 
 import gc
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy import Truth
+from accuracy import Formula, Truth
 
 RUNS = 20
 PAUSE = 0.15
@@ -61,7 +62,7 @@ class Tool:
     mode: str = ""
     per: float = 1.0
     """Units of work in one run; times are reported per unit."""
-    truth: Truth | None = None
+    truth: Truth | Formula | None = None
     alone: Callable[[], Any] | None = None
     """Like `prepare`, but without a cache for the next run; used to measure memory."""
     repeats: int = 1

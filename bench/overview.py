@@ -24,9 +24,9 @@ def svg(lines: list[Any]) -> str:
     """Return the chart for the lines of `summary.py`."""
     shown = [line for line in lines if line.ratios and line.peer != RATE]
     height = TOP + LINE * len(shown) + 16
-    most = max((max(line.ratios.values()) for line in shown), default=10.0)
+    threads = min((number for line in shown for number in line.ratios), default=1)
+    most = max((_ratio(line, threads) for line in shown), default=10.0)
     decades = max(1, math.ceil(math.log10(most)))
-    threads = max((number for line in shown for number in line.ratios), default=1)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" font-family="system-ui, sans-serif" font-size="13" fill="{TEXT}">',
@@ -52,7 +52,7 @@ def _head(height: int, decades: int, threads: int) -> Iterator[str]:
 
 
 def _row(top: int, line: Any, decades: int, threads: int) -> Iterator[str]:
-    ratio = line.ratios.get(threads) or max(line.ratios.values())
+    ratio = _ratio(line, threads)
     middle = top + LINE / 2
     yield _text(LABELS, middle - 2, line.work, anchor="end", size=12)
     yield _text(LABELS, middle + 12, f"against {line.peer}", anchor="end", size=11)
@@ -66,6 +66,10 @@ def _row(top: int, line: Any, decades: int, threads: int) -> Iterator[str]:
         yield _circle(_right(line.theirs), middle, PEER, hollow=True)
     if line.ours is not None:
         yield _circle(_right(line.ours), middle, OURS)
+
+
+def _ratio(line: Any, threads: int) -> float:
+    return line.ratios.get(threads) or max(line.ratios.values())
 
 
 def _fast(ratio: float, decades: int) -> float:

@@ -1,16 +1,18 @@
 """Generates the tables and plots from the raw results; no number is typed by hand."""
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import card
 import growth
 import overview
 import plots
+import store
 import summary
 import targets
+from measure import LEAST
 
 HEAD = """# Results
 
@@ -24,9 +26,11 @@ work. Work that takes less than 50 ms and changes no state is timed in a loop. *
 time divided by the tool's: the median over rounds in which both ran one after the other. Above 1,
 the tool is faster than the peer. *Sine* is the sine of the largest principal angle to batch PCA in
 float64. *Captured* is the variance along the computed directions, relative to the best possible.
-*Memory* is the peak above the input. *Lean* keeps as many directions as scikit-learn does
-(`max_rank = n_components`). *Default* keeps more, with a certificate. The targets are in
-`TARGETS.md`.
+*Error* is that of scores or reconstructed rows: the largest difference to the same formula in
+float64, relative to the largest number. In older results of W7, *sine* is the subspace error of the
+model that projects. *Memory* is the peak above the input. *Lean* keeps as many directions as
+scikit-learn does (`max_rank = n_components`). *Default* keeps more, with a certificate. A line
+below a table names the tools that ran in fewer than five rounds. The targets are in `TARGETS.md`.
 """
 
 
@@ -42,16 +46,17 @@ def everything(directory: Path) -> None:
 
 def pages(directory: Path, results: dict[str, Any]) -> None:
     """Write RESULTS.md and TARGETS.md of a directory."""
-    text = [HEAD, summary.section(results), EXPLANATION, *_machine(results)]
+    text = [HEAD, summary.section(results, card.read(directory)), EXPLANATION, *_machine(results)]
     for name, result in results.items():
         text += [f"\n## {name}: {result['title']}\n", *_table(result["rows"])]
         if name == "W8":
             text += ["", *growth.table(result["rows"])]
         if result["left_out"]:
             text += ["\nNot measured:\n", *(f"* {reason}" for reason in result["left_out"])]
-        text += [f"\n![{name}](figures/{name}.svg)"]
-    for path in sorted((directory / "results").glob("gpu-*.json")):
-        text += _on_a_card(json.loads(path.read_text()))
+        if plots.compares(result["rows"]):
+            text += [f"\n![{name}](figures/{name}.svg)"]
+    for result in card.read(directory):
+        text += _on_a_card(result)
     (directory / "RESULTS.md").write_text("\n".join(text) + "\n")
     (directory / "TARGETS.md").write_text("\n".join([*_targets(results)]) + "\n")
 
@@ -80,16 +85,20 @@ def _on_a_card(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _machine(results: dict[str, Any]) -> Iterator[str]:
-    """Yield machine and date of each workload, which may come from different runs."""
+    """Yield machine and date of each workload, whose cases may come from different runs."""
     yield "## Machines and versions\n"
-    yield "| workload | date | commit | CPU, cores | load before | seconds |"
+    yield "| workload | cases | date | commit | CPU, cores | load before |"
     yield "|---|---|---|---|---|---|"
     for name, result in results.items():
-        at = result["machine"]
-        commit = at["commit"] + (" with changes" if at["changed_since"] else "")
-        quick = ", quick run: meaningless" if result["quick"] else ""
-        cpu = f"{at['cpu']}, {at['cores']}"
-        yield f"| {name}{quick} | {at['date']} | {commit} | {cpu} | {at['load_before']} | {result['seconds']} |"  # noqa: E501
+        machine, quick = result["machine"], ", quick run: meaningless" if result["quick"] else ""
+        cpu = f"{machine['cpu']}, {machine['cores']}"
+        runs: dict[tuple, set[str]] = {}
+        for row in result["rows"]:
+            at = row["measured"]
+            commit = at["commit"] + (" with changes" if at["changed_since"] else "")
+            runs.setdefault((at["date"], commit, at["load_before"]), set()).add(row["case"])
+        for (date, commit, load), cases in runs.items():
+            yield f"| {name}{quick} | {len(cases)} | {date} | {commit} | {cpu} | {load} |"
     versions = {}
     for result in results.values():
         versions |= result["machine"]["versions"]
@@ -104,7 +113,7 @@ def _targets(results: dict[str, Any]) -> Iterator[str]:
     lines = list(targets.reached(results))
     known = [line for line in lines if line["reached"] is not None]
     number = sum(line["reached"] for line in known)
-    beyond = [line for line in known if (line["ceiling"] or math.inf) < (line["target"].least or 0)]
+    beyond = [line for line in known if (line["ceiling"] or math.inf) < (_least(line) or 0)]
     yield f"{number} of {len(known)} measured targets are reached.\n"
     yield (
         "The *ceiling* is the ratio that we would measure if our operations ran at the speed of a "
@@ -112,13 +121,13 @@ def _targets(results: dict[str, Any]) -> Iterator[str]:
         f"operation counts are in `targets.py`. {len(beyond)} targets are above the ceiling and "
         "cannot be reached on this machine.\n"
     )
-    yield "| workload | mode | peer | threads | target | ceiling | measured | |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| workload | mode | peer | threads | target | ceiling | measured | | commit |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for line in lines:
         target, value = line["target"], line["value"]
-        if target.column == "ratio":
-            wanted, found = f"≥ {target.least:g}x", f"{value:.2f}x" if value is not None else "-"
-            peer = target.peer
+        if target.column in ("ratio", "scaling"):
+            wanted, found = _wanted(line), f"{value:.2f}x" if value is not None else "-"
+            peer = target.peer if target.column == "ratio" else "one thread"
         else:
             unit = " MiB" if target.column == "memory_mib" else ""
             wanted, peer = f"≤ {target.most:.3g}{unit}", "-"
@@ -126,9 +135,22 @@ def _targets(results: dict[str, Any]) -> Iterator[str]:
         verdict = {True: "reached", False: "**not reached**", None: "not measured"}[line["reached"]]
         threads = line["threads"] or "-"
         ceiling = f"{line['ceiling']:.4g}x" if line["ceiling"] is not None else ""
-        cells = [target.work, target.mode, peer, threads, wanted, ceiling, found, verdict]
+        commit = line["row"]["measured"]["commit"] if line["row"] else "-"
+        cells = [target.work, target.mode, peer, threads, wanted, ceiling, found, verdict, commit]
         yield "| " + " | ".join(map(str, cells)) + " |"
     yield f"\n{targets.ELSEWHERE}"
+
+
+def _least(line: dict[str, Any]) -> float | None:
+    return line["target"].limit(line["threads"])
+
+
+def _wanted(line: dict[str, Any]) -> str:
+    """Format a lower limit; without a measurement, that of each thread count."""
+    least = line["target"].least
+    if line["threads"] is None and isinstance(least, tuple):
+        return f"≥ {least[0]:g}x, {least[1]:g}x"
+    return f"≥ {_least(line):g}x"
 
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -137,10 +159,14 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
         cases.setdefault(row["case"], []).append(row)
     for case, found in cases.items():
         unit = found[0]["unit"]
-        yield f"\n**{case}** (times for one {unit}; peer: {found[0]['peer']})\n"
+        origin = store.origin(found)
+        about = f"times for one {unit}; peer: {found[0]['peer']}" + f"; {origin}" * bool(origin)
+        yield f"\n**{case}** ({about})\n"
         clustered = any("cpu_seconds" in row for row in found)
+        projects = any("error" in row for row in found)
         heads = ["tool", "mode", "threads", "runs", "mean ± deviation", "median", "min", "ratio"]
-        heads += ["sine", "captured", "memory", *["CPU"] * clustered]
+        heads += ["error"] if projects else ["sine", "captured"]
+        heads += ["memory", *["CPU"] * clustered]
         yield "| " + " | ".join(heads) + " |"
         yield "|" + "---|" * len(heads)
         for row in found:
@@ -153,13 +179,31 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
                 seconds(row["median"]),
                 seconds(row["min"]),
                 f"{row['ratio']:.3g}",
-                f"{row['sine']:.1e}" if "sine" in row else "",
-                f"{row['captured']:.6f}" if row.get("captured") is not None else "",
-                f"{row['memory_mib']:.0f} MiB" if "memory_mib" in row else "",
             ]
+            if projects:
+                cells.append(f"{row['error']:.1e}" if "error" in row else "")
+            else:
+                cells.append(f"{row['sine']:.1e}" if "sine" in row else "")
+                captured = row.get("captured")
+                cells.append(f"{captured:.6f}" if captured is not None else "")
+            cells.append(f"{row['memory_mib']:.0f} MiB" if "memory_mib" in row else "")
             if clustered:
                 cells.append(seconds(row["cpu_seconds"]) if "cpu_seconds" in row else "")
             yield "| " + " | ".join(map(str, cells)) + " |"
+        yield from _few(found)
+
+
+def _few(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a line with the tools that ran in too few rounds."""
+    few: dict[str, list[str]] = {}
+    for row in rows:
+        if row["runs"] < LEAST:
+            name = f"{row['tool']} {row['mode']}".strip()
+            number = f"{row['threads']} thread{'s' * (row['threads'] > 1)}"
+            few.setdefault(name, []).append(f"{row['runs']} with {number}")
+    if few:
+        each = [f"{name} ({', '.join(numbers)})" for name, numbers in few.items()]
+        yield f"\nFewer than {LEAST} rounds: {'; '.join(each)}."
 
 
 def seconds(value: float) -> str:

@@ -3,6 +3,8 @@
     python bench/run.py                     run all workloads, then generate tables and plots
     python bench/run.py W1 W5               run these workloads
     python bench/run.py W11 --cases "200,000 x 784"   run these cases, and keep the others
+    python bench/run.py W4 --threads 1      run with one thread; results with two stay only if they
+                                            measured the same code
     python bench/run.py scaling             measure how a fit scales, for docs/SCALE.md
     python bench/run.py --quick             smoke test with tiny sizes, into target/bench-quick
     python bench/run.py render              generate tables and plots from the existing results
@@ -109,7 +111,7 @@ def workload(
     wanting = [row for row in result["rows"] if row.pop("wants_memory")]
     most = max((row["threads"] for row in result["rows"]), default=0)
     wanting = [row for row in wanting if row["threads"] == most and "memory_mib" not in row]
-    if quick:
+    if quick and wanting:
         wanting = [row for row in wanting if row["case"] == wanting[0]["case"]]
     for row in wanting:
         found = _in_child(name, row["threads"], quick, "--memory", row["key"], str(row["place"]))
@@ -156,7 +158,7 @@ def child(chosen: argparse.Namespace) -> None:
         _say(f"{name}, {threads} thread{'s' * (threads > 1)}: {case.name}")
         found, failed = measure.measured(case, threads, 3 if quick else measure.RUNS)
         left_out += map(str, failed)
-        failures += map(dataclasses.asdict, failed)
+        failures += [{"key": key} | dataclasses.asdict(failure) for failure in failed]
         for failure in failed:
             _say(f"    {failure}")
         for row in found:

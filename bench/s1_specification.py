@@ -2,7 +2,7 @@
 
 * *ten faces*: the specification's comparison: an update against recomputing from all 400 faces.
   Recomputing is done in every way that a user would try, a five-line PCA from the Gram matrix in
-  numpy included. `report/experiments/speed.py` reads the times of this case.
+  numpy included. RESULTS.md and the report (`report/experiments/speed.py`) show this case.
 * *equal rank*: the same stream with our default, and with scikit-learn keeping as many directions
   as our default does; of both, the first 50 are compared.
 * *equal accuracy*: scikit-learn with the smallest number of directions, in steps of 50, whose first
@@ -61,7 +61,8 @@ def ten_faces(quick: bool) -> Case:
             )
         )
     tools += streams(k, [new], [old], with_onedal=False, truth=truth)[2:]
-    return Case("ten faces added to 390", "numpy SVD", tools, "10 faces", seconds=40)
+    # Enough time for the 20 runs of every tool that the specification asks for.
+    return Case("ten faces added to 390", "numpy SVD", tools, "10 faces", seconds=300)
 
 
 def _shown(model: Any, k: int) -> np.ndarray:

@@ -3,23 +3,28 @@
     python bench/summary.py            check that both, and docs/SCALE.md, match the raw results
     python bench/summary.py --write    write them; `cargo xtask bench` does so too
 
-Each workload of `targets.py` is a line, in the default mode if there is one, otherwise in the lean
-mode. Ratios are medians over the rounds. Subspace errors are those of the run with most threads.
+Each comparison of `targets.py` is a line, in the default mode if there is one, otherwise in the
+lean mode. Ratios are medians over the rounds. Accuracy is that of the run with fewest threads.
 """
 
 import argparse
 import json
+import statistics
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import card
 import clusters
+import comparisons
 import overview
 import scaling
+import store
 import streamed
 import targets
+from comparisons import share as _share
 
 BENCH = Path(__file__).resolve().parent
 PAGE = BENCH / "RESULTS.md"
@@ -39,8 +44,14 @@ scikit-learn computes in every call, eigenspace only when a buffer is full or re
 * `numpy product` is not a competitor. It is the time of one matrix product, as a reference for the
   speed of the machine.
 
-These results were measured before models of float32 rows were computed in float64. Fits of such
-rows are slower now and have not been measured again.
+The code may have changed since the commits that are named below the table. `cargo xtask freshness`
+lists results that are older than the last change to the code that they measure.
+
+"""
+PROJECTIONS = """### Projecting and reconstructing
+
+*Error* is the largest difference to the same formula in float64 with the components and the mean of
+the tool, relative to the largest number.
 
 """
 README = BENCH.parent / "README.md"
@@ -51,10 +62,12 @@ README_ROWS = [
     "D = 784, k = 50, 200 rows per call",
     "embeddings, f32, 200,000 x 768, k = 64, from .npy",
     "batch PCA of ORL",
-    "ORL, 1 row added, components read after each update",
 ]
-"""The rows of the table in README, with the first peer of each. The last one is a loss."""
+"""The rows of the table in README, with the first peer of each; the largest loss follows."""
+LOSS = "The last row is the largest loss against a library whose result is at least as accurate."
 NOTHING = "-"
+RETIRED = {("W1", "add 10 to 390")}
+"""Cases that S1 measures now; older results still have them."""
 # Stored results keep the names that they were measured under.
 RENAMED = {"eigenspace from_rows": "eigenspace EigenspaceModel.fit"}
 NAMED = ("numpy", "scikit-learn", "scikit-learn-intelex", "gensim")
@@ -73,6 +86,11 @@ class Line:
     theirs: float | None = None
     missed: float | None = None
     they_missed: float | None = None
+    error: float | None = None
+    """Of scores or reconstructed rows, instead of a subspace."""
+    their_error: float | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The rows of the results that it shows, which say when they were measured."""
 
 
 def read(directory: Path) -> dict[str, Any]:
@@ -84,19 +102,20 @@ def read(directory: Path) -> dict[str, Any]:
             stored = stored.replace(json.dumps(old), json.dumps(new))
         return stored
 
-    paths = (directory / "results").glob("W*.json")
-    paths = sorted(paths, key=lambda path: int(path.stem[1:]))
-    return {path.stem: json.loads(text(path)) for path in paths}
+    paths = [*(directory / "results").glob("W*.json"), *(directory / "results").glob("S*.json")]
+    paths.sort(key=lambda path: (path.stem[0] != "W", int(path.stem[1:])))
+    results = {path.stem: store.stamped(json.loads(text(path))) for path in paths}
+    for name, result in results.items():
+        result["rows"] = [row for row in result["rows"] if (name, row["case"]) not in RETIRED]
+    return results
 
 
 def lines(results: dict[str, Any]) -> list[Line]:
     """Return a line for each measured pair of workload and peer, in the order of the targets."""
     chosen: dict[tuple[str, str], targets.Target] = {}
-    for target in [*targets.TARGETS, *targets.READS]:
-        if target.column == "memory_mib":
-            continue
-        key = (target.work.removesuffix(", sine of the largest angle to batch PCA"), target.peer)
-        if key not in chosen or target.mode == "default":
+    for target in targets.TARGETS:
+        key = (target.work, target.peer)
+        if target.column == "ratio" and (key not in chosen or target.mode == "default"):
             chosen[key] = target
     found = [_line(work, target, results) for (work, _), target in chosen.items()]
     return [line for line in found if line.ratios]
@@ -105,49 +124,69 @@ def lines(results: dict[str, Any]) -> list[Line]:
 def _line(work: str, target: targets.Target, results: dict[str, Any]) -> Line:
     line = Line(work + (", lean" if target.mode == "lean" else ""), target.peer)
     rows = results.get(target.workload, {}).get("rows", [])
-    rows = sorted((row for row in rows if row["case"] == target.case), key=lambda r: r["threads"])
     for row in rows:
-        if (row["tool"], row["mode"]) == (target.tool, target.mode):
-            ratio = targets.ratio(rows, row, target.peer)
-            if ratio is not None:
-                line.ratios[row["threads"]] = ratio
-                line.spreads[row["threads"]] = _spread(rows, row, target.peer)
-            line.ours, line.missed = row.get("sine"), _missed(row)
-        elif row["tool"] == target.peer:
-            line.theirs, line.they_missed = row.get("sine"), _missed(row)
+        if (row["case"], row["tool"], row["mode"]) != (target.case, target.tool, target.mode):
+            continue
+        peer = targets.of_peer(rows, row, target)
+        if peer is None:
+            continue
+        rounds = targets.rounds(row, peer)
+        line.ratios[row["threads"]] = statistics.median(rounds)
+        line.spreads[row["threads"]] = min(rounds), max(rounds)
+        line.rows += [row, peer]
+    if not line.rows:
+        return line
+    row, peer = min(
+        zip(line.rows[::2], line.rows[1::2], strict=True), key=lambda pair: pair[0]["threads"]
+    )
+    if target.workload == comparisons.PROJECTIONS:
+        # Older results have the error of the subspace, which is not what was timed.
+        line.error, line.their_error = row.get("error"), peer.get("error")
+    else:
+        line.ours, line.missed = row.get("sine"), comparisons.missed(row)
+        line.theirs, line.they_missed = peer.get("sine"), comparisons.missed(peer)
     return line
-
-
-def _spread(rows: list[dict[str, Any]], ours: dict[str, Any], peer: str) -> tuple[float, float]:
-    """Return the smallest and the largest ratio of the peer's time to ours in a round."""
-    theirs = next(r for r in rows if r["tool"] == peer and r["threads"] == ours["threads"])
-    rounds = [b / a for a, b in zip(ours["times"], theirs["times"], strict=False)]
-    return min(rounds), max(rounds)
-
-
-def _missed(row: dict[str, Any]) -> float | None:
-    """Return the missed variance: outside the subspace, relative to the best subspace."""
-    return None if row.get("captured") is None else max(1.0 - row["captured"], 0.0)
 
 
 def table(results: dict[str, Any]) -> str:
     """Return the lines as Markdown, followed by the memory of a streaming fit."""
     found = lines(results)
+    fits = [line for line in found if not _projects(line)]
+    projections = [line for line in found if _projects(line)]
+    heads = ["subspace error", "peer's subspace error", "missed variance", "peer's missed variance"]
+    text = _rows(
+        fits,
+        heads,
+        lambda line: [
+            *map(_angle, (line.ours, line.theirs)),
+            *map(_share, (line.missed, line.they_missed)),
+        ],
+    )
+    text += ["", *_memory(results), *_machine(results, fits)]
+    if projections:
+        text += ["", PROJECTIONS.rstrip(), ""]
+        text += _rows(
+            projections,
+            ["error", "peer's error"],
+            lambda line: [_error(line.error), _error(line.their_error)],
+        )
+        text += ["", *_machine(results, projections)]
+    return "\n".join(text) + "\n"
+
+
+def _projects(line: Line) -> bool:
+    return line.work.startswith(("project ", "reconstruct "))
+
+
+def _rows(found: list[Line], heads: list[str], accuracy: Callable[[Line], list[str]]) -> list[str]:
     threads = sorted({number for line in found for number in line.ratios})
-    heads = [f"{number} thread{'s' * (number > 1)}" for number in threads]
-    text = [
-        "| workload | peer |"
-        + "".join(f" {head} |" for head in heads)
-        + " subspace error | peer's subspace error | missed variance | peer's missed variance |"
-    ]
-    text.append("|---|---|" + "---:|" * (len(threads) + 4))
+    names = [f"{number} thread{'s' * (number > 1)}" for number in threads]
+    text = ["| " + " | ".join(["workload", "peer", *names, *heads]) + " |"]
+    text.append("|---|---|" + "---:|" * (len(threads) + len(heads)))
     for line in found:
-        cells = [line.work, line.peer]
-        cells += [_cell(line, number) for number in threads]
-        cells += [_angle(line.ours), _angle(line.theirs)]
-        cells += [_share(line.missed), _share(line.they_missed)]
-        text.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*text, "", *_memory(results), *_machine(results)]) + "\n"
+        cells = [line.work, line.peer, *(_cell(line, number) for number in threads)]
+        text.append("| " + " | ".join([*cells, *accuracy(line)]) + " |")
+    return text
 
 
 def _times(ratio: float | None) -> str:
@@ -164,51 +203,75 @@ def _cell(line: Line, threads: int) -> str:
     return f"{text} ({low} to {high})"
 
 
-def conclusions(results: dict[str, Any]) -> str:
-    """Return what the table says, in sentences, from the ratios with one thread."""
-    found = [line for line in lines(results) if 1 in line.ratios and line.peer != overview.RATE]
-    if not any(line.ratios[1] >= 1 for line in found):
-        return ""
-    won = [line for line in found if line.ratios[1] >= 1]
-    lost = sorted((line for line in found if line.ratios[1] < 1), key=lambda line: line.ratios[1])
-    defaults = [line for line in won if not line.work.endswith(", lean")]
-    best = max(defaults or won, key=lambda line: line.ratios[1])
-    closer = [line for line in found if None not in (line.missed, line.they_missed)]
-    worse = [line for line in closer if line.missed > 10 * max(line.they_missed, 1e-12)]
-    text = [
-        "## Conclusions\n",
-        f"* With one thread, eigenspace is faster in {len(won)} of {len(found)} comparisons with "
-        f"other libraries; most in *{best.work}*, {_times(best.ratios[1])} as fast as {best.peer}.",
-    ]
-    for line in lost:
-        text.append(
-            f"* {line.peer} is faster in *{line.work}*: eigenspace reaches "
-            f"{_times(line.ratios[1])} of its speed."
-        )
-    for line in worse:
-        text.append(
-            f"* In *{line.work}*, eigenspace misses {_share(line.missed)} of the variance, "
-            f"{line.peer} {_share(line.they_missed)}: the speed is that of a coarser result."
-        )
-    text += clusters.conclusions(results)
+def conclusions(results: dict[str, Any], cards: list[dict[str, Any]]) -> str:
+    """Return what all results say, in sentences."""
+    text = ["## Conclusions\n", *comparisons.conclusions(results), *_specification(results)]
+    for line in lines(results):
+        known = line.work.endswith(", lean") and None not in (line.missed, line.they_missed)
+        if known and line.missed > 10 * max(line.they_missed, 1e-12):
+            text.append(
+                f"* In *{line.work}*, eigenspace misses {_share(line.missed)} of the variance, "
+                f"{line.peer} {_share(line.they_missed)}: the speed is that of a coarser result."
+            )
+    text += [*clusters.conclusions(results), *card.conclusions(cards)]
     return "\n".join([*text, "", ""])
+
+
+def _specification(results: dict[str, Any]) -> Iterator[str]:
+    """Yield a line about the comparison of the specification, which the report has too."""
+    rows = results.get(targets.SPECIFICATION, {}).get("rows", [])
+    rows = [row for row in rows if row["case"] == targets.TEN_FACES and row["threads"] == 1]
+    ours = {row["mode"]: row for row in rows if row["tool"] == "eigenspace update"}
+    peer = next((row for row in rows if row["tool"] == targets.NUMPY), None)
+    if not ours or peer is None:
+        yield (
+            "* The comparison of the specification, ten faces added to 390, was not measured. "
+            f"`cargo xtask bench -- {targets.SPECIFICATION}` measures it."
+        )
+        return
+    names = {"lean": "rank 50", "default": "the default rank", "exact": "nothing dropped"}
+    each = [
+        f"{_times(statistics.median(targets.rounds(ours[mode], peer)))} with {name}"
+        for mode, name in names.items()
+        if mode in ours
+    ]
+    yield (
+        "* The comparison of the specification, ten faces added to 390 against numpy's SVD of all "
+        f"400: {', '.join(each)} ({store.origin([peer, *ours.values()])})."
+    )
 
 
 def readme(results: dict[str, Any]) -> str:
     """Return the section of README between its two markers."""
     every = lines(results)
+    found = [next((line for line in every if line.work == work), None) for work in README_ROWS]
+    loss = _loss(results)
+    shown = [line for line in [*found, loss] if line is not None]
     text = [
         "| workload | peer | speed, one thread | missed variance | peer's "
         "| subspace error | peer's |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
-    for work in README_ROWS:
-        line = next((line for line in every if line.work == work), None)
-        if line is not None:
-            cells = [line.work, line.peer, _times(line.ratios.get(1)), _share(line.missed)]
-            cells += [_share(line.they_missed), _angle(line.ours), _angle(line.theirs)]
-            text.append("| " + " | ".join(cells) + " |")
-    return README_BEGIN + "\n".join([*text, "", *_machine(results)]) + "\n" + README_END
+    for line in shown:
+        cells = [line.work, line.peer, _times(line.ratios.get(1)), _share(line.missed)]
+        cells += [_share(line.they_missed), _angle(line.ours), _angle(line.theirs)]
+        text.append("| " + " | ".join(cells) + " |")
+    if loss is not None:
+        text += ["", LOSS]
+    text += ["", *_machine(results, shown, (1,))]
+    return README_BEGIN + "\n".join(text) + "\n" + README_END
+
+
+def _loss(results: dict[str, Any]) -> Line | None:
+    """Return the largest loss against a tool that is at least as accurate."""
+    worst = comparisons.worst(results)
+    if worst is None:
+        return None
+    line = Line(f"{worst.ours['case']} ({worst.workload} in RESULTS.md)", worst.peer)
+    line.ratios, line.rows = {1: worst.ratio}, [worst.ours, worst.theirs]
+    line.ours, line.missed = worst.ours.get("sine"), comparisons.missed(worst.ours)
+    line.theirs, line.they_missed = worst.theirs.get("sine"), comparisons.missed(worst.theirs)
+    return line
 
 
 def with_readme(text: str, results: dict[str, Any]) -> str:
@@ -226,8 +289,8 @@ def _angle(sine: float | None) -> str:
     return NOTHING if sine is None else f"{sine:.0e}" if sine < 0.1 else f"{sine:.1f}"
 
 
-def _share(missed: float | None) -> str:
-    return NOTHING if missed is None else "0" if missed < 1e-12 else f"{missed:.0e}"
+def _error(error: float | None) -> str:
+    return NOTHING if error is None else f"{error:.0e}"
 
 
 def _memory(results: dict[str, Any]) -> Iterator[str]:
@@ -235,47 +298,54 @@ def _memory(results: dict[str, Any]) -> Iterator[str]:
     target = next(target for target in targets.TARGETS if target.column == "memory_mib")
     rows = results.get(target.workload, {}).get("rows", [])
     found = [row for row in rows if row["case"] == target.case and "memory_mib" in row]
+    threads = min((row["threads"] for row in found), default=0)
+    found = [row for row in found if row["threads"] == threads]
     if found:
-        names = [f"{row['tool']} {row['mode']}".strip() for row in found]
         each = [
-            f"{name} {row['memory_mib']:.0f} MiB" for name, row in zip(names, found, strict=True)
+            f"{row['tool']} {row['mode']}".strip() + f" {row['memory_mib']:.0f} MiB"
+            for row in found
         ]
         yield target.work[0].upper() + target.work[1:] + ": " + ", ".join(each) + "."
 
 
-def _machine(results: dict[str, Any]) -> Iterator[str]:
-    """Yield a line with the machines, dates and versions of the measurements."""
-    seen = {f"{at['cpu']}, {at['cores']} cores" for at in (r["machine"] for r in results.values())}
-    dates = sorted(result["machine"]["date"][:10] for result in results.values())
+def _machine(
+    results: dict[str, Any], shown: list[Line], threads: tuple[int, ...] = (1, 2)
+) -> Iterator[str]:
+    """Yield a line with the machines, dates and versions of the lines that are shown."""
+    rows = [row for line in shown for row in line.rows if row["threads"] in threads]
+    if not rows:
+        return
+    machines = [result["machine"] for name, result in results.items() if name[0] in "WS"]
+    seen = {f"{at['cpu']}, {at['cores']} cores" for at in machines}
+    dates = sorted(row["measured"]["date"][:10] for row in rows)
     span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
-    versions = next(iter(results.values()))["machine"]["versions"]
+    versions = {name: at["versions"][name] for at in machines for name in at["versions"]}
     peers = ", ".join(f"{name} {number}" for name, number in versions.items() if name in NAMED)
-    commits = sorted({result["machine"]["commit"] for result in results.values()})
-    loads = [result["machine"]["load_before"] for result in results.values()]
+    commits = sorted({row["measured"]["commit"] for row in rows})
+    loads = sorted({row["measured"]["load_before"] for row in rows})
     at = f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
-    load = f"load average before the runs {min(loads)} to {max(loads)}"
+    load = f"load average before the runs {' to '.join(map(str, loads[:1] + loads[1:][-1:]))}"
     yield f"Measured on {'; '.join(sorted(seen))}, {span}, at {at}, {load}, with {peers}."
 
 
-def section(results: dict[str, Any]) -> str:
+def section(results: dict[str, Any], cards: list[dict[str, Any]]) -> str:
     """Return the section of RESULTS.md between its two markers."""
-    return (
-        BEGIN + conclusions(results) + HEAD + table(results) + "\n" + clusters.table(results) + END
-    )
+    parts = [conclusions(results, cards), HEAD, table(results), "\n", clusters.table(results)]
+    return BEGIN + "".join([*parts, comparisons.tables(results)]) + END
 
 
-def with_section(text: str, results: dict[str, Any]) -> str:
+def with_section(text: str, results: dict[str, Any], cards: list[dict[str, Any]]) -> str:
     """Return the text of RESULTS.md with the section of these results."""
     before, found, rest = text.partition(BEGIN)
     _, closed, after = rest.partition(END)
     if not (found and closed):
         raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
-    return before + section(results) + after
+    return before + section(results, cards) + after
 
 
-def write(results: dict[str, Any]) -> None:
+def write(results: dict[str, Any], cards: list[dict[str, Any]]) -> None:
     """Write the section into RESULTS.md, and the chart that README includes."""
-    PAGE.write_text(with_section(PAGE.read_text(), results))
+    PAGE.write_text(with_section(PAGE.read_text(), results, cards))
     README.write_text(with_readme(README.read_text(), results))
     figure = BENCH / FIGURE
     figure.parent.mkdir(exist_ok=True)
@@ -286,7 +356,7 @@ def write(results: dict[str, Any]) -> None:
         (BENCH.parent / streamed.FIGURE).write_text(streamed.svg(curves))
 
 
-def faults(results: dict[str, Any]) -> Iterator[str]:
+def faults(results: dict[str, Any], cards: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the differences between the results and the two files made from them."""
     if not results:
         yield "there are no results in bench/results: run `cargo xtask bench` and commit them"
@@ -295,7 +365,7 @@ def faults(results: dict[str, Any]) -> Iterator[str]:
         if result["quick"]:
             yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
     yield from scaling.faults()
-    if PAGE.read_text() != with_section(PAGE.read_text(), results):
+    if PAGE.read_text() != with_section(PAGE.read_text(), results, cards):
         yield "the summary in bench/RESULTS.md does not match bench/results"
     if README.read_text() != with_readme(README.read_text(), results):
         yield "the table in README.md does not match bench/results"
@@ -314,10 +384,10 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true", help="write the table and the chart")
-    results = read(BENCH)
+    results, cards = read(BENCH), card.read(BENCH)
     if parser.parse_args().write and results:
-        write(results)
-    found = list(faults(results))
+        write(results, cards)
+    found = list(faults(results, cards))
     for fault in found:
         print(fault, file=sys.stderr)
     return 1 if found else 0

@@ -190,7 +190,7 @@ def case(name: str, quick: bool) -> Case:
     tools = [_on_the_cluster("eigenspace.dask", lambda: _ours(rows, k), truth, "default")]
     for solver, label in labels.items():
         tools.append(_on_the_cluster(label, lambda solver=solver: _theirs(rows, k, solver), truth))
-    return Case(name, tools[1].name, tools, "fit", seconds=150, runs=5, long=8, limit=LIMIT)
+    return Case(name, tools[1].name, tools, "fit", seconds=150, runs=5, long=20, limit=LIMIT)
 
 
 def cases(quick: bool) -> dict[str, Callable[[], Case]]:

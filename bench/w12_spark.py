@@ -219,7 +219,7 @@ def case(name: str, quick: bool) -> Case:
         _on_the_cluster("eigenspace.spark", lambda: _ours(rows(), k), truth, "default"),
         _on_the_cluster("Spark MLlib PCA", lambda: _theirs(rows(), k), truth, ""),
     ]
-    return Case(name, tools[1].name, tools, "fit", seconds=100, runs=5, long=12, limit=LIMIT)
+    return Case(name, tools[1].name, tools, "fit", seconds=100, runs=5, long=20, limit=LIMIT)
 
 
 def cases(quick: bool) -> dict[str, Callable[[], Case]]:

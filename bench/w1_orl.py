@@ -5,7 +5,6 @@
   of one other face are read after each call. Times are per call; the first read is not timed.
 * *stream*: all 400 faces, block by block.
 * *batch*: all 400 faces at once.
-* *add 10 to 390*: compared with the SVD of all 400, as in the specification.
 * *calls*: after 1,000 generated rows of the same width, 2,000 more in calls of m rows. The
   components are read once at the end, and times are per call. Our stream already has more rows than
   it keeps exactly, as in any long stream.
@@ -117,35 +116,6 @@ def whole(quick: bool) -> Case:
     return Case("batch", "scikit-learn PCA(full)", tools, "fit", memory=True, seconds=35)
 
 
-def add_ten(quick: bool) -> Case:
-    from eigenspace import EigenspaceModel
-
-    faces, k = _faces(quick)
-    truth = _truth("orl", faces, k)
-    old, new = faces[:-10], faces[-10:]
-    lean = EigenspaceModel.fit(old, max_rank=k)
-    spare = EigenspaceModel.fit(old, max_rank=2 * k + 32)
-    tools = [
-        Tool(
-            "eigenspace update",
-            lambda _: lean.update(new, max_rank=k),
-            components=lambda model: model.basis,
-            mode="lean",
-            truth=truth,
-        ),
-        Tool(
-            "eigenspace update",
-            lambda _: spare.update(new, max_rank=2 * k + 32),
-            components=lambda model: model.basis,
-            mode="default",
-            truth=truth,
-        ),
-        numpy_svd(k, faces, truth=truth),
-        *streams(k, [new], [old], with_onedal=False, truth=truth)[2:],
-    ]
-    return Case("add 10 to 390", "numpy SVD", tools, "10 faces", memory=True, seconds=20)
-
-
 def calls(rows: int, quick: bool) -> Case:
     ours, theirs = (2, 1) if quick else CALLS[rows]
     k, features, primed = (50, 10_304, 1000) if not quick else (5, 1200, 100)
@@ -197,7 +167,6 @@ def cases(quick: bool) -> dict:
     for rows in (50, 200) if not quick else (20,):
         chosen[f"stream {rows}"] = lambda rows=rows: stream(rows, quick)
     chosen["batch"] = lambda: whole(quick)
-    chosen["add ten"] = lambda: add_ten(quick)
     for rows in CALLS if not quick else (1, 100):
         chosen[f"calls {rows}"] = lambda rows=rows: calls(rows, quick)
     return chosen
