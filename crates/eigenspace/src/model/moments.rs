@@ -129,10 +129,14 @@ pub(crate) struct Absorbed {
 impl Absorbed {
     /// The same rows with the features of all parts, which are in order.
     pub(crate) fn side_by_side(parts: Vec<Self>) -> Self {
-        let all = |values: fn(&Self) -> &Array1<f64>| {
-            let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
-            // It fails only if there are no parts, which have no features.
-            concatenate(Axis(0), &views).unwrap_or_default()
+        let rows = |part: &Self| (part.moments.count, part.moments.weight, part.moments.squared_weight);
+        assert!(parts.windows(2).all(|pair| rows(&pair[0]) == rows(&pair[1])), "all parts are of the same rows");
+        let all = |values: fn(&Self) -> &Array1<f64>| match &parts[..] {
+            [] => Array1::zeros(0),
+            parts => {
+                let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
+                concatenate(Axis(0), &views).expect("vectors can be concatenated")
+            }
         };
         let (mean, mean_low) = (all(|part| &part.moments.mean), all(|part| &part.moments.mean_low));
         let (scatter, step, c) = (all(|part| &part.moments.scatter), all(|part| &part.step), all(|part| &part.c));

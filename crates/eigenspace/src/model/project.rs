@@ -438,7 +438,7 @@ pub(crate) fn check_fits<T: Real>(out: ArrayView2<'_, T>) -> Result<(), Error> {
     };
     match found {
         Some(row) => {
-            let column = out.row(row).iter().position(|x| !x.widen().is_finite()).unwrap_or(0);
+            let column = out.row(row).iter().position(|x| !x.widen().is_finite()).expect("this row has one");
             Err(Error::BeyondF32 { row, column })
         }
         None => Ok(()),

@@ -104,7 +104,7 @@ impl Card for Cuda {
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError> {
         let start = first * to.columns;
         let copy = rows.as_standard_layout();
-        let numbers = copy.as_slice().unwrap_or_default();
+        let numbers = copy.as_slice().expect("a copy in standard layout is contiguous");
         self.to_card.send(numbers, &mut cells_mut(to).slice_mut(start..start + numbers.len())).map_err(failed)
     }
 
