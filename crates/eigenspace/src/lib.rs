@@ -104,10 +104,10 @@ pub mod internal {
     pub use crate::io::source::image_file::image_row;
     pub use crate::io::source::natural::natural;
     pub use crate::io::source::open::files;
-    #[cfg(feature = "npy")]
-    pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
+    #[cfg(feature = "npy")]
+    pub use crate::io::source::single::open_array;
     pub use crate::linalg::RowsOnCard;
     pub use crate::linalg::random::Random;
     pub use crate::model::angles::signs_like;

@@ -66,12 +66,14 @@ pub(crate) mod raw;
 #[cfg(feature = "images")]
 mod resize;
 mod sequence;
+mod single;
 #[cfg(feature = "parquet")]
 mod table;
 #[cfg(feature = "csv")]
 mod text;
 #[cfg(feature = "parquet")]
 mod thrift;
+mod unsupported;
 mod weighted;
 #[cfg(feature = "npy")]
 mod window;
