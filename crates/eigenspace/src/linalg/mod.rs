@@ -28,7 +28,7 @@ mod svd;
 mod tridiagonal;
 
 pub use card::RowsOnCard;
-pub(crate) use card::{Card, MIN_CARD_ROWS, Make, Matrix, checked_eigen, copy_of, eigen_on_card};
+pub(crate) use card::{Card, MIN_CARD_ROWS, Make, Matrix, SUMMED_ROWS, checked_eigen, copy_of, eigen_on_card};
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
 pub use device::Device;
 pub(crate) use eigen::{Eigen, eigh};

@@ -36,14 +36,12 @@ use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concat
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::{columns_of, contiguous, vectorized};
+use crate::linalg::{SUMMED_ROWS, columns_of, contiguous, vectorized};
 use crate::model::two_words::TwoWords;
 use crate::model::weight::Weight;
 
 /// Number of columns centered by one task: few enough for a block to stay in the cache of a core between two passes.
 const PANEL: usize = 128;
-/// Number of rows that are summed before the sum is added to the others, which keeps long sums precise.
-const SUMMED_ROWS: usize = 32;
 
 /// What the weights of rows mean.
 ///

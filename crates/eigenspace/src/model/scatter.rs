@@ -39,7 +39,7 @@ use crate::model::truncation::{Components, Truncation};
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would lose too many digits.
 const DIFFERENT_RAW_SCALES: f64 = 1_048_576.0;
 /// Bound on the relative rounding of an entry of the scatter.
-const SUM_ROUNDING: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
+const SUM_ROUNDING: f64 = (linalg::SCATTER_SUMMED_ROWS as f64 + 16.0) * UNIT;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scatter {

@@ -38,7 +38,7 @@ use crate::stream::row_products::Reference;
 use crate::stream::state::{EngineState, StreamState};
 
 /// Pending sparse rows are read without a compression if they and the factor have at most this many cells when dense.
-pub(crate) const MAX_DENSE_CELLS: usize = 1 << 25;
+pub(crate) const MAX_DENSE_READ_CELLS: usize = 1 << 25;
 /// Number of rows that are projected without the components. Then computing the components is faster.
 const MAX_DUAL_ROWS: usize = 8;
 /// Directions computed in addition to the reported ones, so that the last reported one is far from what is left out.
@@ -260,7 +260,7 @@ impl EigenspaceStream {
         let StreamState { engine, buffer, metadata, clock, settled, .. } = &self.state;
         let fade = forgetting.weight(clock - settled);
         let weights = buffer.weights(forgetting, *clock);
-        if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_CELLS {
+        if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_READ_CELLS {
             // Too many cells to be made dense: compress a copy of the stream instead.
             let mut settled = self.clone();
             settled.flush()?;
