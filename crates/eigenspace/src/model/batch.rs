@@ -129,7 +129,7 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
         scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
     let model = scatter.model(truncation, Components::All, false);
-    let possible = scatter.moments.rank_limit().min(rows.ncols()).min(truncation.rank_limit());
+    let possible = truncation.rank_limit().of(scatter.moments.rank_limit().min(rows.ncols()));
     let values = model.all_singular_values();
     let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
     if doubt && smallest < MIN_SCATTER_SHARE * values.first().map_or(0.0, |s| s * s) {

@@ -13,7 +13,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use crate::linalg;
 use crate::model::decompose::{Decomposed, Reduced, Route, Stacked, Turn, fill_constant, is_small, reduce};
 use crate::model::moments::Moments;
-use crate::model::truncation::Truncation;
+use crate::model::truncation::{Rank, Truncation};
 
 /// The rows of two models and the step between their means: A = [ s₁V₁ ; s₂V₂ ; c ].
 pub(crate) struct Joined<'a> {
@@ -43,7 +43,7 @@ pub(crate) fn reduce_joined(a: &Joined<'_>, truncation: Truncation, moments: &Mo
 }
 
 /// The leading `limit` directions, by products.
-fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
+fn by_joined_products(a: &Joined<'_>, limit: Rank, q: ArrayView1<'_, f64>) -> Decomposed {
     let ((one, s_one), (two, s_two), c) = (a.one, a.two, a.c.insert_axis(Axis(0)));
     let s: Vec<f64> = s_one.iter().chain(s_two).copied().chain([1.0]).collect();
     let (split, last) = (one.nrows(), s.len() - 1);

@@ -285,7 +285,7 @@ pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -
     move |squared: &[f64], total: f64| {
         let limit = match components {
             Components::Share(_) if by_default => plan::spare_rank(components.resolve(squared, total)),
-            _ => plan.max_rank.unwrap_or(usize::MAX),
+            _ => plan.rank_limit().of(squared.len()),
         };
         truncation.cut(squared, total, limit)
     }
@@ -293,5 +293,5 @@ pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -
 
 /// The rule of a compression, with the cut of [`cut_of`].
 pub(crate) fn rule_of<'a>(plan: Plan, options: &FitOptions, cut: &'a dyn Fn(&[f64], f64) -> Cut) -> Rule<'a> {
-    Rule { limit: plan.max_rank.unwrap_or(usize::MAX), standardized: options.standardize, cut }
+    Rule { limit: plan.rank_limit(), standardized: options.standardize, cut }
 }

@@ -144,7 +144,7 @@ impl OnCard {
 
     /// Number of rows that the factor has at most after a compression.
     pub(crate) fn reserved_rows(plan: Plan, buffer: &RowBuffer) -> usize {
-        if plan.engine == Engine::Scatter { 0 } else { plan.max_rank.unwrap_or(usize::MAX).min(buffer.len()) }
+        if plan.engine == Engine::Scatter { 0 } else { plan.rank_limit().of(buffer.len()) }
     }
 
     /// Memory for the next buffer. Memory that was used before is faster than new memory.
@@ -285,7 +285,7 @@ impl OnCard {
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
         let absorbed = factor.moments.absorb_on_card(&*card, &mut x, pending, weights, row)?;
         let gram = card.gram((&f, kept), (&x, pending), factor.is_trusted())?;
-        let wanted = rule.limit.saturating_add(1);
+        let wanted = rule.limit.of(gram.rows) + 1;
         let (eigen, bound) =
             rayon::join(|| card.eigen(gram, wanted), || factor.bound.absorbed(&factor.moments, &absorbed));
         let moments = absorbed.moments;
