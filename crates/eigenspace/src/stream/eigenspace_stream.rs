@@ -16,12 +16,13 @@ use crate::error::Error;
 use crate::linalg::{self, Card};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
+use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Cut, Truncation};
 use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
-use crate::stream::factor::Rule;
+use crate::stream::factor::{Factor, Rule};
 use crate::stream::impute::{self, impute};
 use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
@@ -231,13 +232,13 @@ impl EigenspaceStream {
         let fade = forgetting.weight(now - self.state.settled);
         self.state.settled = now;
         let weights = self.state.buffer.weights(forgetting, now);
-        let imputed = self.fill_missing(weights.as_deref())?;
+        self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter
-            && let EngineState::Factor(_) = self.state.engine
+            && let EngineState::Factor(Factor { moments: Moments { imputed, .. }, .. }) = self.state.engine
         {
-            self.state.engine = EngineState::Scatter(Scatter::empty(self.options.nothing(self.features())));
+            let nothing = Moments { imputed, ..self.options.nothing(self.features()) };
+            self.state.engine = EngineState::Scatter(Scatter::empty(nothing));
         }
-        self.state.moments_mut().imputed += imputed;
         let cut = cut_of(self.plan, &self.options);
         let rule = rule_of(self.plan, &self.options, &cut);
         let StreamState { engine, buffer, .. } = &mut self.state;
@@ -264,17 +265,20 @@ impl EigenspaceStream {
         self.on_card.iter_mut().for_each(OnCard::clear);
     }
 
-    /// Fills the missing cells of the pending rows and returns their number.
-    pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<u64, Error> {
+    /// Fills the missing cells of the pending rows, and counts them.
+    pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<(), Error> {
         if self.options.missing != Missing::Impute || self.state.buffer.is_sparse() {
             self.state.unseen.fill(false);
-            return Ok(0);
+            return Ok(());
         }
         let newly_observed = impute::newly_observed(self.state.buffer.raw(), weights, &self.state.unseen);
         impute::set_earlier_means(self.state.moments_mut(), &newly_observed);
         newly_observed.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
         let (imputer, components) = (self.imputer()?, self.options.components);
-        impute(self.state.buffer.raw_mut(), weights, imputer, components, self.options.about_origin)
+        let origin = self.options.about_origin;
+        let filled = impute(self.state.buffer.raw_mut(), weights, imputer, components, origin)?;
+        self.state.moments_mut().imputed += filled;
+        Ok(())
     }
 }
 

@@ -303,14 +303,12 @@ impl EigenspaceStream {
     fn read_filled(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let mut filled = self.clone();
         let weights = filled.state.buffer.weights(self.options.forgetting, self.state.clock);
-        let imputed = filled.fill_missing(weights.as_deref())?;
+        filled.fill_missing(weights.as_deref())?;
         if let Some(column) = filled.state.unseen.iter().position(|unseen| *unseen).filter(|_| self.count() > 0) {
             return Err(Error::NeverObserved { column, rows: self.count() });
         }
         filled.options.missing = Missing::Refuse;
-        let mut model = filled.read(truncation)?;
-        model.moments.imputed += imputed;
-        Ok(model)
+        filled.read(truncation)
     }
 }
 
