@@ -59,7 +59,7 @@ mod stream;
 
 pub use device_error::DeviceError;
 pub use error::Error;
-pub use linalg::Device;
+pub use linalg::{Device, Real};
 pub use model::angles::{principal_angles, subspace_distance};
 pub use model::batch::Method;
 pub use model::certificate::Certificate;

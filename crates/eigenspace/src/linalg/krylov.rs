@@ -329,9 +329,9 @@ fn one_by_one<const W: usize>(lanes: &mut Lanes<W>, floor: f64) {
                 row.scaled_add(-along, other);
             }
             let shorter = row.dot(&row).sqrt();
-            let settled = shorter > 0.5 * length;
+            let orthogonal = shorter > 0.5 * length;
             length = shorter;
-            if settled {
+            if orthogonal {
                 break;
             }
         }

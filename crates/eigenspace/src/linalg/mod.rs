@@ -36,7 +36,7 @@ pub(crate) use implicit::{Implicit, Operator};
 pub(crate) use lanes::{Lanes, add, by_columns, by_rows};
 pub(crate) use pairs::{Shifted, pair_products, pair_roundings};
 pub(crate) use products::*;
-pub(crate) use real::Real;
+pub use real::Real;
 pub(crate) use slices::*;
 pub(crate) use sparse::{SUMMED, Slices};
 pub(crate) use svd::{no_more_rows_than_columns, thin_svd};

@@ -25,7 +25,7 @@
 //! direction.)
 //!
 //! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each other ([`Stacked`]),
-//! so their products are not computed. The rows of two models that are merged are not even written down (`joined.rs`).
+//! so their products are not computed. The rows of two models that are merged are not even written down (`combined.rs`).
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 

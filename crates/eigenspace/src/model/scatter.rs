@@ -85,7 +85,7 @@ impl Scatter {
         let (one, two) = if heavier { (&*self, other) } else { (other, &*self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
         let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let mut bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        let mut bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
         bound.underflowed(&c.mapv(|c| c * c), &c, 1.0);
         // The sums are in doubled precision, so adding them rounds less than `SUM_ROUNDING` allows for.
         linalg::add_lower_triangle(&mut self.matrix, &mut self.low, other.matrix.view(), other.low.view());

@@ -84,7 +84,7 @@ impl EigenspaceStream {
         if model.is_empty() {
             let StreamState { clock, unseen, .. } = &self.state;
             let empty = StreamState::empty(self.options.nothing(model.features()), unseen.clone());
-            self.state = StreamState { clock: *clock, settled: *clock, metadata: model.metadata.clone(), ..empty };
+            self.state = StreamState { clock: *clock, engine_clock: *clock, metadata: model.metadata.clone(), ..empty };
         } else {
             self.state.start_from(model, self.plan.engine);
         }
@@ -229,8 +229,8 @@ impl EigenspaceStream {
         self.cache.clear();
         self.leave_card();
         let (forgetting, now) = (self.options.forgetting, self.state.clock);
-        let fade = forgetting.weight(now - self.state.settled);
-        self.state.settled = now;
+        let fade = forgetting.weight(now - self.state.engine_clock);
+        self.state.engine_clock = now;
         let weights = self.state.buffer.weights(forgetting, now);
         self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter

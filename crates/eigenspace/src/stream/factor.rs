@@ -123,7 +123,7 @@ impl Factor {
             if heavier { ((&*self, own), (other, others)) } else { ((other, others), (&*self, own)) };
         let (moments, c) = one.moments.merge(&two.moments)?;
         let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        let bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
         let mut buffer = RowBuffer::starting_with(concatenate![Axis(0), f1, f2, c.view().insert_axis(Axis(0))]);
         let prepared = prepare_rows(&mut buffer, moments, bound, false, rule);
         self.reduce(&mut buffer, &[], prepared, rule);

@@ -206,12 +206,12 @@ impl EigenspaceStream {
         others: ArrayView2<'_, f64>,
         work: impl FnOnce(Option<&Dual>, &WeightedRows<'_>, &Reference, ArrayView2<'_, f64>) -> Result<Option<T>, Error>,
     ) -> Result<Option<T>, Error> {
-        let StreamState { engine, buffer, clock, settled, .. } = &self.state;
+        let StreamState { engine, buffer, clock, engine_clock, .. } = &self.state;
         let (EngineState::Factor(factor), Some((shown, limit)), true) = (engine, self.leading_part(), self.has_dual())
         else {
             return Ok(None);
         };
-        let fade = self.options.forgetting.weight(clock - settled);
+        let fade = self.options.forgetting.weight(clock - engine_clock);
         let weights = buffer.weights(self.options.forgetting, *clock);
         let plain = weights.is_none() && fade == 1.0;
         let mut weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade, sums: None };
@@ -257,14 +257,14 @@ impl EigenspaceStream {
 
     fn read(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let FitOptions { components, forgetting, standardize, .. } = self.options;
-        let StreamState { engine, buffer, metadata, clock, settled, .. } = &self.state;
-        let fade = forgetting.weight(clock - settled);
+        let StreamState { engine, buffer, metadata, clock, engine_clock, .. } = &self.state;
+        let fade = forgetting.weight(clock - engine_clock);
         let weights = buffer.weights(forgetting, *clock);
         if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_READ_CELLS {
             // Too many cells to be made dense: compress a copy of the stream instead.
-            let mut settled = self.clone();
-            settled.flush()?;
-            return settled.read(truncation);
+            let mut flushed = self.clone();
+            flushed.flush()?;
+            return flushed.read(truncation);
         }
         if self.options.missing == Missing::Impute {
             return self.read_filled(truncation);
