@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) components: Components,
     pub(crate) weights: WeightKind,
     pub(crate) metadata: Metadata,
-    /// What a recognizer stores in addition to its tensors.
+    /// What a recognizer stores in addition to its tensors, as JSON, because only `faces/file.rs` knows its type.
     pub(crate) faces: Option<Value>,
 }
 
