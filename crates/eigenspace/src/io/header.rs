@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::io::error::FormatError;
 use crate::model::metadata::Metadata;
-use crate::model::moments::WeightKind;
 use crate::model::truncation::Components;
+use crate::model::weight::WeightKind;
 
 /// The version that is written, and the only one that is read.
 const VERSION: u64 = 3;

@@ -20,6 +20,7 @@ pub(crate) mod nearest;
 pub(crate) mod project;
 pub(crate) mod scaled;
 pub(crate) mod scatter;
+pub(crate) mod scores;
 pub(crate) mod sparse_columns;
 pub(crate) mod spectrum;
 pub(crate) mod split;
