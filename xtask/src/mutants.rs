@@ -19,7 +19,7 @@ const FILES: [&str; 10] = [
     "model/moments.rs",
     "model/weight.rs",
     "model/merge.rs",
-    "model/joined.rs",
+    "model/combined.rs",
     "model/split.rs",
     "stream/factor.rs",
     "io/format.rs",

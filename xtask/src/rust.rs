@@ -16,7 +16,7 @@ pub(crate) fn clippy(runner: &mut Runner) -> Result<(), Error> {
     needs("clippy", "clippy", "rustup component add clippy")?;
     runner.run(cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     // Each feature of the library alone, and no features.
-    for features in ["", "csv", "cuda", "images", "npy", "orl", "parquet"] {
+    for features in ["", "csv", "cuda", "faces", "images", "npy", "orl", "parquet"] {
         let library = ["clippy", "--quiet", "-p", "eigenspace", "--no-default-features", "--features"];
         runner.run(cargo("features", &library).with([features, "--", "-D", "warnings"]))?;
     }

@@ -1,20 +1,25 @@
 //! The layers of the library: a directory uses only directories before it, and a file only files before it in its directory.
+//! That holds inside nested directories too. A `mod.rs` names the files of its directory and what they share, so it may use
+//! them and they may use it; names that it passes on count as those of the file they come from.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The names from the root of the library to a file or an item, such as `io`, `source`, `open`.
+type Names = Vec<String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
 /// Directories and their files, in the order of `docs/ARCHITECTURE.md`.
-fn layers() -> Vec<(String, Vec<String>)> {
+fn layers() -> Vec<(String, Names)> {
     let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
     let list = text.split("```text layers\n").nth(1).unwrap().split("```").next().unwrap();
-    let mut layers: Vec<(String, Vec<String>)> = Vec::new();
-    for line in list.lines() {
+    let mut layers: Vec<(String, Names)> = Vec::new();
+    for line in list.lines().filter(|line| !line.is_empty()) {
         let mut words = line.split_whitespace().map(String::from);
         if !line.starts_with(' ') {
             layers.push((words.next().unwrap(), Vec::new()));
@@ -27,8 +32,21 @@ fn layers() -> Vec<(String, Vec<String>)> {
 /// Code without its comments and tests.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let code = text.split("#[cfg(test)]").next().unwrap().to_owned();
-    code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let mut code = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start() == "#[cfg(test)]" {
+            // A declaration such as `mod tests;`, or a module to the end of the file.
+            match lines.next() {
+                Some(next) if next.ends_with(';') => continue,
+                _ => break,
+            }
+        }
+        if !line.trim_start().starts_with("//") {
+            code.extend([line, "\n"]);
+        }
+    }
+    code
 }
 
 /// The files with code; files and directories of tests may use anything.
@@ -40,70 +58,192 @@ fn files(directory: &Path, into: &mut Vec<PathBuf>) {
         }
         if path.is_dir() {
             files(&path, into);
-        } else {
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
             into.push(path);
         }
     }
 }
 
-/// The names after a word such as `crate::`, each with what follows it.
-fn named(code: &str, before: &str) -> BTreeSet<(String, String)> {
-    let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let after = |rest: &str| {
-        let first = name(rest);
-        let second = rest[first.len()..].strip_prefix("::").map(name).unwrap_or_default();
-        (first, second)
-    };
-    assert!(!code.contains(&format!("{before}{{")), "one `use` for each file: {before}{{");
-    code.split(before).skip(1).map(after).collect()
+/// Reads the names at the start of a text, such as `a::b` or `a::{b, c::d as e}`, and returns what follows them.
+fn tree<'a>(text: &'a str, before: &[String], into: &mut Vec<Names>) -> &'a str {
+    let text = text.trim_start();
+    if let Some(mut rest) = text.strip_prefix('{') {
+        loop {
+            rest = rest.trim_start();
+            match rest.chars().next() {
+                Some('}') | None => return rest.strip_prefix('}').unwrap_or(rest),
+                _ => rest = tree(rest, before, into),
+            }
+            let end = rest.find([',', '}']).unwrap_or(rest.len());
+            rest = rest[end..].strip_prefix(',').unwrap_or(&rest[end..]);
+        }
+    }
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let rest = &text[name.len()..];
+    let mut names = before.to_vec();
+    if !name.is_empty() && name != "self" {
+        names.push(name);
+    }
+    match rest.strip_prefix("::") {
+        Some(rest) => tree(rest, &names, into),
+        None => {
+            into.push(names);
+            rest
+        }
+    }
+}
+
+/// Everything that is named after a word such as `crate::`.
+fn named(code: &str, word: &str) -> Vec<Names> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(word) {
+        if !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+            tree(&code[at + word.len()..], &[], &mut found);
+        }
+    }
+    found
+}
+
+/// The files of the library.
+struct Library {
+    source: PathBuf,
+}
+
+impl Library {
+    /// The names of a file. Files in the root are the directory `error`.
+    fn names(&self, path: &Path) -> Names {
+        let inside = path.strip_prefix(&self.source).unwrap().with_extension("");
+        inside.iter().map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
+    /// The file that contains the items of a directory itself.
+    fn root_of(&self, directory: &[String]) -> PathBuf {
+        match directory {
+            [] => self.source.join("lib.rs"),
+            names => {
+                let directory: PathBuf = names.iter().collect();
+                let inside = self.source.join(&directory).join("mod.rs");
+                if inside.exists() { inside } else { self.source.join(directory).with_extension("rs") }
+            }
+        }
+    }
+
+    /// The file with what has these names. A name that a `mod.rs` passes on belongs to the file it comes from.
+    fn file(&self, names: &[String]) -> Option<Names> {
+        for length in (0..names.len()).rev() {
+            let (directory, rest) = names.split_at(length);
+            let place = self.source.join(directory.iter().collect::<PathBuf>());
+            if place.join(&rest[0]).with_extension("rs").exists() {
+                return Some(names[..=length].to_vec());
+            }
+            if place.join(&rest[0]).is_dir() {
+                let inside = names[..=length].to_vec();
+                return Some(match rest.get(1).and_then(|name| self.passed_on(&inside, name)) {
+                    Some(from) => from,
+                    None => [inside, vec!["mod".into()]].concat(),
+                });
+            }
+        }
+        self.passed_on(&[], names.first()?)
+    }
+
+    /// The file from which a directory passes on a name.
+    fn passed_on(&self, directory: &[String], name: &str) -> Option<Names> {
+        let code = code(&self.root_of(directory));
+        let mut uses = Vec::new();
+        for line in code.split(';').filter_map(|item| item.split("use ").nth(1)) {
+            tree(line, &[], &mut uses);
+        }
+        let from = uses.into_iter().find(|names| names.len() > 1 && names.last().is_some_and(|last| last == name))?;
+        match from[0].as_str() {
+            "crate" => self.file(&from[1..]),
+            _ => self.file(&[directory, &from[..]].concat()),
+        }
+    }
+
+    /// The files that a file uses.
+    fn uses(&self, path: &Path) -> BTreeSet<Names> {
+        let mut module = self.names(path);
+        if module.last().is_some_and(|name| name == "mod") {
+            module.pop();
+        }
+        let code = code(path);
+        let relative = named(&code, "super::").into_iter().map(|names| {
+            let above = names.iter().take_while(|name| *name == "super").count();
+            [&module[..module.len() - 1 - above], &names[above..]].concat()
+        });
+        named(&code, "crate::").into_iter().chain(relative).filter_map(|names| self.file(&names)).collect()
+    }
+}
+
+/// Files in the root are a directory of their own, which comes first: the errors, and the printing of names in them.
+fn place(names: &[String]) -> Names {
+    let root = names.len() == 1 || names[0] == "error";
+    if root { vec!["error".into(), names.last().unwrap().clone()] } else { names.to_vec() }
+}
+
+/// Whether the file `used` comes after the file `user`. Panics if a file is in no list.
+fn comes_later(used: &[String], user: &[String], layers: &[(String, Names)]) -> bool {
+    let common = used.iter().zip(user).take_while(|(a, b)| a == b).count();
+    let (Some(used), Some(own)) = (used.get(common), user.get(common)) else { return false };
+    let at = |name: &String, of: &[String]| of.iter().position(|other| other == name);
+    if common == 0 {
+        let directories: Names = layers.iter().map(|(directory, _)| directory.clone()).collect();
+        return at(used, &directories) > at(own, &directories);
+    }
+    if used == "mod" || own == "mod" {
+        return false;
+    }
+    let directory = user[..common].join("/");
+    let list = layers.iter().find(|(name, _)| *name == directory);
+    let (_, list) = list.unwrap_or_else(|| panic!("the files of {directory} are not in the list"));
+    at(used, list) > at(own, list)
 }
 
 #[test]
 fn layers_and_files_use_only_what_is_before_them() {
     let layers = layers();
-    let source = root().join("crates/eigenspace/src");
-    let place = |layer: &str| layers.iter().position(|(name, _)| name == layer);
+    let library = Library { source: root().join("crates/eigenspace/src") };
     let mut paths = Vec::new();
-    files(&source, &mut paths);
-    let (mut wrong, mut found) = (Vec::new(), BTreeSet::new());
+    files(&library.source, &mut paths);
+    let (mut wrong, mut found) = (Vec::new(), BTreeMap::<String, BTreeSet<String>>::new());
     for path in paths.iter().filter(|path| !path.ends_with("lib.rs")) {
-        let inside = path.strip_prefix(&source).unwrap();
-        let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().replace(".rs", "")).collect();
-        // The errors of the library, and the printing of names in them, come before all directories.
-        let (layer, file) = if parts.len() == 1 { ("error", &parts[0]) } else { (parts[0].as_str(), &parts[1]) };
-        let own = place(layer).unwrap_or_else(|| panic!("no layer `{layer}`"));
-        let at = layers[own].1.iter().position(|name| name == file);
-        if file == "mod" {
-            continue;
+        let own = place(&library.names(path));
+        for length in 1..own.len() {
+            if own[length] != "mod" {
+                found.entry(own[..length].join("/")).or_default().insert(own[length].clone());
+            }
         }
-        let at = at.unwrap_or_else(|| panic!("{} is not in the list", inside.display()));
-        found.insert((layer.to_owned(), file.clone()));
-        let code = code(path);
-        let mut uses = named(&code, "crate::");
-        if parts.len() == 2 {
-            uses.extend(named(&code, "super::").into_iter().map(|(file, _)| (layer.to_owned(), file)));
-        }
-        for (used_layer, used_file) in uses {
-            let used_layer = if ["Error", "device_error", "error", "printable"].contains(&used_layer.as_str()) {
-                "error"
-            } else {
-                &used_layer
-            };
-            let later = match place(used_layer) {
-                None => true,
-                Some(used) if used == own && layer != "error" => {
-                    let used = layers[own].1.iter().position(|name| *name == used_file);
-                    used.is_some_and(|used| used > at)
-                }
-                Some(used) => used > own,
-            };
-            if later {
-                wrong.push(format!("{}: {used_layer}::{used_file}", inside.display()));
+        for used in library.uses(path) {
+            let used = place(&used);
+            if comes_later(&used, &own, &layers) {
+                wrong.push(format!("{}: {}", own.join("/"), used.join("/")));
             }
         }
     }
     assert!(wrong.is_empty(), "these use what comes later:\n{}", wrong.join("\n"));
-    let listed: BTreeSet<_> =
-        layers.iter().flat_map(|(layer, files)| files.iter().map(move |file| (layer.clone(), file.clone()))).collect();
+    // One file in a directory of its own needs no order.
+    found.retain(|directory, files| files.len() > 1 || !directory.contains('/'));
+    let listed: BTreeMap<_, BTreeSet<String>> =
+        layers.into_iter().map(|(directory, files)| (directory, files.into_iter().collect())).collect();
     assert_eq!(found, listed, "the files that are there, and the list");
+}
+
+#[test]
+fn names_in_braces_are_found() {
+    let code =
+        "use crate::a::{b::{C, D as E}, f::*, g};\nfn h() -> crate::i::J<T> { other_crate::k(); crate::l::<T>() }";
+    let found: Vec<String> = named(code, "crate::").iter().map(|names| names.join(" ")).collect();
+    assert_eq!(found, ["a b C", "a b D", "a f", "a g", "i J", "l"]);
+}
+
+#[test]
+fn names_that_a_directory_passes_on_belong_to_their_file() {
+    let library = Library { source: root().join("crates/eigenspace/src") };
+    let file = |names: &str| library.file(&names.split("::").map(String::from).collect::<Names>()).unwrap().join("/");
+    assert_eq!(file("io::source::RowBlock"), "io/source/block");
+    assert_eq!(file("io::source::SourceError"), "io/source_error");
+    assert_eq!(file("io::source::RowSource"), "io/source/mod");
+    assert_eq!(file("io::source::open::open"), "io/source/open");
+    assert_eq!(file("EigenspaceModel"), "model/eigenspace_model");
 }

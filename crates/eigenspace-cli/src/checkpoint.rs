@@ -59,19 +59,19 @@ impl Checkpoint {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(|source| Error::Io { action: "read", path: self.path.clone(), source })?,
         };
-        let (stream, note) = EigenspaceStream::restore(&bytes, options).map_err(|error| match error {
+        let (stream, progress) = EigenspaceStream::restore(&bytes, options).map_err(|error| match error {
             Error::Format(FormatError::NoCheckpoint) => Failure::NotACheckpoint { path: self.path.clone() }.into(),
             Error::Format(source) => Failure::BrokenCheckpoint { path: self.path.clone(), source }.into(),
             other => anyhow::Error::from(other)
                 .context(format!("cannot resume from the checkpoint `{}`", self.path.display())),
         })?;
-        // A program that uses the library can write other notes.
+        // A program that uses the library can write something else.
         let foreign = || Failure::NotACheckpoint { path: self.path.clone() };
-        let note: Value = serde_json::from_str(&note).map_err(|_| foreign())?;
-        if let Some(what) = difference(&note["input"], &self.input) {
+        let progress: Value = serde_json::from_str(&progress).map_err(|_| foreign())?;
+        if let Some(what) = difference(&progress["input"], &self.input) {
             return Err(Failure::OtherInput { path: self.path.clone(), what }.into());
         }
-        let rows = note["rows"].as_u64().ok_or_else(foreign)?;
+        let rows = progress["rows"].as_u64().ok_or_else(foreign)?;
         self.written = rows;
         Ok(Some((stream, rows)))
     }
@@ -81,8 +81,8 @@ impl Checkpoint {
         if rows - self.written < self.every {
             return Ok(());
         }
-        let note = json!({ "input": self.input, "rows": rows }).to_string();
-        self.file.replace(&stream.checkpoint(&note))?;
+        let progress = json!({ "input": self.input, "rows": rows }).to_string();
+        self.file.replace(&stream.checkpoint(&progress))?;
         self.written = rows;
         Ok(())
     }

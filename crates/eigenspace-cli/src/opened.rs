@@ -173,34 +173,22 @@ impl Opened {
     /// T² and Q of rows.
     #[cfg(feature = "explore")]
     pub(crate) fn readings(&self, rows: &Values) -> Result<(Array1<f64>, Array1<f64>), Error> {
-        match &*self.preprocessed(rows) {
-            Values::F32(rows) => self.view.readings(rows.view()),
-            Values::F64(rows) => self.view.readings(rows.view()),
-        }
+        self.view.readings(&*self.preprocessed(rows))
     }
 
     /// T² and Q of rows, compared with limits.
     pub(crate) fn monitor(&self, rows: &Values, limits: Limits) -> Result<Readings, Error> {
-        match &*self.preprocessed(rows) {
-            Values::F32(rows) => self.view.monitor(rows.view(), limits),
-            Values::F64(rows) => self.view.monitor(rows.view(), limits),
-        }
+        self.view.monitor(&*self.preprocessed(rows), limits)
     }
 
     /// How far distances between rows are kept.
     pub(crate) fn distances_kept(&self, rows: &Values) -> Result<DistancesKept, Error> {
-        match &*self.preprocessed(rows) {
-            Values::F32(rows) => self.view.distances_kept(rows.view()),
-            Values::F64(rows) => self.view.distances_kept(rows.view()),
-        }
+        self.view.distances_kept(&*self.preprocessed(rows))
     }
 
     /// A block without the rows that the view skips because of missing cells.
     pub(crate) fn without_skipped<'a>(&self, block: &'a RowBlock) -> Cow<'a, RowBlock> {
-        let kept = match &block.values {
-            Values::F32(rows) => self.view.kept(rows.view()),
-            Values::F64(rows) => self.view.kept(rows.view()),
-        };
+        let kept = self.view.kept(&block.values);
         if kept.len() == block.rows() {
             return Cow::Borrowed(block);
         }

@@ -8,7 +8,7 @@ use crate::table::{counted, percent};
 /// An error bound above this share of the largest eigenvalue is large.
 pub(crate) const LARGE_ERROR: f64 = 0.1;
 /// Up to this many features the scatter engine is worth its memory: 8 D² bytes, half a gigabyte at this limit.
-const SCATTER_FEATURES: usize = 8192;
+const AFFORDABLE_SCATTER_FEATURES: usize = 8192;
 /// Below this, squares of the numbers have lost digits, or are zero.
 const SMALL_SCATTER: f64 = 1e-280;
 
@@ -77,7 +77,7 @@ pub(crate) fn remedy(model: &EigenspaceModel) -> String {
     if model.feature_scatter().sum() < SMALL_SCATTER {
         return "multiply all columns by the same large factor: the squares of such small numbers vanish".to_owned();
     }
-    if features <= SCATTER_FEATURES {
+    if features <= AFFORDABLE_SCATTER_FEATURES {
         let mebibytes = (8 * features * features).div_ceil(1 << 20);
         return format!(
             "fit again with --engine scatter, which is exact and needs {mebibytes} MiB for {}; \

@@ -76,6 +76,18 @@ pub(crate) enum View<'a> {
     Sparse(SparseRows<'a>),
 }
 
+/// An array of Python from what is computed of rows, in the precision that they are projected in.
+macro_rules! array_of {
+    ($py:expr, $rows:expr, $name:ident => $computed:expr) => {
+        match $rows {
+            $crate::rows::View::F64($name) => $computed.into_pyarray($py).into_any(),
+            $crate::rows::View::F32($name) => $computed.into_pyarray($py).into_any(),
+            $crate::rows::View::Sparse($name) => $computed.into_pyarray($py).into_any(),
+        }
+    };
+}
+pub(crate) use array_of;
+
 impl<'a> View<'a> {
     /// The rows as a block, with weights if there are any.
     pub(crate) fn block(self, weights: Option<&'a [f64]>) -> Block<'a> {

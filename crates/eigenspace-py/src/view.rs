@@ -9,7 +9,7 @@ use crate::compute::{compute, compute_here};
 use crate::errors::refusal;
 use crate::memory::{self, affordable};
 use crate::model::Model;
-use crate::rows::{Rows, View as RowView, checked, matrix};
+use crate::rows::{Rows, View as RowView, array_of, checked, matrix};
 
 /// A view of a model, which computes everything that estimators report. Errors count rows from `first`.
 #[pyclass(frozen, module = "eigenspace._core")]
@@ -108,22 +108,13 @@ impl View {
         let rows = Rows::of(rows)?;
         let moved = |error: eigenspace::Error| error.counted_from(first);
         let rows = checked(py, rows.view())?;
-        let n = rows.block(None).nrows();
-        let cells = self.cells_of_rows(n);
-        Ok(match rows {
-            // One row takes less time than it takes to wake another thread.
-            RowView::F64(rows) if n == 1 && self.is_plain(missing) => {
-                compute_here(py, rows.len(), || view.project(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-            RowView::F32(rows) if n == 1 && self.is_plain(missing) => {
-                compute_here(py, rows.len(), || view.project(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-            RowView::F64(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
-            RowView::F32(rows) => compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any(),
-            RowView::Sparse(rows) => {
-                compute(py, cells, || view.project(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-        })
+        let (n, features) = (rows.block(None).nrows(), rows.block(None).ncols());
+        // One row takes less time than it takes to wake another thread.
+        let here = n == 1 && self.is_plain(missing) && !matches!(rows, RowView::Sparse(_));
+        Ok(array_of!(py, rows, rows => {
+            let work = || view.project(rows).map_err(moved);
+            if here { compute_here(py, features, work)? } else { compute(py, self.cells_of_rows(n), work)? }
+        }))
     }
 
     /// Return the left singular vectors of rows: their scores divided by the singular values.
@@ -140,17 +131,7 @@ impl View {
         let moved = |error: eigenspace::Error| error.counted_from(first);
         let rows = checked(py, rows.view())?;
         let cells = self.cells_of_rows(rows.block(None).nrows());
-        Ok(match rows {
-            RowView::F64(rows) => {
-                compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-            RowView::F32(rows) => {
-                compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-            RowView::Sparse(rows) => {
-                compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?.into_pyarray(py).into_any()
-            }
-        })
+        Ok(array_of!(py, rows, rows => compute(py, cells, || view.left_singular_vectors(rows).map_err(moved))?))
     }
 
     /// Return how far distances between rows are kept: pairs, share, mean, least and correlation.

@@ -183,8 +183,7 @@ impl Rows {
                 return Err((row, Problem::Width { expected, found }));
             }
         }
-        // The shape always matches the number of cells.
-        Ok(Array2::from_shape_vec((count, width.unwrap_or(0)), cells).unwrap_or_default())
+        Ok(Array2::from_shape_vec((count, width.unwrap_or(0)), cells).expect("all rows have the same width"))
     }
 }
 

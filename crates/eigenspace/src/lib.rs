@@ -24,7 +24,7 @@
 //! | compute variances and distances | [`explained_variance_ratio`](EigenspaceModel::explained_variance_ratio), [`covariance_times`](EigenspaceModel::covariance_times), [`hotelling`](EigenspaceModel::hotelling), [`squared_distance`](EigenspaceModel::squared_distance) |
 //! | monitor rows, and see which features make a row unusual | [`limits`](EigenspaceModel::limits), [`monitor`](EigenspaceModel::monitor), [`View::contributions`] |
 //! | compare | [`principal_angles`], [`subspace_distance`] |
-//! | recognize faces | [`faces::Recognizer`] |
+//! | recognize faces | `faces::Recognizer`, with the feature `faces` |
 //! | save and load | [`save`](EigenspaceModel::save), [`load`](EigenspaceModel::load), [`to_bytes`](EigenspaceModel::to_bytes) |
 //!
 //! # Conventions
@@ -49,6 +49,7 @@ mod printable;
 
 #[cfg(feature = "orl")]
 mod data;
+#[cfg(feature = "faces")]
 pub mod faces;
 pub mod io;
 mod linalg;
@@ -58,18 +59,18 @@ mod stream;
 
 pub use device_error::DeviceError;
 pub use error::Error;
-pub use linalg::Device;
+pub use linalg::{Device, Real};
 pub use model::angles::{principal_angles, subspace_distance};
 pub use model::batch::Method;
 pub use model::certificate::Certificate;
 pub use model::distance::ReconstructionError;
 pub use model::eigenspace_model::EigenspaceModel;
 pub use model::metadata::{ImageShape, Metadata};
-pub use model::moments::WeightKind;
 pub use model::monitor::{Limits, Readings};
 pub use model::project::Rows;
 pub use model::truncation::{Components, Rank, Truncation};
 pub use model::view::{Contributions, DistancesKept, FeatureSummary, View};
+pub use model::weight::WeightKind;
 pub use rows::block::Block;
 pub use rows::element::Element;
 pub use rows::missing::Missing;
@@ -88,26 +89,30 @@ pub use stream::refinement::Refinement;
 pub mod internal {
     #[cfg(feature = "orl")]
     pub use crate::data::{DataError, PYTHONS, check_orl, orl};
+    #[cfg(feature = "faces")]
     pub use crate::faces::file::load_model;
+    #[cfg(feature = "faces")]
     pub use crate::faces::quality::add_noise;
-    #[cfg(feature = "images")]
+    #[cfg(all(feature = "faces", feature = "images"))]
     pub use crate::faces::read::{FaceImages, FaceReader, Owner, People};
     pub use crate::io::atomic::AtomicFile;
     pub use crate::io::edit::FileEdit;
     pub use crate::io::error::system_hint;
     #[cfg(feature = "csv")]
     pub use crate::io::sink::csv::CsvSink;
+    #[cfg(feature = "files")]
     pub use crate::io::source::directory::image_files;
     #[cfg(feature = "csv")]
     pub use crate::io::source::follow::follow;
     #[cfg(feature = "images")]
     pub use crate::io::source::image_file::image_row;
     pub use crate::io::source::natural::natural;
+    #[cfg(feature = "files")]
     pub use crate::io::source::open::files;
-    #[cfg(feature = "npy")]
-    pub use crate::io::source::open::open_array;
     pub use crate::io::source::prefetch::Prefetch;
     pub use crate::io::source::raw::{column_to_raw, floats_from_raw, from_raw, to_raw};
+    #[cfg(feature = "npy")]
+    pub use crate::io::source::single::open_array;
     pub use crate::linalg::RowsOnCard;
     pub use crate::linalg::random::Random;
     pub use crate::model::angles::signs_like;
@@ -120,6 +125,6 @@ pub mod internal {
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExamples;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "faces"))]
 #[doc = include_str!("../../../docs/RUST.md")]
 struct RustGuide;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use eigenspace::io::source::{RowBlock, RowSource, Values};
+use eigenspace::io::source::{RowBlock, RowSource};
 use eigenspace::{EigenspaceModel, FitOptions, Metadata, Missing};
 use serde_json::json;
 
@@ -112,11 +112,7 @@ pub(super) fn complete(block: &RowBlock, missing: Missing) -> Cow<'_, RowBlock> 
     if missing != Missing::Skip {
         return Cow::Borrowed(block);
     }
-    let whole = |i: &usize| match &block.values {
-        Values::F32(rows) => rows.row(*i).iter().all(|x| !x.is_nan()),
-        Values::F64(rows) => rows.row(*i).iter().all(|x| !x.is_nan()),
-    };
-    let kept: Vec<usize> = (0..block.rows()).filter(whole).collect();
+    let kept = block.complete_rows();
     if kept.len() == block.rows() {
         return Cow::Borrowed(block);
     }

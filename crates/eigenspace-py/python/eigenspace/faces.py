@@ -23,8 +23,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +31,12 @@ from numpy.typing import NDArray
 from . import _core
 from ._core import Recognizer as Native
 from ._errors import refusal, with_hint
+from ._faces_images import given_images, is_path, no_names, people_in, pixels_of, read_people, shape_of
+from ._faces_results import Candidate, Evaluation, Match, Rate, Rates, Recognition, Step
+from ._faces_settings import SETTINGS, settings_of
 from ._interrupt import LONG, interruptibly
 from ._model import EigenspaceModel
-from ._rows import array_of, is_sparse, rows_of, whole_of, word_of
+from ._rows import whole_of, word_of
 from .datasets import Images, images_of, paths_of, size_of
 
 __all__ = [
@@ -50,131 +52,6 @@ __all__ = [
     "load",
     "train",
 ]
-
-
-class Candidate(NamedTuple):
-    """A person who may be in an image."""
-
-    person: str
-    """The name of the person."""
-    score: float
-    """The score of the classifier; larger is better."""
-    distance: float
-    """The distance to the span of the person's images."""
-    image: str
-    """The name of the person's nearest image."""
-
-
-class Match(NamedTuple):
-    """An enrolled image that is near an image."""
-
-    person: str
-    """The person in it."""
-    image: str
-    """Its name."""
-    distance: float
-    """Its distance by the metric."""
-
-
-@dataclass(frozen=True)
-class Recognition:
-    """What was found in an image.
-
-    Attributes
-    ----------
-    person : the name of the person, or None
-    verdict : 'person', 'unknown' (a face of nobody who is enrolled) or 'not a face'
-    distance : the distance to the nearest person; above the threshold ``unknown`` the face is unknown
-    face_distance : the distance to the space of faces
-    candidates : all people, best match first
-    matches : the nearest enrolled images, of any person
-    """
-
-    person: str | None
-    verdict: str
-    distance: float
-    face_distance: float
-    candidates: tuple[Candidate, ...]
-    matches: tuple[Match, ...]
-
-
-class Rate(NamedTuple):
-    """A share of tests, with its 95 % confidence interval over people."""
-
-    count: int  # type: ignore[assignment]
-    """Number of tests that count."""
-    tested: int
-    """Number of all tests."""
-    share: float
-    """The share itself."""
-    low: float
-    """The lower end of the interval."""
-    high: float
-    """The upper end of the interval."""
-
-
-class Rates(NamedTuple):
-    """Results with strangers: a quarter of the people at a time is left out of the recognizer."""
-
-    false_accepts: Rate
-    """Images of strangers in which an enrolled person was recognized."""
-    false_rejects: Rate
-    """Images of enrolled people in which nobody was recognized."""
-    identified: Rate
-    """Images of enrolled people in which the right person was recognized."""
-    misidentified: Rate
-    """Images of enrolled people in which another person was recognized."""
-
-
-class Step(NamedTuple):
-    """A step of the protocol ``incremental``: one more person was enrolled."""
-
-    people: int
-    """Number of people enrolled so far."""
-    enrolled: int
-    """Number of images enrolled so far."""
-    tested: int
-    """Number of test images of these people."""
-    correct: int
-    """Number of test images that were recognized correctly."""
-    rank: int
-    """Rank of the model."""
-    differing: int
-    """Number of test images for which a recognizer trained from scratch decides differently."""
-    difference: float
-    """The largest difference between its scores and these, relative to the largest score."""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The result of :func:`evaluate` for one setting.
-
-    Attributes
-    ----------
-    protocol, classifier, metric, n_components : the setting
-    accuracy : mean share of test images that were recognized correctly, over the trials
-    deviation : standard deviation of that share over the trials
-    tested, correct : number of test images in all trials, and of those recognized correctly
-    ranks : share of images whose person is among the best 1, 2, … 5 matches
-    confusions : (person, person recognized instead, how often), most frequent first
-    mistakes : (index of the image, person recognized instead) of each trial
-    strangers : results with strangers, or None
-    steps : the steps of the protocol ``incremental``, or None
-    """
-
-    protocol: str
-    classifier: str
-    metric: str
-    n_components: int | float | None
-    accuracy: float
-    deviation: float
-    tested: int
-    correct: int
-    ranks: tuple[float, ...]
-    confusions: tuple[tuple[str, str, int], ...]
-    mistakes: tuple[tuple[int, str], ...]
-    strangers: Rates | None = None
-    steps: tuple[Step, ...] | None = None
 
 
 class Recognizer:
@@ -231,12 +108,12 @@ class Recognizer:
         listed = whole_of(matches, "matches", least=0)
         if listed > 10:
             raise refusal(f"invalid matches={listed}: expected at most 10", "pass a number from 0 to 10")
-        if _is_path(images):
+        if is_path(images):
             files, size = paths_of(images), size_of(resize)
             read = interruptibly(lambda: _core.read_images(files, size, self._core), LONG)
             rows = images_of(read, size).rows
         else:
-            rows = images.rows if isinstance(images, Images) else _pixels(images)
+            rows = images.rows if isinstance(images, Images) else pixels_of(images)
         return [
             Recognition(
                 person,
@@ -272,14 +149,14 @@ class Recognizer:
         """
         if person is not None:
             person = word_of(person, "person")
-        if _is_path(images):
-            _no_names(people, names)
+        if is_path(images):
+            no_names(people, names)
             files, size = paths_of(images), size_of(resize)
             read = interruptibly(lambda: _core.read_more(files, self._core, person, size), LONG)
             given = images_of(read, size)
         else:
-            given = _given(images, people, names, person, self._next_number)
-        rows, owners, titles = given.rows, _people(given), list(given.names)
+            given = given_images(images, people, names, person, self._next_number)
+        rows, owners, titles = given.rows, people_in(given), list(given.names)
         return self._of(interruptibly(lambda: self._core.enroll(rows, owners, titles), LONG))
 
     def forget(self, person: str, image: str | None = None) -> Recognizer:
@@ -294,11 +171,11 @@ class Recognizer:
         current = self._core.settings
         fixed = {name: current[name] for name in ("pixels", "max_rank", "size", "depth", "resized")}
         for name in settings:
-            if name in fixed or name not in _SETTINGS:
-                known = ", ".join(name for name in _SETTINGS if name not in fixed)
+            if name in fixed or name not in SETTINGS:
+                known = ", ".join(name for name in SETTINGS if name not in fixed)
                 raise with_hint(TypeError(f"cannot change the setting {name!r}"), f"choose one of: {known}")
-        kept = {name: self.settings[name] for name in _SETTINGS if name not in fixed}
-        return self._of(self._core.with_settings({**_settings(**{**kept, **settings}), **fixed}))
+        kept = {name: self.settings[name] for name in SETTINGS if name not in fixed}
+        return self._of(self._core.with_settings({**settings_of(**{**kept, **settings}), **fixed}))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -402,10 +279,10 @@ def train(
     seed : seed for the order of images in the training of the perceptron
     resize : (width, height) that images from files are resized to
     """
-    given, resized = _read(images, people, names, resize)
-    settings = _settings(n_components, classifier, metric, pixels, unknown, not_a_face, accept, max_rank, seed)
-    settings |= _shape(given, resized)
-    rows, owners, titles = given.rows, _people(given), list(given.names)
+    given, resized = read_people(images, people, names, resize)
+    settings = settings_of(n_components, classifier, metric, pixels, unknown, not_a_face, accept, max_rank, seed)
+    settings |= shape_of(given, resized)
+    rows, owners, titles = given.rows, people_in(given), list(given.names)
     return Recognizer._of(interruptibly(lambda: Native.train(rows, owners, titles, settings), LONG))
 
 
@@ -441,15 +318,15 @@ def evaluate(
     seed : seed for the random splits and for the perceptron
     """
     word_of(protocol, "protocol")
-    given, resized = _read(images, people, names, resize)
+    given, resized = read_people(images, people, names, resize)
     times = whole_of(repeats, "repeats")
     combinations = list(itertools.product(_several(n_components), _several(metric), _several(classifier)))
     if not combinations:
         raise refusal("no setting was given", "pass at least one classifier, one metric and one number of components")
     settings = [
-        _settings(k, c, m, pixels, accept=accept, seed=seed) | _shape(given, resized) for k, m, c in combinations
+        settings_of(k, c, m, pixels, accept=accept, seed=seed) | shape_of(given, resized) for k, m, c in combinations
     ]
-    rows, owners, titles = given.rows, _people(given), list(given.names)
+    rows, owners, titles = given.rows, people_in(given), list(given.names)
     results = interruptibly(
         lambda: _core.evaluate_faces(rows, owners, titles, protocol, settings, times, settings[0]["seed"]), LONG
     )
@@ -473,145 +350,5 @@ def evaluate(
     ]
 
 
-_SETTINGS = ("n_components", "classifier", "metric", "unknown", "not_a_face", "accept", "seed", "pixels", "max_rank")
-
-
-def _settings(
-    n_components: Any = 40,
-    classifier: Any = "svm",
-    metric: Any = "cosine",
-    pixels: Any = "raw",
-    unknown: Any = "learned",
-    not_a_face: Any = "learned",
-    accept: Any = 0.95,
-    max_rank: Any = None,
-    seed: Any = 0,
-) -> dict[str, Any]:
-    """Return the settings as the native code reads them."""
-    return {
-        "components": _components(n_components),
-        "classifier": word_of(classifier, "classifier"),
-        "metric": word_of(metric, "metric"),
-        "pixels": word_of(pixels, "pixels"),
-        "unknown": _threshold(unknown, "unknown"),
-        "not_a_face": _threshold(not_a_face, "not_a_face"),
-        "accept": _number(accept, "accept"),
-        "max_rank": None if max_rank is None else whole_of(max_rank, "max_rank"),
-        "seed": whole_of(seed, "seed", least=0),
-        "size": None,
-        "depth": None,
-        "resized": False,
-    }
-
-
-def _components(value: Any) -> int | float | None:
-    if value is None or isinstance(value, float):
-        return value
-    return whole_of(value, "n_components")
-
-
-def _threshold(value: Any, name: str) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, str):
-        return value
-    return repr(_number(value, name))
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, (bool, str)):
-        raise with_hint(TypeError(f"invalid {name}={value!r}: expected a number"), f"omit {name} for the default")
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        error = TypeError(f"invalid {name}={value!r}: expected a number")
-        raise with_hint(error, f"omit {name} for the default") from None
-
-
 def _several(values: Any) -> list[Any]:
     return list(values) if isinstance(values, (list, tuple, set, np.ndarray)) else [values]
-
-
-def _is_path(images: Any) -> bool:
-    """Return whether images are given as a path or as several paths."""
-    if isinstance(images, (str, os.PathLike)):
-        return True
-    return isinstance(images, (list, tuple)) and bool(images) and isinstance(images[0], (str, os.PathLike))
-
-
-def _read(images: Any, people: Any, names: Any, resize: Any) -> tuple[Images, bool]:
-    """Return images of people, and whether they were resized."""
-    if not _is_path(images):
-        given = _given(images, people, names, None, None)
-        return given, given.resized
-    _no_names(people, names)
-    files, size = paths_of(images), size_of(resize)
-    return images_of(interruptibly(lambda: _core.read_people(files, size), LONG), size), size is not None
-
-
-def _no_names(people: Any, names: Any) -> None:
-    if people is not None or names is not None:
-        error = TypeError("cannot use people and names with files: the directories name the people")
-        raise with_hint(error, "leave out people and names")
-
-
-def _given(images: Any, people: Any, names: Any, person: str | None, next_number: Any) -> Images:
-    """Return images that are in memory, with a person and a name each."""
-    if isinstance(images, Images):
-        if people is None and person is None:
-            people = images.people
-        rows = images.rows
-        names = images.names if names is None else names
-    else:
-        rows = _pixels(images)
-    n = rows.shape[0]
-    if people is None:
-        if person is None:
-            error = TypeError("the people in the images are not known")
-            raise with_hint(error, "pass people, with the name of the person in each image")
-        people = [person] * n
-    if isinstance(people, str):
-        error = TypeError(f"invalid people={people!r}: expected a name for each image, found one text")
-        raise with_hint(error, f"pass a list of names; to enroll images of one person, pass person={people!r}")
-    people = [str(one) if one is not None else None for one in people]
-    if names is None:
-        names = _numbered(people, next_number)
-    names = [str(name) for name in names]
-    if isinstance(images, Images):
-        return Images(rows, tuple(people), tuple(names), images.width, images.height, images.depth, images.resized)
-    return Images(rows, tuple(people), tuple(names), 0, 0)
-
-
-def _numbered(people: Sequence[str | None], next_number: Any) -> list[str]:
-    """Return a number for each image of a person, after the names that are taken."""
-    numbers: dict[str | None, int] = {}
-    names = []
-    for person in people:
-        if person not in numbers:
-            numbers[person] = next_number(person) if next_number is not None and person is not None else 1
-        names.append(str(numbers[person]))
-        numbers[person] += 1
-    return names
-
-
-def _people(images: Images) -> list[str]:
-    """Return the person in each image; every image must have one."""
-    for person, name in zip(images.people, images.names, strict=False):
-        if person is None:
-            words = f"cannot tell whose image `{name}` is: it is not in a person's directory"
-            raise refusal(words, "pass people, with the name of the person in each image")
-    return [person for person in images.people if person is not None]
-
-
-def _shape(images: Images, resized: bool) -> dict[str, Any]:
-    """Return the settings that describe the images."""
-    size = (images.width, images.height) if images.width else None
-    return {"size": size, "depth": images.depth, "resized": resized}
-
-
-def _pixels(images: Any) -> NDArray[np.float64]:
-    """Return rows of pixels as the native code reads them."""
-    rows = array_of(images, "images")
-    if is_sparse(rows):
-        rows = rows.toarray()
-    return np.asarray(rows_of(rows), dtype=np.float64)

@@ -143,7 +143,10 @@ fn recognize(
     test: &[usize],
 ) -> Result<Vec<Outcome>, Error> {
     let number = |person: &str, image: &str| {
-        train.iter().copied().find(|&i| faces.people[i] == person && faces.images[i] == image).unwrap_or(0)
+        let mut enrolled = train.iter().copied();
+        enrolled
+            .find(|&i| faces.people[i] == person && faces.images[i] == image)
+            .expect("candidates are enrolled images")
     };
     let found = recognizer.matcher()?.recognize(rows.select(Axis(0), test).view())?;
     let outcome = |(&image, found): (&usize, crate::faces::Recognition)| Outcome {

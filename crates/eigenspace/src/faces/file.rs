@@ -21,12 +21,13 @@ use std::path::Path;
 
 use ndarray::Array2;
 use safetensors::tensor::Dtype;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::faces::error::Error;
 use crate::faces::options::FaceOptions;
 use crate::faces::recognizer::{Enrolled, Recognizer};
-use crate::faces::settings::Pixels;
+use crate::faces::settings::{Classifier, Metric, Pixels, Threshold};
 use crate::io::FormatError;
 use crate::io::atomic::AtomicFile;
 use crate::io::file;
@@ -50,22 +51,7 @@ impl Recognizer {
             ("faces.outside", Dtype::F64, vec![n], floats(self.images.iter().map(|p| &p.outside))),
             ("faces.person", Dtype::U64, vec![n], whole(&mut persons.iter().map(|&person| person as u64))),
         ];
-        let o = &self.options;
-        let faces = json!({
-            "version": VERSION,
-            "people": self.people(),
-            "images": self.images.iter().map(|p| &p.name).collect::<Vec<_>>(),
-            "classifier": o.classifier.to_string(),
-            "metric": o.metric.to_string(),
-            "pixels": o.pixels.to_string(),
-            "unknown": o.unknown.to_string(),
-            "not_a_face": o.not_a_face.to_string(),
-            "accept": o.accept,
-            "max_rank": o.max_rank,
-            "seed": o.seed,
-            "depth": o.depth,
-            "resized": o.resized,
-        });
+        let faces = serde_json::to_value(Header::of(self)).expect("names and settings are always JSON");
         self.model.to_bytes_with(Some(faces), more)
     }
 
@@ -87,29 +73,128 @@ impl Recognizer {
     }
 }
 
+/// What a recognizer adds to the header of its model file.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    version: u64,
+    people: Vec<String>,
+    images: Vec<String>,
+    #[serde(with = "as_text")]
+    classifier: Classifier,
+    #[serde(with = "as_text")]
+    metric: Metric,
+    #[serde(with = "as_text")]
+    pixels: Pixels,
+    #[serde(with = "as_text")]
+    unknown: Threshold,
+    #[serde(with = "as_text")]
+    not_a_face: Threshold,
+    accept: f64,
+    max_rank: Option<usize>,
+    seed: u64,
+    depth: Option<u8>,
+    #[serde(default)]
+    resized: bool,
+}
+
+/// The part of it that says how other versions differ.
+#[derive(Deserialize)]
+struct Version {
+    version: u64,
+}
+
+/// The part of it that readers of the model need.
+#[derive(Deserialize)]
+struct Transformed {
+    #[serde(with = "as_text")]
+    pixels: Pixels,
+}
+
+/// Settings as they are written on the command line.
+mod as_text {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<T: Display, S: Serializer>(setting: &T, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(setting)
+    }
+
+    pub(super) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+        String::deserialize(from)?.parse().map_err(|_| D::Error::custom("unknown setting"))
+    }
+}
+
+impl Header {
+    fn of(recognizer: &Recognizer) -> Self {
+        let o = &recognizer.options;
+        Self {
+            version: VERSION,
+            people: recognizer.people().into_iter().map(String::from).collect(),
+            images: recognizer.images.iter().map(|image| image.name.clone()).collect(),
+            classifier: o.classifier,
+            metric: o.metric,
+            pixels: o.pixels,
+            unknown: o.unknown,
+            not_a_face: o.not_a_face,
+            accept: o.accept,
+            max_rank: o.max_rank,
+            seed: o.seed,
+            depth: o.depth,
+            resized: o.resized,
+        }
+    }
+
+    fn read(json: &Value) -> Result<Self, FormatError> {
+        let wrong = |key: &'static str| FormatError::Metadata { key };
+        let Version { version: found } = Version::deserialize(json).map_err(|_| wrong("faces.version"))?;
+        if found > VERSION || found == 0 {
+            return Err(FormatError::Version { found, supported: VERSION });
+        }
+        let header = Self::deserialize(json).map_err(|_| wrong("faces"))?;
+        let complete = |names: &[String]| !names.iter().any(String::is_empty);
+        if complete(&header.people) && complete(&header.images) { Ok(header) } else { Err(wrong("faces")) }
+    }
+
+    /// The settings, except k and the image size, which are in the model.
+    fn options(&self) -> FaceOptions {
+        FaceOptions {
+            classifier: self.classifier,
+            metric: self.metric,
+            pixels: self.pixels,
+            unknown: self.unknown,
+            not_a_face: self.not_a_face,
+            accept: self.accept,
+            max_rank: self.max_rank,
+            seed: self.seed,
+            resized: self.resized,
+            depth: self.depth.filter(|depth| [8, 16].contains(depth)),
+            ..FaceOptions::default()
+        }
+    }
+}
+
 /// Reads the model in a file and, if the file is a recognizer, how it transforms the pixels of images.
 pub fn load_model(path: impl AsRef<Path>) -> Result<(EigenspaceModel, Option<Pixels>), Error> {
     let path = path.as_ref();
     let broken = |source| crate::io::Error::File { path: path.into(), source };
     let bytes = file::read(path, "model")?;
     let (model, faces, _) = format::parse(&bytes).map_err(broken)?;
-    let pixels = |faces: Value| faces["pixels"].as_str().and_then(|text| text.parse().ok());
-    let pixels = faces.map(|faces| pixels(faces).ok_or(FormatError::Metadata { key: "pixels" }));
-    Ok((model, pixels.transpose().map_err(broken)?))
+    let pixels = |faces| serde_json::from_value(faces).map(|Transformed { pixels }| pixels);
+    let pixels = faces.map(pixels).transpose().map_err(|_| broken(FormatError::Metadata { key: "pixels" }))?;
+    Ok((model, pixels))
 }
 
 fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
     let (model, faces, file) = format::parse(bytes)?;
-    let faces = &faces.ok_or(FormatError::NoRecognizer)?;
-    let found = faces["version"].as_u64().ok_or(FormatError::Metadata { key: "faces.version" })?;
-    if found > VERSION || found == 0 {
-        return Err(FormatError::Version { found, supported: VERSION });
-    }
+    let header = Header::read(&faces.ok_or(FormatError::NoRecognizer)?)?;
     let size = model.metadata().image().map(|image| (image.width(), image.height()));
-    let options = FaceOptions { components: model.n_components_setting(), size, ..options(faces)? };
+    let options = FaceOptions { components: model.n_components_setting(), size, ..header.options() };
     options.check().map_err(|_| FormatError::Inconsistent { what: "the settings and their valid ranges" })?;
 
-    let (people, names) = (names(faces, "people")?, names(faces, "images")?);
+    let Header { people, images: names, .. } = header;
     let n = names.len();
     let coordinates = floats_of(&file, "faces.coordinates", &[n, model.rank()], false)?;
     let wrong = |what| FormatError::Inconsistent { what };
@@ -133,33 +218,4 @@ fn parse(bytes: &[u8]) -> Result<Recognizer, FormatError> {
         return Err(wrong("the names of people and images"));
     }
     Ok(recognizer)
-}
-
-/// The settings, except k and the image size, which are in the model.
-fn options(faces: &Value) -> Result<FaceOptions, FormatError> {
-    fn text<T: std::str::FromStr>(faces: &Value, key: &'static str) -> Result<T, FormatError> {
-        faces[key].as_str().and_then(|text| text.parse().ok()).ok_or(FormatError::Metadata { key })
-    }
-    Ok(FaceOptions {
-        classifier: text(faces, "classifier")?,
-        metric: text(faces, "metric")?,
-        pixels: text(faces, "pixels")?,
-        unknown: text(faces, "unknown")?,
-        not_a_face: text(faces, "not_a_face")?,
-        accept: faces["accept"].as_f64().ok_or(FormatError::Metadata { key: "accept" })?,
-        max_rank: faces["max_rank"].as_u64().and_then(|rank| usize::try_from(rank).ok()),
-        seed: faces["seed"].as_u64().ok_or(FormatError::Metadata { key: "seed" })?,
-        resized: faces["resized"].as_bool().unwrap_or(false),
-        depth: faces["depth"]
-            .as_u64()
-            .and_then(|depth| u8::try_from(depth).ok())
-            .filter(|depth| [8, 16].contains(depth)),
-        ..FaceOptions::default()
-    })
-}
-
-fn names(faces: &Value, key: &'static str) -> Result<Vec<String>, FormatError> {
-    let list = faces[key].as_array().ok_or(FormatError::Metadata { key })?;
-    let name = |name: &Value| name.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
-    list.iter().map(name).collect::<Option<_>>().ok_or(FormatError::Metadata { key })
 }

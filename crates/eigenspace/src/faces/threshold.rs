@@ -40,7 +40,7 @@ const PARTS: usize = 5;
 /// From this number of people on, whole people are left out.
 const MIN_PEOPLE_TO_LEAVE_OUT: usize = 3;
 /// √Q up to this share of the length of the images is rounding.
-const ROUNDING_SHARE: f64 = 1e-9;
+const DISTANCE_ROUNDING_SHARE: f64 = 1e-9;
 
 /// Distances above which images are rejected; `None` rejects nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -99,7 +99,7 @@ fn not_a_face(recognizer: &Recognizer) -> Result<Option<f64>, Error> {
     let (folds, parts) =
         if recognizer.people().len() >= MIN_PEOPLE_TO_LEAVE_OUT { by_person(&person) } else { by_image(&person) };
     let outside = left_out(recognizer, &person, &parts, folds, 1)?.iter().map(|image| image.outside).collect();
-    let rounding = ROUNDING_SHARE * size(recognizer);
+    let rounding = DISTANCE_ROUNDING_SHARE * size(recognizer);
     Ok(quantile(outside, recognizer.options.accept).filter(|threshold| *threshold > rounding))
 }
 

@@ -4,7 +4,7 @@
 //! update(restore(checkpoint(stream)), rows)  =  update(stream, rows), bit for bit
 //! ```
 //!
-//! A checkpoint consists of the state of the stream (engine, buffer, clock), its options and a note from the caller. It is
+//! A checkpoint consists of the state of the stream (engine, buffer, clock), its options and a text from the caller. It is
 //! encoded by serde and postcard and ends in a SHA-256. Only the version of the program that wrote it can read it; store
 //! and exchange models instead.
 
@@ -26,22 +26,22 @@ const SUM: usize = 32;
 /// The contents of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<State> {
-    note: String,
+    progress: String,
     options: String,
     state: State,
 }
 
 impl EigenspaceStream {
-    /// The current state of the stream as bytes, with a note from the caller, for example how much was read so far.
-    pub fn checkpoint(&self, note: &str) -> Vec<u8> {
+    /// The current state of the stream as bytes, with a text from the caller, for example how much was read so far.
+    pub fn checkpoint(&self, progress: &str) -> Vec<u8> {
         let mut state = self.state.clone();
         state.buffer.trim();
-        let checkpoint = Checkpoint { note: note.to_owned(), options: described(&self.options), state };
+        let checkpoint = Checkpoint { progress: progress.to_owned(), options: described(&self.options), state };
         let bytes = postcard::to_allocvec(&checkpoint).expect("numbers, lists and text can always be encoded");
         [MAGIC, &Sha256::digest(&bytes), &bytes].concat()
     }
 
-    /// The stream of a checkpoint, and the note. The options must be those of the checkpoint.
+    /// The stream of a checkpoint, and the text. The options must be those of the checkpoint.
     pub fn restore(bytes: &[u8], options: &FitOptions) -> Result<(Self, String), Error> {
         if !bytes.starts_with(CHECKPOINT) {
             return Err(FormatError::NoCheckpoint.into());
@@ -52,7 +52,7 @@ impl EigenspaceStream {
             return Err(FormatError::Checksum.into());
         }
         let found: Result<(Checkpoint<StreamState>, &[u8]), _> = postcard::take_from_bytes(rest);
-        let Ok((Checkpoint { note, options: made_with, state }, [])) = found else {
+        let Ok((Checkpoint { progress, options: made_with, state }, [])) = found else {
             return Err(FormatError::CheckpointVersion.into());
         };
         if made_with != described(options) {
@@ -61,7 +61,7 @@ impl EigenspaceStream {
         if !state.is_consistent(state.buffer.features()) {
             return Err(FormatError::CheckpointVersion.into());
         }
-        Ok((Self::restored(options, state)?, note))
+        Ok((Self::restored(options, state)?, progress))
     }
 }
 

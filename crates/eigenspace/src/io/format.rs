@@ -23,7 +23,7 @@ use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::spectrum::Spectrum;
 
 /// Largest accepted entry of V Vᵀ − I. We never write a basis that is further from orthonormal.
-const ORTHONORMALITY_TOLERANCE: f64 = 1e-11;
+const FILE_ORTHONORMALITY_TOLERANCE: f64 = 1e-11;
 
 impl EigenspaceModel {
     /// The model as bytes: the content of its file.
@@ -101,7 +101,7 @@ fn check_sense(model: &EigenspaceModel) -> Result<(), FormatError> {
         return Err(FormatError::Inconsistent { what: "the singular values and the feature scatter" });
     }
     let loss = model.orthogonality_loss();
-    if loss <= ORTHONORMALITY_TOLERANCE { Ok(()) } else { Err(FormatError::NotOrthonormal { loss }) }
+    if loss <= FILE_ORTHONORMALITY_TOLERANCE { Ok(()) } else { Err(FormatError::NotOrthonormal { loss }) }
 }
 
 fn sorted(values: Vec<f64>) -> Result<Vec<f64>, FormatError> {

@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::io::error::FormatError;
 use crate::model::metadata::Metadata;
-use crate::model::moments::WeightKind;
 use crate::model::truncation::Components;
+use crate::model::weight::WeightKind;
 
 /// The version that is written, and the only one that is read.
 const VERSION: u64 = 3;
@@ -28,7 +28,7 @@ pub(crate) struct Header {
     pub(crate) components: Components,
     pub(crate) weights: WeightKind,
     pub(crate) metadata: Metadata,
-    /// What a recognizer stores in addition to its tensors.
+    /// What a recognizer stores in addition to its tensors, as JSON, because only `faces/file.rs` knows its type.
     pub(crate) faces: Option<Value>,
 }
 

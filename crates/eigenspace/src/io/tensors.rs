@@ -15,8 +15,9 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use crate::io::error::FormatError;
 use crate::io::header::Summed;
 use crate::model::bound::Bound;
-use crate::model::moments::{Moments, WeightKind};
+use crate::model::moments::Moments;
 use crate::model::weight::Weight;
+use crate::model::weight::WeightKind;
 use crate::rows::element::LARGEST_MAGNITUDE;
 
 /// Largest accepted header: a few thousand bytes, and the metadata, which is escaped in JSON twice and can become four

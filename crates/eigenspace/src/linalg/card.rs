@@ -43,6 +43,9 @@ pub(crate) enum Make<'a> {
     Narrow(&'a (dyn Fn(usize, &mut [f32]) -> bool + Sync)),
 }
 
+/// Number of rows that are summed before the sum is added to the others, which keeps long sums precise: on cards and in
+/// `moments.rs`.
+pub(crate) const SUMMED_ROWS: usize = 32;
 /// Numbers that are converted at a time.
 pub(crate) const CONVERTED: usize = 2048;
 
@@ -255,7 +258,7 @@ pub(crate) fn checked_eigen(card: &dyn Card, lower: &Matrix, keep: usize) -> Res
 
 /// Whether the lower triangle of the Gram matrix of some rows is that of the identity.
 fn are_orthonormal(gram: ArrayView2<'_, f64>) -> bool {
-    let near = |x: f64, expected: f64| (x - expected).abs() <= ORTHONORMALITY_TOLERANCE; // false for NaN
+    let near = |x: f64, expected: f64| (x - expected).abs() <= CARD_ORTHONORMALITY_TOLERANCE; // false for NaN
     gram.axis_iter(Axis(0))
         .into_par_iter()
         .enumerate()
@@ -263,4 +266,4 @@ fn are_orthonormal(gram: ArrayView2<'_, f64>) -> bool {
 }
 
 /// Largest accepted difference between an entry of the Gram matrix of eigenvectors and the identity.
-const ORTHONORMALITY_TOLERANCE: f64 = 1e-12;
+const CARD_ORTHONORMALITY_TOLERANCE: f64 = 1e-12;

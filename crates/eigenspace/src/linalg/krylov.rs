@@ -25,7 +25,7 @@ use super::slices::rows_of;
 /// Largest accepted residual, as a share of the largest eigenvalue.
 const RESIDUAL_TOLERANCE: f64 = 1e-12;
 /// What is left of a product below this share of the largest eigenvalue is rounding.
-const ROUNDING_SHARE: f64 = 1e-14;
+const PRODUCT_ROUNDING_SHARE: f64 = 1e-14;
 /// If the eigenvalues of a Gram matrix span more than this, vectors are orthonormalized one by one.
 const MAX_GRAM_CONDITION: f64 = 1e10;
 /// A pass of orthogonalization that changes a unit vector by more than this is repeated.
@@ -205,7 +205,7 @@ impl<'a, O: Operator<W>, const W: usize> Krylov<'a, O, W> {
     /// Makes the next rows orthonormal, to each other and to Q. Rows that are only rounding become zero and come last.
     fn orthonormalize_next(&mut self) {
         let mut next = std::mem::take(&mut self.next);
-        let floor = ROUNDING_SHARE * self.largest;
+        let floor = PRODUCT_ROUNDING_SHARE * self.largest;
         orthonormalize(&mut next, floor);
         for _ in 0..3 {
             let change = self.remove_basis(&mut next);
@@ -329,9 +329,9 @@ fn one_by_one<const W: usize>(lanes: &mut Lanes<W>, floor: f64) {
                 row.scaled_add(-along, other);
             }
             let shorter = row.dot(&row).sqrt();
-            let settled = shorter > 0.5 * length;
+            let orthogonal = shorter > 0.5 * length;
             length = shorter;
-            if settled {
+            if orthogonal {
                 break;
             }
         }

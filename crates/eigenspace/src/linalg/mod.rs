@@ -28,7 +28,7 @@ mod svd;
 mod tridiagonal;
 
 pub use card::RowsOnCard;
-pub(crate) use card::{Card, MIN_CARD_ROWS, Make, Matrix, checked_eigen, copy_of, eigen_on_card};
+pub(crate) use card::{Card, MIN_CARD_ROWS, Make, Matrix, SUMMED_ROWS, checked_eigen, copy_of, eigen_on_card};
 pub(crate) use cholesky::{cholesky, solve_lower_on_the_right};
 pub use device::Device;
 pub(crate) use eigen::{Eigen, eigh};
@@ -36,7 +36,7 @@ pub(crate) use implicit::{Implicit, Operator};
 pub(crate) use lanes::{Lanes, add, by_columns, by_rows};
 pub(crate) use pairs::{Shifted, pair_products, pair_roundings};
 pub(crate) use products::*;
-pub(crate) use real::Real;
+pub use real::Real;
 pub(crate) use slices::*;
 pub(crate) use sparse::{SUMMED, Slices};
 pub(crate) use svd::{no_more_rows_than_columns, thin_svd};

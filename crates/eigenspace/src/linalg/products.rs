@@ -23,7 +23,7 @@ pub(crate) const PANEL: usize = 5 * KERNEL;
 const PARTIAL_SUMS: usize = 8;
 const LARGE_SUM: usize = 1 << 17;
 /// Number of rows whose products are summed before the sum is added to a scatter.
-pub(crate) const SUMMED_ROWS: usize = 256;
+pub(crate) const SCATTER_SUMMED_ROWS: usize = 256;
 /// Width and height of a tile of the D x D scatter.
 const TILE_SIZE: usize = 208;
 /// Below this number of multiplications, a product runs on one thread.
@@ -273,7 +273,7 @@ pub(crate) fn multiply_add<T: Real>(out: ArrayViewMut2<'_, T>, a: ArrayView2<'_,
 }
 
 /// `M + δ += Xᵀ X` in the lower triangle of a D x D scatter, tile by tile. δ holds the rounding errors of M, so the
-/// error of an entry is at most that of a sum over [`SUMMED_ROWS`] rows, whatever the number of rows.
+/// error of an entry is at most that of a sum over [`SCATTER_SUMMED_ROWS`] rows, whatever the number of rows.
 pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayView2<'_, f64>) {
     let width = m.ncols();
     // Bands of equal height, each a multiple of the kernel height.
@@ -292,8 +292,8 @@ pub(crate) fn add_scatter(m: &mut Array2<f64>, low: &mut Array2<f64>, x: ArrayVi
     let add = |(i, j, mut tile, mut low): (usize, usize, ArrayViewMut2<'_, f64>, ArrayViewMut2<'_, f64>)| {
         let (rows, columns) = tile.dim();
         let mut product = Array2::<f64>::zeros((rows, columns));
-        for start in (0..x.nrows()).step_by(SUMMED_ROWS) {
-            let x = rows_of(x, start..x.nrows().min(start + SUMMED_ROWS));
+        for start in (0..x.nrows()).step_by(SCATTER_SUMMED_ROWS) {
+            let x = rows_of(x, start..x.nrows().min(start + SCATTER_SUMMED_ROWS));
             let left = columns_of(x, i * edge..i * edge + rows).reversed_axes();
             let right = columns_of(x, j * edge..j * edge + columns);
             f64::multiply_into(product.view_mut(), false, left, right, i == j);

@@ -5,14 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
-use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
+use super::card::{Card, Make, Matrix, RowsOnCard, SUMMED_ROWS, Vectors, Words};
 use super::eigen::eigh;
 use super::products::{add_scatter, gram_with_orthogonal_groups, mirror, rotate, squared_length};
 use super::slices::rows_of;
 use crate::device_error::DeviceError;
-
-/// Number of rows that are summed before the sum is added to the others, as in `moments.rs`.
-const SUMMED_ROWS: usize = 32;
 
 /// A card whose memory is that of the CPU.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ const SCATTER_ROWS: usize = 512;
 /// If a squared singular value is below this share of the largest, a scatter matrix is not accurate enough.
 const MIN_SCATTER_SHARE: f64 = 1e-8;
 /// Sparse rows with at most this many cells are made dense if an iteration does not converge.
-const MAX_DENSE_CELLS: usize = 1 << 27;
+const MAX_DENSE_FIT_CELLS: usize = 1 << 27;
 
 /// How batch PCA is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,7 +117,7 @@ fn by_iteration(rows: Block<'_>, method: Method, truncation: Truncation) -> Resu
     let faster = is_iterative(rows.nrows(), rows.ncols(), rank, rows.sparse().is_some());
     if method == Method::Iterative || (method == Method::Auto && faster) {
         // Sparse rows cannot be decomposed otherwise, if they do not fit in memory when made dense.
-        let direct = rows.sparse().is_none() || rows.nrows().saturating_mul(rows.ncols()) <= MAX_DENSE_CELLS;
+        let direct = rows.sparse().is_none() || rows.nrows().saturating_mul(rows.ncols()) <= MAX_DENSE_FIT_CELLS;
         return iterate(rows, &Moments::empty(rows.ncols()), wanted, Components::All, direct);
     }
     Ok(None)
@@ -129,7 +129,7 @@ fn by_covariance(rows: Block<'_>, truncation: Truncation, doubt: bool) -> Result
         scatter.absorb(piece.view_mut(), weights.as_deref())?;
     }
     let model = scatter.model(truncation, Components::All, false);
-    let possible = scatter.moments.rank_limit().min(rows.ncols()).min(truncation.rank_limit());
+    let possible = truncation.rank_limit().of(scatter.moments.rank_limit().min(rows.ncols()));
     let values = model.all_singular_values();
     let smallest = values.get(possible.wrapping_sub(1)).map_or(0.0, |s| s * s);
     if doubt && smallest < MIN_SCATTER_SHARE * values.first().map_or(0.0, |s| s * s) {

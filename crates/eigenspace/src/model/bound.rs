@@ -158,13 +158,13 @@ impl Bound {
     }
 
     /// The bound for two sets of rows together, whose means differ by the row c; q is their scatter.
-    pub(crate) fn joined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
+    pub(crate) fn combined(&self, other: &Self, weights: (f64, f64), q: &Array1<f64>, c: &Array1<f64>) -> Self {
         let total = weights.0 + weights.1;
         let (one, two) = ((weights.0 / total).sqrt(), (weights.1 / total).sqrt());
         // The step between the means, the share of it that the mean moves, and their product round.
         let rounded = c.mapv(|c| 4.0 * UNIT * c.abs());
         let off = &self.mean_noise * two + &other.mean_noise * one + &rounded;
-        let joined = Self {
+        let combined = Self {
             lost: &self.lost + &other.lost,
             surplus: &self.surplus + &other.surplus,
             noise: self.noise + other.noise,
@@ -173,7 +173,7 @@ impl Bound {
             scatter_noise: &self.scatter_noise + &other.scatter_noise + &(q * (4.0 * UNIT)),
             doubt: (self.doubt + other.doubt).min(1.0),
         };
-        joined.shifted(c, &off, q)
+        combined.shifted(c, &off, q)
     }
 
     /// Adds an error `off` of the row c of a difference of means.
@@ -230,11 +230,11 @@ impl Bound {
         }
         // t lies between the two means; its error is relative to its distance from the old mean.
         let off = step.mapv(|step| 4.0 * UNIT * added.sqrt() * step.abs());
-        let joined =
-            self.joined(&own, (before.weight.value(), added), &after.scatter, c).shifted(c, &off, &after.scatter);
+        let combined =
+            self.combined(&own, (before.weight.value(), added), &after.scatter, c).shifted(c, &off, &after.scatter);
         // x − t is rounded twice, and multiplied by the root of a weight.
         let rounding = Rounding { columns: 4.0 * UNIT, rows: usize::MAX, ..Rounding::whole(0.0) };
-        joined.rounded(rounding, &squares, squares.sum())
+        combined.rounded(rounding, &squares, squares.sum())
     }
 }
 

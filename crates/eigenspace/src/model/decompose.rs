@@ -25,7 +25,7 @@
 //! direction.)
 //!
 //! Rows of A that come from a model, or from the factor of a stream, are already orthogonal to each other ([`Stacked`]),
-//! so their products are not computed. The rows of two models that are merged are not even written down (`joined.rs`).
+//! so their products are not computed. The rows of two models that are merged are not even written down (`combined.rs`).
 //!
 //! Cost: O(D q²), all of it in products that run in parallel.
 
@@ -38,7 +38,7 @@ use crate::model::basis::Basis;
 use crate::model::bound::{Rounding, UNIT};
 use crate::model::moments::Moments;
 use crate::model::spectrum::Spectrum;
-use crate::model::truncation::Truncation;
+use crate::model::truncation::{Rank, Truncation};
 
 /// Up to this number of features, an SVD of the factor is as fast as the other methods.
 pub(crate) const SVD_FEATURES: usize = 128;
@@ -233,7 +233,7 @@ pub(crate) fn rounding_limits(q: ArrayView1<'_, f64>, rows: usize) -> Vec<f64> {
 }
 
 /// The leading `limit` directions, as described above.
-fn by_products(a: Stacked<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
+fn by_products(a: Stacked<'_>, limit: Rank, q: ArrayView1<'_, f64>) -> Decomposed {
     let Stacked { rows: mut f, groups } = a;
     let turn = Turn::of(linalg::gram_with_orthogonal_groups(f.view(), groups).view(), limit);
     // F overwrites A, which may be large.
@@ -264,10 +264,10 @@ pub(crate) struct Turn {
 
 impl Turn {
     /// From the lower triangle of A Aᵀ.
-    pub(crate) fn of(gram: ArrayView2<'_, f64>, limit: usize) -> Self {
+    pub(crate) fn of(gram: ArrayView2<'_, f64>, limit: Rank) -> Self {
         let rows = gram.nrows();
-        let eigen = Eigen::of(gram, limit.saturating_add(1));
-        let keep = limit.min(rows);
+        let keep = limit.of(rows);
+        let eigen = Eigen::of(gram, keep + 1);
         // Bound on the error of an eigenvalue of the Gram matrix.
         let largest = eigen.values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
         let doubt = 8.0 * (rows as f64 + 16.0) * UNIT * largest;

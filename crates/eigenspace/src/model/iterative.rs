@@ -38,7 +38,7 @@ const DENSE_WIDTH: usize = 16;
 const SPARSE_WIDTH: usize = 4;
 /// If the scatter of a feature is this many times smaller than that of another, the rows are decomposed directly, which
 /// keeps the digits of every feature.
-const DIFFERENT_SCALES: f64 = 1_048_576.0;
+const MAX_SCATTER_RATIO: f64 = 1_048_576.0;
 /// Directions with less than this share of the largest eigenvalue need a direct method.
 const MIN_SHARE: f64 = 1e-8;
 /// The trace bounds what is left out well enough if it is at most this multiple of the largest eigenvalue in it.
@@ -115,7 +115,7 @@ pub(crate) fn iterate(
     let (mut a, weights) = rows.widened();
     let absorbed = moments.absorb(a.view_mut(), weights.as_deref())?;
     let q = &absorbed.moments.scatter;
-    if !wanted.is_possible(a.nrows(), a.ncols()) || have_different_scales(q.view(), largest(q), DIFFERENT_SCALES) {
+    if !wanted.is_possible(a.nrows(), a.ncols()) || have_different_scales(q.view(), largest(q), MAX_SCATTER_RATIO) {
         return Ok(None);
     }
     if !is_moderate(&absorbed.moments) {

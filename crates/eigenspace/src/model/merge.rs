@@ -25,8 +25,8 @@ use std::cmp::Ordering;
 use ndarray::ArrayView1;
 
 use crate::error::Error;
+use crate::model::combined::{Combined, reduce_combined};
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::joined::{Joined, reduce_joined};
 use crate::model::truncation::Truncation;
 
 impl EigenspaceModel {
@@ -47,13 +47,13 @@ impl EigenspaceModel {
         // The model with the larger weight comes first, so that merging commutes to the last bit.
         let (one, two) = if self.comes_first(other) { (self, other) } else { (other, self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
-        let a = Joined {
+        let a = Combined {
             one: (one.basis(), one.all_singular_values()),
             two: (two.basis(), two.all_singular_values()),
             c: c.view(),
         };
-        let reduced = reduce_joined(&a, truncation, &moments);
-        let bound = one.bound.joined(&two.bound, (one.weight(), two.weight()), &moments.scatter, &c);
+        let reduced = reduce_combined(&a, truncation, &moments);
+        let bound = one.bound.combined(&two.bound, (one.weight(), two.weight()), &moments.scatter, &c);
         let metadata = self.metadata.shared_with(&other.metadata);
         Ok(Self::from_reduced(moments, reduced, bound, self.components).carrying(&metadata))
     }

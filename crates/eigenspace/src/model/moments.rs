@@ -29,74 +29,17 @@
 //! then as precise as the rows, however far from zero they are: the scatter of rows near 4e15 with a spread of 1 has all
 //! its digits.
 
-use std::str::FromStr;
-
 use ndarray::parallel::prelude::*;
 use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concatenate};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::linalg::{columns_of, contiguous, vectorized};
+use crate::linalg::{SUMMED_ROWS, columns_of, contiguous, vectorized};
 use crate::model::two_words::TwoWords;
-use crate::model::weight::Weight;
+use crate::model::weight::{Weight, WeightKind};
 
 /// Number of columns centered by one task: few enough for a block to stay in the cache of a core between two passes.
 const PANEL: usize = 128;
-/// Number of rows that are summed before the sum is added to the others, which keeps long sums precise.
-const SUMMED_ROWS: usize = 32;
-
-/// What the weights of rows mean.
-///
-/// ```text
-/// Frequency      λ = s² / (w − 1)              a weight of 3 stands for three equal rows
-/// Reliability    λ = s² / (w − Σw² / w)        only ratios of weights matter; w = 1 gives 1 − Σw²
-/// ```
-///
-/// Both are the same if every weight is 1. Each divisor makes the variance unbiased (ddof = 1) for its kind of weights.
-///
-/// ```
-/// use eigenspace::{Block, FitOptions, WeightKind};
-/// use ndarray::array;
-///
-/// let rows = array![[1.0], [2.0], [4.0]];
-/// let block = Block::from(&rows).weighted(&[0.25, 0.5, 0.25]);           // sum to one
-/// let model = FitOptions::new().weights(WeightKind::Reliability).fit(block)?;
-/// let variance = model.explained_variance(1.0)?[0];
-/// assert!((variance - 1.1875 / (1.0 - 0.375)).abs() < 1e-12);
-/// assert!(model.with_weight_kind(WeightKind::Frequency).explained_variance(1.0).is_err());
-/// # Ok::<(), eigenspace::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum WeightKind {
-    /// How often a row occurs.
-    #[default]
-    Frequency,
-    /// How reliable a row is compared with the others.
-    Reliability,
-}
-
-impl WeightKind {
-    /// The text in files and settings: `frequency` or `reliability`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Frequency => "frequency",
-            Self::Reliability => "reliability",
-        }
-    }
-}
-
-impl FromStr for WeightKind {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        match text {
-            "frequency" => Ok(Self::Frequency),
-            "reliability" => Ok(Self::Reliability),
-            _ => Err(Error::unknown_word("kind of weights", text, "`frequency` or `reliability`")),
-        }
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moments {
@@ -129,10 +72,14 @@ pub(crate) struct Absorbed {
 impl Absorbed {
     /// The same rows with the features of all parts, which are in order.
     pub(crate) fn side_by_side(parts: Vec<Self>) -> Self {
-        let all = |values: fn(&Self) -> &Array1<f64>| {
-            let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
-            // It fails only if there are no parts, which have no features.
-            concatenate(Axis(0), &views).unwrap_or_default()
+        let rows = |part: &Self| (part.moments.count, part.moments.weight, part.moments.squared_weight);
+        assert!(parts.windows(2).all(|pair| rows(&pair[0]) == rows(&pair[1])), "all parts are of the same rows");
+        let all = |values: fn(&Self) -> &Array1<f64>| match &parts[..] {
+            [] => Array1::zeros(0),
+            parts => {
+                let views: Vec<_> = parts.iter().map(|part| values(part).view()).collect();
+                concatenate(Axis(0), &views).expect("vectors can be concatenated")
+            }
         };
         let (mean, mean_low) = (all(|part| &part.moments.mean), all(|part| &part.moments.mean_low));
         let (scatter, step, c) = (all(|part| &part.moments.scatter), all(|part| &part.step), all(|part| &part.c));

@@ -34,12 +34,12 @@ use crate::model::decompose::{
 };
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::moments::Moments;
-use crate::model::truncation::{Components, Truncation};
+use crate::model::truncation::{Components, Rank, Truncation};
 
 /// If the scatter of a feature is this many times smaller than the largest eigenvalue, it would lose too many digits.
 const DIFFERENT_RAW_SCALES: f64 = 1_048_576.0;
 /// Bound on the relative rounding of an entry of the scatter.
-const SUM_ROUNDING: f64 = (linalg::SUMMED_ROWS as f64 + 16.0) * UNIT;
+const SUM_ROUNDING: f64 = (linalg::SCATTER_SUMMED_ROWS as f64 + 16.0) * UNIT;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scatter {
@@ -85,7 +85,7 @@ impl Scatter {
         let (one, two) = if heavier { (&*self, other) } else { (other, &*self) };
         let (moments, c) = one.moments.merge(&two.moments)?;
         let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let mut bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        let mut bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
         bound.underflowed(&c.mapv(|c| c * c), &c, 1.0);
         // The sums are in doubled precision, so adding them rounds less than `SUM_ROUNDING` allows for.
         linalg::add_lower_triangle(&mut self.matrix, &mut self.low, other.matrix.view(), other.low.view());
@@ -169,7 +169,7 @@ fn by_feature(mut matrix: Array2<f64>, moments: &Moments, truncation: Truncation
     let d = moments.scatter.mapv(|q| if q > 0.0 { q.sqrt() } else { 1.0 });
     matrix.indexed_iter_mut().for_each(|((i, j), x)| *x = *x / d[i] / d[j]);
     let Decomposed { values, directions, floor, rounding, .. } =
-        decompose(matrix.view(), &moments.scatter, usize::MAX, card);
+        decompose(matrix.view(), &moments.scatter, Rank::All, card);
     let live = values.iter().take_while(|s| **s > floor).count();
     let mut a = linalg::rows_of(directions.view(), 0..live).to_owned();
     for (mut row, value) in a.rows_mut().into_iter().zip(&values) {
@@ -183,7 +183,7 @@ fn by_feature(mut matrix: Array2<f64>, moments: &Moments, truncation: Truncation
 }
 
 /// The leading `limit` eigenpairs of a scatter, given by its lower triangle, among the features that vary.
-fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize, card: Option<&dyn Card>) -> Decomposed {
+fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: Rank, card: Option<&dyn Card>) -> Decomposed {
     let varying = varying(q.view());
     if varying.len() < q.len() {
         let part = matrix.select(Axis(0), &varying).select(Axis(1), &varying);
@@ -191,10 +191,10 @@ fn decompose(matrix: ArrayView2<'_, f64>, q: &Array1<f64>, limit: usize, card: O
         return Decomposed { directions: among_all(decomposed.directions.view(), &varying, q.len()), ..decomposed };
     }
     let size = matrix.nrows();
-    let keep = limit.min(size);
+    let keep = limit.of(size);
     let (eigenvalues, directions) =
         card.and_then(|card| linalg::eigen_on_card(card, matrix, keep)).unwrap_or_else(|| {
-            let eigen = Eigen::of(matrix, limit.saturating_add(1));
+            let eigen = Eigen::of(matrix, keep + 1);
             let directions = eigen.vectors(0..keep);
             (eigen.values, directions)
         });

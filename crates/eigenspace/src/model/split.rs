@@ -43,7 +43,7 @@ use crate::model::update::orthonormal_again;
 use crate::rows::block::Block;
 
 /// Up to this number of features, the scatters themselves are subtracted.
-const SCATTER_FEATURES: usize = 128;
+const SUBTRACTED_SCATTER_FEATURES: usize = 128;
 /// The same if features have different scales.
 const DIFFERENT_SCALES_FEATURES: usize = 4096;
 
@@ -77,7 +77,7 @@ impl EigenspaceModel {
         let truncated = self.bound.is_truncated() || part.bound.is_truncated();
         let largest_eigenvalue = self.spectrum.largest().max(part.spectrum.largest()).powi(2);
         let unlike = have_different_scales(self.moments.scatter.view(), largest_eigenvalue, DIFFERENT_SCALES);
-        let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SCATTER_FEATURES };
+        let few = self.features() <= if unlike { DIFFERENT_SCALES_FEATURES } else { SUBTRACTED_SCATTER_FEATURES };
         let rest = if few { self.scatter_without(part, &c) } else { self.span_without(part, &c, moments.rank_limit()) };
 
         let bound = bound.rounded(rest.rounding, &rest.spread, largest_eigenvalue);

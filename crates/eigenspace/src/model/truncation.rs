@@ -96,10 +96,10 @@ impl Truncation {
     }
 
     /// Largest number of directions that the rule can keep.
-    pub(crate) fn rank_limit(self) -> usize {
+    pub(crate) fn rank_limit(self) -> Rank {
         match self {
-            Self::Rank(rank) | Self::FrequentDirections(rank) => rank,
-            _ => usize::MAX,
+            Self::Rank(rank) | Self::FrequentDirections(rank) => rank.into(),
+            _ => Rank::All,
         }
     }
 
@@ -140,9 +140,10 @@ pub enum Rank {
     AtMost(usize),
 }
 
+/// `usize::MAX`, which no number of directions reaches, is [`Rank::All`].
 impl From<usize> for Rank {
     fn from(rank: usize) -> Self {
-        Self::AtMost(rank)
+        if rank == usize::MAX { Self::All } else { Self::AtMost(rank) }
     }
 }
 
@@ -161,16 +162,32 @@ impl FromStr for Rank {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let unknown = |_| Error::unknown_word("rank", text, "`all` or a number such as `100`");
-        if text == "all" { Ok(Self::All) } else { text.parse().map(Self::AtMost).map_err(unknown) }
+        if text == "all" { Ok(Self::All) } else { text.parse::<usize>().map(Self::from).map_err(unknown) }
     }
 }
 
 impl Rank {
-    /// The number, or `usize::MAX` for all.
-    pub(crate) fn limit(self) -> usize {
+    /// The number of directions to keep of so many.
+    pub(crate) fn of(self, directions: usize) -> usize {
         match self {
-            Self::All => usize::MAX,
-            Self::AtMost(rank) => rank,
+            Self::All => directions,
+            Self::AtMost(rank) => rank.min(directions),
+        }
+    }
+
+    /// The stricter of two limits.
+    pub(crate) fn min(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::AtMost(one), Self::AtMost(two)) => Self::AtMost(one.min(two)),
+            (Self::All, limit) | (limit, Self::All) => limit,
+        }
+    }
+
+    /// The number; `None` for all.
+    pub(crate) fn number(self) -> Option<usize> {
+        match self {
+            Self::All => None,
+            Self::AtMost(rank) => Some(rank),
         }
     }
 }

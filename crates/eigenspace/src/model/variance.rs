@@ -15,8 +15,9 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use crate::error::Error;
 use crate::linalg;
 use crate::model::eigenspace_model::EigenspaceModel;
-use crate::model::moments::{Moments, WeightKind};
+use crate::model::moments::Moments;
 use crate::model::truncation::Components;
+use crate::model::weight::WeightKind;
 use crate::rows::block::{self, Block};
 use crate::rows::element::LARGEST_MAGNITUDE;
 

@@ -1,11 +1,69 @@
+//! What weights mean, and their sum.
+//!
 //! The total weight w = Σ wᵢ, stored as the sum of two numbers: its value, and the rounding error of that value.
 //!
 //! A split subtracts weights, w₁ = w₃ − w₂. If the weight of the part is much larger than that of the rest, the first number
 //! has few correct digits of the rest, or none; the second has them.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::linalg::{two_product, two_sum};
+
+/// What the weights of rows mean.
+///
+/// ```text
+/// Frequency      λ = s² / (w − 1)              a weight of 3 stands for three equal rows
+/// Reliability    λ = s² / (w − Σw² / w)        only ratios of weights matter; w = 1 gives 1 − Σw²
+/// ```
+///
+/// Both are the same if every weight is 1. Each divisor makes the variance unbiased (ddof = 1) for its kind of weights.
+///
+/// ```
+/// use eigenspace::{Block, FitOptions, WeightKind};
+/// use ndarray::array;
+///
+/// let rows = array![[1.0], [2.0], [4.0]];
+/// let block = Block::from(&rows).weighted(&[0.25, 0.5, 0.25]);           // sum to one
+/// let model = FitOptions::new().weights(WeightKind::Reliability).fit(block)?;
+/// let variance = model.explained_variance(1.0)?[0];
+/// assert!((variance - 1.1875 / (1.0 - 0.375)).abs() < 1e-12);
+/// assert!(model.with_weight_kind(WeightKind::Frequency).explained_variance(1.0).is_err());
+/// # Ok::<(), eigenspace::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum WeightKind {
+    /// How often a row occurs.
+    #[default]
+    Frequency,
+    /// How reliable a row is compared with the others.
+    Reliability,
+}
+
+impl WeightKind {
+    /// The text in files and settings: `frequency` or `reliability`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frequency => "frequency",
+            Self::Reliability => "reliability",
+        }
+    }
+}
+
+impl FromStr for WeightKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "frequency" => Ok(Self::Frequency),
+            "reliability" => Ok(Self::Reliability),
+            _ => Err(Error::unknown_word("kind of weights", text, "`frequency` or `reliability`")),
+        }
+    }
+}
 
 /// A sum of weights in doubled precision.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

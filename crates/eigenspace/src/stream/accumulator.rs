@@ -146,7 +146,7 @@ impl Accumulator {
         if self.options != other.options {
             return Err(Error::OptionsDiffer);
         }
-        linalg::inside(|| own.join(theirs))?;
+        linalg::inside(|| own.merge_stream(theirs))?;
         self.metadata = self.metadata.shared_with(&other.metadata);
         Ok(())
     }

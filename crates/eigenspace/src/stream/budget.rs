@@ -15,7 +15,7 @@ use crate::rows::block::Block;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::plan::Engine;
 use crate::stream::preview::Preview;
-use crate::stream::read::MAX_DENSE_CELLS;
+use crate::stream::read::MAX_DENSE_READ_CELLS;
 use crate::stream::state::EngineState;
 
 /// Number of cells allocated at a time in addition to the matrices, as observed.
@@ -83,7 +83,7 @@ impl EigenspaceStream {
         let (buffer, features) = (&self.state.buffer, self.features());
         let rows = buffer.len();
         // Sparse rows that are compressed first are never made dense.
-        let compressed = buffer.is_sparse() && rows * features > MAX_DENSE_CELLS;
+        let compressed = buffer.is_sparse() && rows * features > MAX_DENSE_READ_CELLS;
         let rows =
             if compressed { rows.min(2 * buffer.kept().max(self.plan().max_rank.unwrap_or(rows))) } else { rows };
         let scatter = match self.state.engine {

@@ -125,7 +125,7 @@ impl EigenspaceStream {
         let (source, rest) = (update.source, update.rest);
         self.cache.clear();
         let (plan, options, now) = (self.plan, &self.options, self.state.clock);
-        let fade = options.forgetting.weight(now - self.state.settled);
+        let fade = options.forgetting.weight(now - self.state.engine_clock);
         let weights = self.state.buffer.weights(options.forgetting, now);
         let StreamState { engine, buffer, .. } = &self.state;
         let suits = fade == 1.0 && OnCard::suits(plan.engine, buffer, options.standardize);

@@ -30,7 +30,7 @@ use crate::stream::preview::{Preview, Unformed};
 use crate::stream::row_products::{CenteredProducts, Reference};
 
 /// Entries whose magnitudes differ by less than this share may count as equal (`basis.rs`).
-const TIE_TOLERANCE: f64 = 4e-6;
+const POSSIBLE_TIE_TOLERANCE: f64 = 4e-6;
 /// Number of entries compared at a time.
 const LANES: usize = 32;
 
@@ -242,7 +242,7 @@ impl Extremes {
         // Twice, because the sums of squares are rounded too.
         let rounding = 2.0 * (rows as f64 + 8.0) * epsilon * self.column.sqrt();
         let sign = |((low, high), length): ((&f64, &f64), &f64)| {
-            let unclear = 2.0 * rounding * length + TIE_TOLERANCE * high.max(-low);
+            let unclear = 2.0 * rounding * length + POSSIBLE_TIE_TOLERANCE * high.max(-low);
             // NaN is unclear too.
             if (high + low).abs() > unclear { (high + low).signum() } else { 0.0 }
         };

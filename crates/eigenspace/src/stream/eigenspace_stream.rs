@@ -16,12 +16,13 @@ use crate::error::Error;
 use crate::linalg::{self, Card};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::metadata::Metadata;
+use crate::model::moments::Moments;
 use crate::model::scatter::Scatter;
 use crate::model::truncation::{Components, Cut, Truncation};
 use crate::rows::block::{Block, rows_per_task};
 use crate::rows::missing::Missing;
 use crate::stream::cache::ReadCache;
-use crate::stream::factor::Rule;
+use crate::stream::factor::{Factor, Rule};
 use crate::stream::impute::{self, impute};
 use crate::stream::on_card::OnCard;
 use crate::stream::options::FitOptions;
@@ -83,7 +84,7 @@ impl EigenspaceStream {
         if model.is_empty() {
             let StreamState { clock, unseen, .. } = &self.state;
             let empty = StreamState::empty(self.options.nothing(model.features()), unseen.clone());
-            self.state = StreamState { clock: *clock, settled: *clock, metadata: model.metadata.clone(), ..empty };
+            self.state = StreamState { clock: *clock, engine_clock: *clock, metadata: model.metadata.clone(), ..empty };
         } else {
             self.state.start_from(model, self.plan.engine);
         }
@@ -228,16 +229,16 @@ impl EigenspaceStream {
         self.cache.clear();
         self.leave_card();
         let (forgetting, now) = (self.options.forgetting, self.state.clock);
-        let fade = forgetting.weight(now - self.state.settled);
-        self.state.settled = now;
+        let fade = forgetting.weight(now - self.state.engine_clock);
+        self.state.engine_clock = now;
         let weights = self.state.buffer.weights(forgetting, now);
-        let imputed = self.fill_missing(weights.as_deref())?;
+        self.fill_missing(weights.as_deref())?;
         if self.plan.engine == Engine::Scatter
-            && let EngineState::Factor(_) = self.state.engine
+            && let EngineState::Factor(Factor { moments: Moments { imputed, .. }, .. }) = self.state.engine
         {
-            self.state.engine = EngineState::Scatter(Scatter::empty(self.options.nothing(self.features())));
+            let nothing = Moments { imputed, ..self.options.nothing(self.features()) };
+            self.state.engine = EngineState::Scatter(Scatter::empty(nothing));
         }
-        self.state.moments_mut().imputed += imputed;
         let cut = cut_of(self.plan, &self.options);
         let rule = rule_of(self.plan, &self.options, &cut);
         let StreamState { engine, buffer, .. } = &mut self.state;
@@ -264,17 +265,20 @@ impl EigenspaceStream {
         self.on_card.iter_mut().for_each(OnCard::clear);
     }
 
-    /// Fills the missing cells of the pending rows and returns their number.
-    pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<u64, Error> {
+    /// Fills the missing cells of the pending rows, and counts them.
+    pub(crate) fn fill_missing(&mut self, weights: Option<&[f64]>) -> Result<(), Error> {
         if self.options.missing != Missing::Impute || self.state.buffer.is_sparse() {
             self.state.unseen.fill(false);
-            return Ok(0);
+            return Ok(());
         }
         let newly_observed = impute::newly_observed(self.state.buffer.raw(), weights, &self.state.unseen);
         impute::set_earlier_means(self.state.moments_mut(), &newly_observed);
         newly_observed.iter().for_each(|(j, _)| self.state.unseen[*j] = false);
         let (imputer, components) = (self.imputer()?, self.options.components);
-        impute(self.state.buffer.raw_mut(), weights, imputer, components, self.options.about_origin)
+        let origin = self.options.about_origin;
+        let filled = impute(self.state.buffer.raw_mut(), weights, imputer, components, origin)?;
+        self.state.moments_mut().imputed += filled;
+        Ok(())
     }
 }
 
@@ -285,7 +289,7 @@ pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -
     move |squared: &[f64], total: f64| {
         let limit = match components {
             Components::Share(_) if by_default => plan::spare_rank(components.resolve(squared, total)),
-            _ => plan.max_rank.unwrap_or(usize::MAX),
+            _ => plan.rank_limit().of(squared.len()),
         };
         truncation.cut(squared, total, limit)
     }
@@ -293,5 +297,5 @@ pub(crate) fn cut_of(plan: Plan, options: &FitOptions) -> impl Fn(&[f64], f64) -
 
 /// The rule of a compression, with the cut of [`cut_of`].
 pub(crate) fn rule_of<'a>(plan: Plan, options: &FitOptions, cut: &'a dyn Fn(&[f64], f64) -> Cut) -> Rule<'a> {
-    Rule { limit: plan.max_rank.unwrap_or(usize::MAX), standardized: options.standardize, cut }
+    Rule { limit: plan.rank_limit(), standardized: options.standardize, cut }
 }

@@ -24,7 +24,7 @@ use crate::linalg::{self, Eigen};
 use crate::model::bound::{Bound, Rounding, UNIT};
 use crate::model::decompose::{self, rotation};
 use crate::model::moments::Moments;
-use crate::model::truncation::Cut;
+use crate::model::truncation::{Cut, Rank};
 use crate::stream::buffer::RowBuffer;
 
 /// After this number of compressions, the products of the rows of F are computed again; in between, the rows are assumed
@@ -43,7 +43,7 @@ pub(crate) struct Factor {
 /// Determines which directions a compression keeps.
 pub(crate) struct Rule<'a> {
     /// Largest number of directions to keep.
-    pub(crate) limit: usize,
+    pub(crate) limit: Rank,
     /// Whether directions are compared in standardized units.
     pub(crate) standardized: bool,
     /// Chooses the number of directions from the squared singular values and the total scatter.
@@ -123,7 +123,7 @@ impl Factor {
             if heavier { ((&*self, own), (other, others)) } else { ((other, others), (&*self, own)) };
         let (moments, c) = one.moments.merge(&two.moments)?;
         let weights = (one.moments.weight.value(), two.moments.weight.value());
-        let bound = one.bound.joined(&two.bound, weights, &moments.scatter, &c);
+        let bound = one.bound.combined(&two.bound, weights, &moments.scatter, &c);
         let mut buffer = RowBuffer::starting_with(concatenate![Axis(0), f1, f2, c.view().insert_axis(Axis(0))]);
         let prepared = prepare_rows(&mut buffer, moments, bound, false, rule);
         self.reduce(&mut buffer, &[], prepared, rule);
@@ -132,7 +132,7 @@ impl Factor {
 
     /// Rotates the rows of the buffer and drops the last of them.
     fn reduce(&mut self, buffer: &mut RowBuffer, sparse_weights: &[f64], prepared: Prepared, rule: &Rule<'_>) {
-        let eigen = Eigen::of(prepared.gram.view(), rule.limit.saturating_add(1));
+        let eigen = Eigen::of(prepared.gram.view(), rule.limit.of(prepared.gram.nrows()) + 1);
         let (cut, eigenvalue_error) =
             rule.cut_of(&eigen.values, eigen.size(), &prepared.moments, prepared.units.as_ref());
         let mut u = eigen.vectors(0..cut.keep);

@@ -11,7 +11,7 @@ pub(crate) mod factor;
 mod fit;
 pub(crate) mod forgetting;
 pub(crate) mod impute;
-mod join;
+mod merge;
 pub(crate) mod narrow_rows;
 pub(crate) mod on_card;
 pub(crate) mod options;

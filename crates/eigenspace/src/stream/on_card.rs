@@ -144,7 +144,7 @@ impl OnCard {
 
     /// Number of rows that the factor has at most after a compression.
     pub(crate) fn reserved_rows(plan: Plan, buffer: &RowBuffer) -> usize {
-        if plan.engine == Engine::Scatter { 0 } else { plan.max_rank.unwrap_or(usize::MAX).min(buffer.len()) }
+        if plan.engine == Engine::Scatter { 0 } else { plan.rank_limit().of(buffer.len()) }
     }
 
     /// Memory for the next buffer. Memory that was used before is faster than new memory.
@@ -285,7 +285,7 @@ impl OnCard {
         let row = |i: usize| buffer.raw().index_axis_move(Axis(0), i);
         let absorbed = factor.moments.absorb_on_card(&*card, &mut x, pending, weights, row)?;
         let gram = card.gram((&f, kept), (&x, pending), factor.is_trusted())?;
-        let wanted = rule.limit.saturating_add(1);
+        let wanted = rule.limit.of(gram.rows) + 1;
         let (eigen, bound) =
             rayon::join(|| card.eigen(gram, wanted), || factor.bound.absorbed(&factor.moments, &absorbed));
         let moments = absorbed.moments;
@@ -346,10 +346,9 @@ impl Pending {
 
     /// Sends rows after those that were sent before.
     fn add(&mut self, card: &dyn Card, rows: ArrayView2<'_, f64>) -> Result<(), DeviceError> {
-        if let Some(x) = &mut self.x {
-            card.upload(rows, x, self.rows)?;
-            self.rows += rows.nrows();
-        }
+        let x = self.x.as_mut().expect("callers reserve memory first");
+        card.upload(rows, x, self.rows)?;
+        self.rows += rows.nrows();
         Ok(())
     }
 
@@ -380,11 +379,10 @@ impl Pending {
                     block::acceptable_cells(cells)
                 };
                 let make = if block.fit_f32() { Make::Narrow(&narrow) } else { Make::Wide(&wide) };
-                let home = to.as_slice_mut().unwrap_or_default();
-                let made = match (room, &mut self.x) {
-                    (Ok(()), Some(x)) => card.upload_made(home, keep, make, x, 0),
-                    _ => Err(lost()),
-                };
+                let home = to.as_slice_mut().expect("rows of a buffer are contiguous");
+                let x = self.x.as_mut();
+                let made =
+                    room.and_then(|()| card.upload_made(home, keep, make, x.expect("memory was reserved above"), 0));
                 // If the card fails, the next compression sends the rows again and reports it.
                 let good = match made {
                     Ok(good) => {
@@ -401,7 +399,7 @@ impl Pending {
             }
             Source::Card(rows) => {
                 room?;
-                let Some(x) = &mut self.x else { return Ok(()) };
+                let x = self.x.as_mut().expect("memory was reserved above");
                 card.take_over(rows.part(which), x)?;
                 let good = card.within(x, which.len(), LARGEST_MAGNITUDE)?;
                 if keep || !good {

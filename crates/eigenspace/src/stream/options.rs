@@ -9,8 +9,9 @@
 
 use crate::error::Error;
 use crate::linalg::Device;
-use crate::model::moments::{Moments, WeightKind};
+use crate::model::moments::Moments;
 use crate::model::truncation::{Components, Rank, Truncation};
+use crate::model::weight::WeightKind;
 use crate::rows::missing::Missing;
 use crate::stream::forgetting::Forgetting;
 use crate::stream::plan::{self, Engine, Plan};

@@ -126,15 +126,13 @@ pub(crate) fn plan(
     if engine == Engine::Scatter {
         check_scatter(features)?;
         let block_rows = block_rows.unwrap_or(SCATTER_ROWS);
-        let max_rank = max_rank.map(Rank::limit);
+        let max_rank = max_rank.and_then(Rank::number);
         return Ok(Plan { engine, exact_rows: block_rows, block_rows, max_rank });
     }
-    let asked = max_rank.map_or(usize::MAX, Rank::limit).min(truncation.rank_limit());
-    let asked = (asked < usize::MAX).then_some(asked);
-    let unlimited = max_rank.is_some_and(|rank| rank.limit() == usize::MAX);
+    let asked = max_rank.unwrap_or(Rank::All).min(truncation.rank_limit()).number();
     let max_rank = match (asked, truncation, components) {
         (Some(rank), _, _) => Some(rank),
-        _ if unlimited => None,
+        _ if max_rank == Some(Rank::All) => None,
         (None, Truncation::None, Components::Number(k)) => Some(spare_rank(k)),
         _ => None,
     };
@@ -173,6 +171,11 @@ impl Plan {
             _ => self.exact_rows,
         };
         Self { exact_rows, ..self }
+    }
+
+    /// Largest number of directions that a compression keeps.
+    pub(crate) fn rank_limit(self) -> Rank {
+        self.max_rank.map_or(Rank::All, Rank::AtMost)
     }
 
     /// The same with the scatter engine.

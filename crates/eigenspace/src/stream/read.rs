@@ -23,8 +23,9 @@ use crate::linalg::{self, Real};
 use crate::model::decompose::{Route, SVD_FEATURES, Stacked, reduce};
 use crate::model::eigenspace_model::EigenspaceModel;
 use crate::model::imputer::Imputer;
-use crate::model::project::{Rows, fitting};
+use crate::model::project::Rows;
 use crate::model::scatter::is_decomposed_by_feature;
+use crate::model::scores::fitting;
 use crate::model::truncation::{Components, Truncation};
 use crate::rows::block::Block;
 use crate::rows::missing::Missing;
@@ -38,7 +39,7 @@ use crate::stream::row_products::Reference;
 use crate::stream::state::{EngineState, StreamState};
 
 /// Pending sparse rows are read without a compression if they and the factor have at most this many cells when dense.
-pub(crate) const MAX_DENSE_CELLS: usize = 1 << 25;
+pub(crate) const MAX_DENSE_READ_CELLS: usize = 1 << 25;
 /// Number of rows that are projected without the components. Then computing the components is faster.
 const MAX_DUAL_ROWS: usize = 8;
 /// Directions computed in addition to the reported ones, so that the last reported one is far from what is left out.
@@ -206,12 +207,12 @@ impl EigenspaceStream {
         others: ArrayView2<'_, f64>,
         work: impl FnOnce(Option<&Dual>, &WeightedRows<'_>, &Reference, ArrayView2<'_, f64>) -> Result<Option<T>, Error>,
     ) -> Result<Option<T>, Error> {
-        let StreamState { engine, buffer, clock, settled, .. } = &self.state;
+        let StreamState { engine, buffer, clock, engine_clock, .. } = &self.state;
         let (EngineState::Factor(factor), Some((shown, limit)), true) = (engine, self.leading_part(), self.has_dual())
         else {
             return Ok(None);
         };
-        let fade = self.options.forgetting.weight(clock - settled);
+        let fade = self.options.forgetting.weight(clock - engine_clock);
         let weights = buffer.weights(self.options.forgetting, *clock);
         let plain = weights.is_none() && fade == 1.0;
         let mut weighted = WeightedRows { buffer, factor, weights: weights.as_deref(), fade, sums: None };
@@ -257,14 +258,14 @@ impl EigenspaceStream {
 
     fn read(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let FitOptions { components, forgetting, standardize, .. } = self.options;
-        let StreamState { engine, buffer, metadata, clock, settled, .. } = &self.state;
-        let fade = forgetting.weight(clock - settled);
+        let StreamState { engine, buffer, metadata, clock, engine_clock, .. } = &self.state;
+        let fade = forgetting.weight(clock - engine_clock);
         let weights = buffer.weights(forgetting, *clock);
-        if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_CELLS {
+        if buffer.is_sparse() && buffer.len() * self.features() > MAX_DENSE_READ_CELLS {
             // Too many cells to be made dense: compress a copy of the stream instead.
-            let mut settled = self.clone();
-            settled.flush()?;
-            return settled.read(truncation);
+            let mut flushed = self.clone();
+            flushed.flush()?;
+            return flushed.read(truncation);
         }
         if self.options.missing == Missing::Impute {
             return self.read_filled(truncation);
@@ -303,14 +304,12 @@ impl EigenspaceStream {
     fn read_filled(&self, truncation: Truncation) -> Result<EigenspaceModel, Error> {
         let mut filled = self.clone();
         let weights = filled.state.buffer.weights(self.options.forgetting, self.state.clock);
-        let imputed = filled.fill_missing(weights.as_deref())?;
+        filled.fill_missing(weights.as_deref())?;
         if let Some(column) = filled.state.unseen.iter().position(|unseen| *unseen).filter(|_| self.count() > 0) {
             return Err(Error::NeverObserved { column, rows: self.count() });
         }
         filled.options.missing = Missing::Refuse;
-        let mut model = filled.read(truncation)?;
-        model.moments.imputed += imputed;
-        Ok(model)
+        filled.read(truncation)
     }
 }
 

@@ -75,7 +75,8 @@ impl Reference {
             self.0.as_ref().map_or((zeros.to_vec(), zeros.to_vec()), |(high, low)| (part(high), part(low)));
         let rows = linalg::columns_of(linalg::rows_of(buffer.all(), which.clone()), columns);
         for (i, (mut to, row)) in which.zip(to.rows_mut().into_iter().zip(rows.rows())) {
-            let (Some(to), row) = (to.as_slice_mut(), linalg::contiguous(row)) else { continue };
+            let to = to.as_slice_mut().expect("callers pass matrices with contiguous rows");
+            let row = linalg::contiguous(row);
             linalg::vectorized(
                 #[inline(always)]
                 || match i < buffer.kept() {

@@ -40,9 +40,9 @@ impl SparseBuffer {
     pub(crate) fn push(&mut self, cells: impl Iterator<Item = (usize, f64)>) {
         let mut cells: Vec<_> = cells.collect();
         cells.sort_by_key(|cell| cell.0);
-        self.offsets.push(self.columns.len());
+        let start = self.columns.len();
+        self.offsets.push(start);
         for (column, value) in cells {
-            let start = self.offsets.last().copied().unwrap_or(0);
             if self.columns.len() > start && self.columns.last() == Some(&column) {
                 if let Some(last) = self.values.last_mut() {
                     *last += value;

@@ -25,7 +25,7 @@ pub(crate) struct StreamState {
     /// The time for forgetting: the number of rows, or of blocks, that have arrived.
     pub(crate) clock: u64,
     /// The time to which the weights inside the engine refer.
-    pub(crate) settled: u64,
+    pub(crate) engine_clock: u64,
 }
 
 /// The engine that absorbs the rows of the buffer. A scatter engine starts as a factor without rows: until the buffer is
@@ -42,12 +42,12 @@ impl StreamState {
         let features = nothing.features();
         let engine = EngineState::Factor(Factor::new(nothing, Bound::exact(features)));
         let buffer = RowBuffer::starting_with(Array2::zeros((0, features)));
-        Self { engine, buffer, metadata: Metadata::new(), unseen, clock: 0, settled: 0 }
+        Self { engine, buffer, metadata: Metadata::new(), unseen, clock: 0, engine_clock: 0 }
     }
 
     /// Continues from a model, at the current time.
     pub(crate) fn start_from(&mut self, model: &EigenspaceModel, engine: Engine) {
-        self.settled = self.clock;
+        self.engine_clock = self.clock;
         self.unseen.fill(false);
         self.metadata = model.metadata.clone();
         let (engine, factor) = if engine == Engine::Scatter {
@@ -63,7 +63,7 @@ impl StreamState {
     pub(crate) fn replaced(&mut self, engine: EngineState, buffer: RowBuffer, now: u64) -> Self {
         let Self { metadata, unseen, clock, .. } = &*self;
         let (metadata, unseen, clock) = (metadata.clone(), unseen.clone(), *clock);
-        std::mem::replace(self, Self { engine, buffer, metadata, unseen, clock, settled: now })
+        std::mem::replace(self, Self { engine, buffer, metadata, unseen, clock, engine_clock: now })
     }
 
     /// A stream with the option to standardize makes models whose views are standardized.
@@ -100,7 +100,7 @@ impl StreamState {
         fits && moments.is_consistent(features)
             && bound.is_consistent(features)
             && moments.count.checked_add(self.buffer.pending() as u64).is_some()
-            && self.settled <= self.clock
+            && self.engine_clock <= self.clock
             && self.clock <= MAX_CLOCK
             && (self.unseen.is_empty() || self.unseen.len() == features)
             && self.buffer.is_consistent(features, self.clock)

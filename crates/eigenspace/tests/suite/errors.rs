@@ -1,7 +1,9 @@
 //! Invalid input: the exact message and hint, and no partial changes.
 
+#[cfg(feature = "faces")]
 use eigenspace::io::source::{Needed, SourceError};
 use eigenspace::{Components, EigenspaceModel, Engine, Error, FitOptions, Rank, Truncation};
+#[cfg(feature = "faces")]
 use eigenspace::{faces, io};
 use ndarray::{Array2, array};
 
@@ -138,6 +140,7 @@ fn enormous_settings_are_harmless() {
     }
 }
 
+#[cfg(feature = "faces")]
 #[test]
 fn names_in_errors_cannot_give_orders_to_a_terminal() {
     let evil = "a\u{1b}[2J\u{9b}m\u{202e}\nb".to_owned();

@@ -12,10 +12,11 @@ mod device;
 mod edit;
 mod errors;
 mod everyday;
+#[cfg(feature = "faces")]
 mod faces;
 mod file;
 mod forgetting;
-#[cfg(all(feature = "csv", feature = "images", feature = "npy", feature = "parquet"))]
+#[cfg(all(feature = "csv", feature = "faces", feature = "images", feature = "npy", feature = "parquet"))]
 mod fuzz;
 mod hard;
 #[cfg(feature = "images")]

@@ -39,7 +39,7 @@ fn a_basis_is_read_if_it_is_orthonormal_up_to_the_tolerance() {
         EigenspaceModel::from_bytes(&model.to_bytes())
     };
     assert!(tilted(0.0).is_ok());
-    assert!(tilted(ORTHONORMALITY_TOLERANCE).is_ok());
-    let error = tilted(1.5 * ORTHONORMALITY_TOLERANCE).expect_err("not orthonormal");
+    assert!(tilted(FILE_ORTHONORMALITY_TOLERANCE).is_ok());
+    let error = tilted(1.5 * FILE_ORTHONORMALITY_TOLERANCE).expect_err("not orthonormal");
     assert!(matches!(error, Error::Format(FormatError::NotOrthonormal { .. })), "{error:?}");
 }

@@ -38,6 +38,15 @@ impl Values {
     }
 }
 
+impl<'a> From<&'a Values> for Block<'a> {
+    fn from(values: &'a Values) -> Self {
+        match values {
+            Values::F32(rows) => Self::from(ArrayView2::from(rows)),
+            Values::F64(rows) => Self::from(ArrayView2::from(rows)),
+        }
+    }
+}
+
 /// Some rows of a source, what comes with them, and where they are from.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -65,14 +74,17 @@ impl RowBlock {
 
     /// The rows as a stream takes them.
     pub fn as_block(&self) -> Block<'_> {
-        let block = match &self.values {
-            Values::F32(rows) => Block::from(ArrayView2::from(rows)),
-            Values::F64(rows) => Block::from(ArrayView2::from(rows)),
-        };
+        let block = Block::from(&self.values);
         match &self.weights {
             Some(weights) => block.weighted(weights),
             None => block,
         }
+    }
+
+    /// The rows without missing cells.
+    pub fn complete_rows(&self) -> Vec<usize> {
+        let incomplete = Block::from(&self.values).incomplete();
+        (0..self.rows()).filter(|row| !incomplete.contains(row)).collect()
     }
 }
 

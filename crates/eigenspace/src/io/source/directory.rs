@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use crate::io::error::Error;
-use crate::io::source::open::other_image;
+use crate::io::source::unsupported::other_image;
 use crate::io::source::{Format, natural};
 
 /// The images in `directory` and its subdirectories, as paths relative to `directory`: first those directly in it, then those of

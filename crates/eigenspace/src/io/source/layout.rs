@@ -133,21 +133,23 @@ impl Layout {
 
     /// The columns of the source.
     pub(super) fn columns(&self) -> Result<Columns, SourceError> {
-        let mut count = 0_usize;
-        for feature in &self.features {
-            count = count.saturating_add(feature.width.ok_or_else(|| feature.no_numbers())?);
-        }
+        let widths: Vec<usize> = self
+            .features
+            .iter()
+            .map(|feature| feature.width.ok_or_else(|| feature.no_numbers()))
+            .collect::<Result<_, _>>()?;
+        let count = widths.iter().fold(0_usize, |count, width| count.saturating_add(*width));
         if count > MAX_COLUMNS {
             let problem = format!("{count} columns, and at most {MAX_COLUMNS} are read");
             return Err(SourceError::Malformed { format: "table", problem });
         }
         let mut names = Vec::with_capacity(count);
         let mut numbers = Vec::with_capacity(count);
-        for feature in &self.features {
-            numbers.extend(std::iter::repeat_n(feature.number, feature.width.unwrap_or(0)));
+        for (feature, width) in self.features.iter().zip(widths) {
+            numbers.extend(std::iter::repeat_n(feature.number, width));
             match feature.list {
                 false => names.push(feature.name.clone()),
-                true => names.extend((0..feature.width.unwrap_or(0)).map(|i| format!("{}[{i}]", feature.name))),
+                true => names.extend((0..width).map(|i| format!("{}[{i}]", feature.name))),
             }
         }
         Ok(Columns { numbers, notices: self.notices.clone(), of_model: self.of_model, ..Columns::named(names) })
@@ -191,13 +193,18 @@ impl Layout {
         let mut first = 0;
         for feature in &self.features {
             feature.fill(batch, rows.clone(), row, cells, stride, first)?;
-            first += feature.width.unwrap_or(0);
+            first += feature.known_width();
         }
         Ok(())
     }
 }
 
 impl Feature {
+    /// The number of its columns. Rows are read after [`Layout::columns`] has succeeded.
+    fn known_width(&self) -> usize {
+        self.width.expect("the columns were counted before rows are read")
+    }
+
     fn no_numbers(&self) -> SourceError {
         SourceError::ColumnType {
             column: format!("`{}`", self.name),
@@ -223,7 +230,7 @@ impl Feature {
             let read = numbers(array, rows, |place, value| cells[place * stride + first] = T::of(value));
             return if read { Ok(()) } else { Err(self.no_numbers()) };
         }
-        let width = self.width.unwrap_or(0);
+        let width = self.known_width();
         let lists = Lists::of(array).ok_or_else(|| self.no_numbers())?;
         for (place, at) in rows.enumerate() {
             let into = &mut cells[place * stride + first..][..width];

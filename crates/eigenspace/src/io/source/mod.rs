@@ -28,6 +28,7 @@ mod choice;
 mod csv;
 #[cfg(feature = "csv")]
 mod diagnosis;
+#[cfg(feature = "files")]
 pub(crate) mod directory;
 #[cfg(feature = "npy")]
 mod elements;
@@ -53,6 +54,7 @@ mod notice;
 mod npy;
 #[cfg(feature = "npy")]
 mod npz;
+#[cfg(feature = "files")]
 pub(crate) mod open;
 mod options;
 #[cfg(feature = "parquet")]
@@ -65,13 +67,18 @@ pub(crate) mod prefetch;
 pub(crate) mod raw;
 #[cfg(feature = "images")]
 mod resize;
+#[cfg(feature = "files")]
 mod sequence;
+#[cfg(feature = "files")]
+pub(crate) mod single;
 #[cfg(feature = "parquet")]
 mod table;
 #[cfg(feature = "csv")]
 mod text;
 #[cfg(feature = "parquet")]
 mod thrift;
+#[cfg(feature = "files")]
+mod unsupported;
 mod weighted;
 #[cfg(feature = "npy")]
 mod window;
@@ -79,6 +86,7 @@ mod window;
 pub use crate::io::source_error::{Needed, Place, SourceError};
 pub use block::{Columns, Origin, RowBlock, Values};
 pub use notice::Notice;
+#[cfg(feature = "files")]
 pub use open::open;
 pub use options::{Format, ReadOptions};
 pub use weighted::Weighted;

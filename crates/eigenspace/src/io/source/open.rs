@@ -3,16 +3,15 @@
 //! Paths, patterns (`shards/*.npy`) and directories become a list of files, in natural order within a pattern
 //! or directory and in the order given otherwise; the files, one after the other, are one source.
 
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::io::error::Error;
 use crate::io::error::at;
+use crate::io::source::directory::image_files;
+use crate::io::source::natural;
 use crate::io::source::sequence::Sequence;
+use crate::io::source::single::STANDARD_INPUT;
 use crate::io::source::{Format, Notice, ReadOptions, RowSource, SourceError};
-
-/// The name of standard input.
-const STANDARD_INPUT: &str = "-";
 
 /// Opens files, patterns, directories and `-` (standard input) as one stream of rows.
 pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
@@ -22,7 +21,7 @@ pub fn open<P: AsRef<Path>>(inputs: &[P], options: &ReadOptions) -> Result<Box<d
         rows.notify(Notice::TextFiles { names: notes });
     }
     // A subdirectory that cannot be read is no reason to reject the tables.
-    let images = |directory: &PathBuf| super::directory::image_files(directory).map_or(0, |images| images.len());
+    let images = |directory: &PathBuf| image_files(directory).map_or(0, |images| images.len());
     let count: usize = tables.iter().map(images).sum();
     if count > 0 {
         rows.notify(Notice::ImagesBesideTables { count });
@@ -92,7 +91,7 @@ fn expand(input: &Path) -> Result<Found, Error> {
     if paths.is_empty() {
         return Err(at(input)(SourceError::NoFiles));
     }
-    paths.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
+    paths.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
     let mut found = Found::default();
     for path in paths {
         found.extend([if path.is_dir() { directory(&path)? } else { path.into() }]);
@@ -112,7 +111,7 @@ fn directory(path: &Path) -> Result<Found, Error> {
             files.push(file);
         }
     }
-    files.sort_by(|a, b| super::natural(&a.to_string_lossy(), &b.to_string_lossy()));
+    files.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()));
     let is_text = |file: &PathBuf| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("txt"));
     let (text, others): (Vec<_>, Vec<_>) = files.into_iter().partition(is_text);
     if !others.is_empty() {
@@ -120,118 +119,8 @@ fn directory(path: &Path) -> Result<Found, Error> {
         let notes = text.into_iter().filter_map(name).collect();
         return Ok(Found { files: others, notes, tables: vec![path.to_owned()] });
     }
-    if text.is_empty() || !super::directory::image_files(path)?.is_empty() {
+    if text.is_empty() || !image_files(path)?.is_empty() {
         return Ok(path.to_owned().into());
     }
     Ok(Found { files: text, ..Found::default() })
-}
-
-/// The format of an image that is not read, according to its name.
-pub(super) fn other_image(path: &Path) -> Option<&'static str> {
-    Some(match path.extension()?.to_string_lossy().to_lowercase().as_str() {
-        "gif" => "GIF",
-        "bmp" | "dib" => "BMP",
-        "webp" => "WebP",
-        "tif" | "tiff" => "TIFF",
-        "heic" | "heif" => "HEIF",
-        "avif" => "AVIF",
-        "jp2" | "j2k" | "jpx" => "JPEG 2000",
-        "jxl" => "JPEG XL",
-        "svg" => "SVG",
-        "ico" => "ICO",
-        "tga" => "TGA",
-        "psd" => "Photoshop",
-        "exr" => "OpenEXR",
-        "hdr" => "HDR",
-        "qoi" => "QOI",
-        "dds" => "DDS",
-        "dng" | "cr2" | "cr3" | "nef" | "arw" | "raf" => "raw camera",
-        _ => return None,
-    })
-}
-
-/// The format of a file of rows that is not read, according to its name.
-fn other_format(path: &Path) -> Option<&'static str> {
-    Some(match path.extension()?.to_string_lossy().to_lowercase().as_str() {
-        "xls" | "xlsx" | "xlsm" | "xlsb" => "Excel spreadsheets",
-        "ods" => "OpenDocument spreadsheets",
-        "json" | "jsonl" | "ndjson" => "JSON files",
-        "xml" => "XML files",
-        "h5" | "hdf5" => "HDF5 files",
-        "mat" => "MATLAB files",
-        "pkl" | "pickle" => "pickle files",
-        "rds" | "rda" | "rdata" => "R data files",
-        "sav" => "SPSS files",
-        "dta" => "Stata files",
-        "sas7bdat" => "SAS files",
-        "orc" => "ORC files",
-        "avro" => "Avro files",
-        "sqlite" | "sqlite3" => "SQLite databases",
-        _ => return None,
-    })
-}
-
-/// Opens one file or directory, or standard input.
-pub(super) fn open_one(path: &Path, options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
-    if path == Path::new(STANDARD_INPUT) {
-        return standard_input(options);
-    }
-    let unknown = || match other_image(path) {
-        Some(format) => SourceError::ImageFormat { format: format.into() },
-        None => other_format(path).map_or(SourceError::UnknownFormat, |format| SourceError::OtherFormat { format }),
-    };
-    let format = options.format.or_else(|| Format::of(path)).ok_or_else(|| at(path)(unknown()))?;
-    if format != Format::Images && path.is_dir() {
-        let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
-        return Err(Error::Io { action: "read", path: path.to_owned(), source });
-    }
-    match format {
-        #[cfg(feature = "npy")]
-        Format::Npy => super::npy::open(path, options),
-        #[cfg(feature = "npy")]
-        Format::Npz => super::npz::open(path, options),
-        #[cfg(not(feature = "npy"))]
-        Format::Npy | Format::Npz => Err(at(path)(SourceError::NotBuilt { format: "NumPy arrays" })),
-        #[cfg(feature = "csv")]
-        Format::Csv | Format::Tsv => super::csv::open(path, format, options),
-        #[cfg(not(feature = "csv"))]
-        Format::Csv | Format::Tsv => Err(at(path)(SourceError::NotBuilt { format: "text" })),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::open(path, options),
-        #[cfg(feature = "parquet")]
-        Format::Arrow => super::arrow::open(path, options),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => Err(at(path)(SourceError::NotBuilt { format: "Parquet and Arrow" })),
-        #[cfg(feature = "images")]
-        Format::Images => super::images::open(path, options),
-        #[cfg(not(feature = "images"))]
-        Format::Images => Err(at(path)(SourceError::NotBuilt { format: "images" })),
-    }
-}
-
-/// Standard input is an NPY stream if it begins as one, otherwise text.
-fn standard_input(options: &ReadOptions) -> Result<Box<dyn RowSource>, Error> {
-    let path = Path::new(STANDARD_INPUT);
-    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin());
-    let mut start = Vec::new();
-    let read = (&mut input).take(6).read_to_end(&mut start);
-    read.map_err(|source| Error::Io { action: "read", path: path.to_owned(), source })?;
-    let is_array = start == b"\x93NUMPY";
-    let whole: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(start).chain(input));
-    let format = options.format.unwrap_or(if is_array { Format::Npy } else { Format::Csv });
-    #[cfg(not(any(feature = "csv", feature = "npy")))]
-    drop(whole);
-    match format {
-        #[cfg(feature = "npy")]
-        Format::Npy => super::npy::from_reader(whole, path, options),
-        #[cfg(feature = "csv")]
-        Format::Csv | Format::Tsv => super::csv::from_reader(whole, path, format, options),
-        _ => Err(at(path)(SourceError::StandardInput)),
-    }
-}
-
-/// Opens the bytes of an `.npy` file; `name` is what errors call it.
-#[cfg(feature = "npy")]
-pub fn open_array(bytes: Vec<u8>, name: &Path) -> Result<Box<dyn RowSource>, Error> {
-    super::npy::from_reader(Box::new(std::io::Cursor::new(bytes)), name, &ReadOptions::new())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::io::error::Error;
 use crate::io::error::at;
-use crate::io::source::open::open_one;
+use crate::io::source::single::{STANDARD_INPUT, open_one};
 use crate::io::source::{Columns, Notice, ReadOptions, RowBlock, RowSource, SourceError};
 
 /// Files that are opened one after the other. All must have the columns of the first.
@@ -27,7 +27,7 @@ impl Sequence {
         let mut rows = current.rows();
         for path in &later {
             rows = match rows {
-                Some(rows) if path != Path::new("-") => {
+                Some(rows) if path != Path::new(STANDARD_INPUT) => {
                     let next = open_one(path, &options)?;
                     same_columns(&columns, next.columns(), path)?;
                     columns.notices.extend(next.columns().notices.iter().cloned());

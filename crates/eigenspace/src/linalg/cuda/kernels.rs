@@ -7,12 +7,10 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 
-use super::super::card::RowsOnCard;
+use super::super::card::{RowsOnCard, SUMMED_ROWS};
 
 /// Threads of a block.
 const THREADS: u32 = 256;
-/// Number of rows that are summed before the sum is added to the others, as in `moments.rs`.
-const SUMMED_ROWS: usize = 32;
 /// Blocks of a kernel that walks over all cells.
 const BLOCKS: u32 = 2048;
 

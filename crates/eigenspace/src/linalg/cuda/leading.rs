@@ -250,7 +250,7 @@ impl Libraries {
                 .result()
                 .map_err(failed)?;
         }
-        let mut work = card.reserve(usize::try_from(size).unwrap_or(0))?;
+        let mut work = card.reserve(usize::try_from(size).map_err(failed)?)?;
         {
             let mut matrix = matrix.slice_mut(..order * order);
             let ((matrix, _m), (work, _w)) = (matrix.device_ptr_mut(stream), work.device_ptr_mut(stream));

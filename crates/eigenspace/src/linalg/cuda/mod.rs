@@ -27,13 +27,11 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::card::{Card, Make, Matrix, RowsOnCard, Vectors, Words};
+use super::products::SCATTER_SUMMED_ROWS;
 use crate::device_error::DeviceError;
 use kernels::Kernels;
 use open::{Libraries, failed};
 use staging::Staging;
-
-/// Number of rows whose products are summed before the sum is added to a scatter, as in `products.rs`.
-const SUMMED_ROWS: usize = crate::linalg::SUMMED_ROWS;
 
 /// Rows of a block of a Gram matrix. Blocks above the diagonal are not computed.
 const GRAM_ROWS: usize = 256;
@@ -104,7 +102,7 @@ impl Card for Cuda {
     fn upload(&self, rows: ArrayView2<'_, f64>, to: &mut Matrix, first: usize) -> Result<(), DeviceError> {
         let start = first * to.columns;
         let copy = rows.as_standard_layout();
-        let numbers = copy.as_slice().unwrap_or_default();
+        let numbers = copy.as_slice().expect("a copy in standard layout is contiguous");
         self.to_card.send(numbers, &mut cells_mut(to).slice_mut(start..start + numbers.len())).map_err(failed)
     }
 
@@ -295,8 +293,8 @@ impl Card for Cuda {
         let order = m.rows;
         let mut product = self.reserve(order * order)?;
         let libraries = hold(&self.libraries);
-        for first in (0..rows).step_by(SUMMED_ROWS) {
-            let some = SUMMED_ROWS.min(rows - first);
+        for first in (0..rows).step_by(SCATTER_SUMMED_ROWS) {
+            let some = SCATTER_SUMMED_ROWS.min(rows - first);
             libraries.scatter(&self.main, (cells(x), first, some), order, &mut product)?;
             self.kernels.accumulate(&self.main, cells_mut(m), cells_mut(low), &product, order).map_err(failed)?;
         }

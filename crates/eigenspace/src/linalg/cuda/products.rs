@@ -194,7 +194,7 @@ impl Libraries {
             }
             .map_err(failed)?;
         }
-        let mut work = card.reserve(usize::try_from(size).unwrap_or(0))?;
+        let mut work = card.reserve(usize::try_from(size).map_err(failed)?)?;
         {
             let ((matrix, _m), (values, _v)) = (matrix.device_ptr_mut(stream), values.device_ptr_mut(stream));
             let ((work, _w), (info, _i)) = (work.device_ptr_mut(stream), info.device_ptr_mut(stream));

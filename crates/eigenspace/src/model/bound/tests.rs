@@ -192,7 +192,7 @@ fn two_sets_of_rows_add_their_bounds_and_the_error_of_their_means() {
     let (own, others) = (0.5, 0.75_f64.sqrt());
     let rounded = array![12.0, 0.0, 20.0] * U;
     let off = &one.mean_noise * others + &two.mean_noise * own + &rounded;
-    let joined = Bound {
+    let combined = Bound {
         lost: array![120.0, 122.0, 124.0] * U,
         surplus: array![140.0, 142.0, 144.0] * U,
         noise: 160.0 * U,
@@ -201,7 +201,7 @@ fn two_sets_of_rows_add_their_bounds_and_the_error_of_their_means() {
         scatter_noise: array![224.0, 230.0, 240.0] * U,
         doubt: 240.0 * U,
     };
-    same(&one.joined(&two, (1.0, 3.0), &q, &c), &joined.shifted(&c, &off, &q));
+    same(&one.combined(&two, (1.0, 3.0), &q, &c), &combined.shifted(&c, &off, &q));
 }
 
 fn moments(weight: f64, scatter: Array1<f64>) -> Moments {
@@ -221,9 +221,9 @@ fn a_block_adds_the_rounding_of_its_sums_and_of_its_center() {
         let mean_noise = if about_origin { Array1::zeros(2) } else { spread * (10.0 * U) };
         let block = only(0.0, Array1::zeros(2), mean_noise, &added * (18.0 * U));
         let off = array![16.0, 24.0] * U;
-        let joined = start.joined(&block, (3.0, 4.0), &after.scatter, &c).shifted(&c, &off, &after.scatter);
+        let combined = start.combined(&block, (3.0, 4.0), &after.scatter, &c).shifted(&c, &off, &after.scatter);
         let rounding = Rounding { columns: 4.0 * U, rows: 2, features: 0.0, whole: 0.0 };
-        same(&start.absorbed(&before, &absorbed), &joined.rounded(rounding, &added, 13.0));
+        same(&start.absorbed(&before, &absorbed), &combined.rounded(rounding, &added, 13.0));
     }
 }
 

@@ -3,9 +3,9 @@
 
 use ndarray::{Array1, ArrayView1};
 
-use super::{Absorbed, Moments, SUMMED_ROWS, TwoWords, heaviest};
+use super::{Absorbed, Moments, TwoWords, heaviest};
 use crate::error::Error;
-use crate::linalg::{Card, Matrix};
+use crate::linalg::{Card, Matrix, SUMMED_ROWS};
 use crate::model::weight::Weight;
 
 impl Moments {

@@ -58,7 +58,7 @@ fn reduce_on_card(
     let plain = q.iter().all(|q| *q > 0.0) && !are_scales_different(q, 0.0, standardized);
     let mut solver = Some(card);
     if plain {
-        match linalg::checked_eigen(card, matrix, truncation.rank_limit().min(size))? {
+        match linalg::checked_eigen(card, matrix, truncation.rank_limit().of(size))? {
             Some((values, vectors)) => {
                 let decomposed = decomposed_from(values, vectors, size);
                 let largest = decomposed.values.first().map_or(0.0, |s| s * s);

@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Slice, concat
 use crate::device_error::DeviceError;
 use crate::error::Error;
 use crate::linalg::{Card, Make, Matrix, Real, RowsOnCard};
-use crate::model::project::{check_fits, fitting};
+use crate::model::scores::{check_fits, fitting};
 use crate::model::view::View;
 use crate::rows::block::{self, Block};
 use crate::rows::element::LARGEST_MAGNITUDE;

@@ -126,7 +126,11 @@ fn pending(rows: usize) -> Array2<f64> {
 }
 
 fn rule(standardized: bool) -> Rule<'static> {
-    Rule { limit: 5, standardized, cut: &|squared, _| Cut { keep: squared.len(), lost: 0.0, shrink: 0.0 } }
+    Rule {
+        limit: Rank::AtMost(5),
+        standardized,
+        cut: &|squared, _| Cut { keep: squared.len(), lost: 0.0, shrink: 0.0 },
+    }
 }
 
 /// Compares the lower triangle of a Gram matrix with the products of these rows, where some are taken to be orthogonal.
@@ -244,7 +248,7 @@ fn dropped_eigenvalues_below_the_rounding_of_products_are_rounding() {
             total.set(all);
             Cut { keep, lost, shrink: lost }
         };
-        let (cut, error) = Rule { limit: 5, standardized: units.is_some(), cut: &choose }.cut_of(
+        let (cut, error) = Rule { limit: Rank::AtMost(5), standardized: units.is_some(), cut: &choose }.cut_of(
             &eigen.values,
             eigen.size(),
             moments,
@@ -273,7 +277,9 @@ fn a_compression_shrinks_what_it_keeps() {
         before.set((squared[0], squared[1]));
         choose(squared, total)
     };
-    found.compress(&mut buffer, None, &Rule { limit: 1, standardized: false, cut: &choose }).expect("good rows");
+    found
+        .compress(&mut buffer, None, &Rule { limit: Rank::AtMost(1), standardized: false, cut: &choose })
+        .expect("good rows");
     let (first, second) = before.get();
     let kept = buffer.factor().row(0).to_owned();
     assert_eq!(buffer.kept(), 1);

@@ -1,9 +1,12 @@
 //! The file of a recognizer: round trips, hostile bytes, and that it is a model file.
 
-use eigenspace::faces::Error;
-use eigenspace::faces::{FaceOptions, Recognizer, Threshold};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use eigenspace::faces::{Error, FaceOptions, Faces, Pixels, Recognizer, Threshold};
 use eigenspace::io::{self, FormatError};
 use eigenspace::{EigenspaceModel, ImageShape, Metadata};
+use ndarray::Array2;
 use sha2::{Digest, Sha256};
 
 use crate::faces::Album;
@@ -20,6 +23,54 @@ fn sample() -> Recognizer {
         .depth(16)
         .max_rank(5);
     Recognizer::train(album.all(), options).unwrap()
+}
+
+fn golden_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recognizer-v1.safetensors")
+}
+
+/// The recognizer of the golden file, computed again.
+fn golden_recognizer() -> Recognizer {
+    let cell =
+        |(i, j): (usize, usize)| ((i * i * (j + 2) + 3 * i + 7 * j) % 11) as f64 + 40.0 * ((i / 2 + j) % 3) as f64;
+    let rows = Array2::from_shape_fn((6, 4), cell);
+    let people = ["a", "a", "größe", "größe", "s 3", "s 3"].map(String::from);
+    let images = ["1.pgm", "2.pgm"].repeat(3).into_iter().map(String::from).collect::<Vec<_>>();
+    let options = FaceOptions::new()
+        .components(2)
+        .classifier("knn:3".parse().unwrap())
+        .metric("mahalanobis".parse().unwrap())
+        .pixels(Pixels::Standardized)
+        .unknown(Threshold::Fixed(0.25))
+        .not_a_face(Threshold::None)
+        .accept(0.9)
+        .max_rank(5)
+        .seed(7)
+        .size((2, 2))
+        .depth(8)
+        .resized(true);
+    Recognizer::train(Faces::new(&rows, &people, &images), options).unwrap()
+}
+
+/// Writes the golden file for a new format version; run it with `--ignored`.
+#[test]
+#[ignore = "writes the golden file"]
+fn the_golden_recognizer_is_written() {
+    golden_recognizer().save(golden_path()).unwrap();
+}
+
+#[test]
+fn the_golden_recognizer_of_version_1_is_read_for_ever() {
+    let (found, wanted) = (Recognizer::load(golden_path()).unwrap(), golden_recognizer());
+    assert_eq!((found.people(), found.options()), (wanted.people(), wanted.options()));
+    let names =
+        |recognizer: &Recognizer| recognizer.images().map(|(person, image)| format!("{person}/{image}")).collect();
+    let (found_names, wanted_names): (Vec<String>, Vec<String>) = (names(&found), names(&wanted));
+    assert_eq!(found_names, wanted_names);
+    // Rounding differs between processors.
+    let rounding = 1e-12 * wanted.model().all_singular_values()[0];
+    assert!(found.scores().iter().zip(wanted.scores()).all(|(a, b)| (a - b).abs() < rounding));
+    assert_eq!(found.to_bytes(), fs::read(golden_path()).unwrap());
 }
 
 fn format_error(bytes: &[u8]) -> FormatError {

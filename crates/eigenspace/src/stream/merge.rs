@@ -1,11 +1,11 @@
-//! Joins two streams with the same options: the engines are added, and the pending rows are appended.
+//! Merges two streams with the same options: the engines are added, and the pending rows are appended.
 //!
 //! ```text
 //! scatter   M ← M₁ + M₂ + c cᵀ                       an addition
 //! factor    A = [ F₁ ; F₂ ; c ],   F ← U_r A         a compression
 //! ```
 //!
-//! As long as one of the engines holds no rows, its rows are all pending, and joining is the same as absorbing them.
+//! As long as one of the engines holds no rows, its rows are all pending, and merging is the same as absorbing them.
 
 use crate::error::Error;
 use crate::stream::buffer::RowBuffer;
@@ -14,7 +14,7 @@ use crate::stream::state::EngineState;
 
 impl EigenspaceStream {
     /// Absorbs the rows of another stream with the same options and the same number of features. Neither of them forgets.
-    pub(crate) fn join(&mut self, other: &Self) -> Result<(), Error> {
+    pub(crate) fn merge_stream(&mut self, other: &Self) -> Result<(), Error> {
         self.count().checked_add(other.count()).ok_or(Error::CountOverflow)?;
         self.cache.clear();
         let holds_rows = |stream: &Self| stream.state.moments().count > 0;
@@ -23,21 +23,21 @@ impl EigenspaceStream {
             return self.append_pending(&pending.state.buffer);
         }
         if holds_rows(other) {
-            self.join_engine(other)?;
+            self.merge_engine(other)?;
         }
         self.append_pending(&other.state.buffer)
     }
 
     /// Adds the rows inside the engine of another stream.
-    fn join_engine(&mut self, other: &Self) -> Result<(), Error> {
+    fn merge_engine(&mut self, other: &Self) -> Result<(), Error> {
         let cut = cut_of(self.plan(), &self.options);
         let rule = rule_of(self.plan(), &self.options, &cut);
         let others = other.state.buffer.factor();
         match (&mut self.state.engine, &other.state.engine) {
             (EngineState::Scatter(scatter), EngineState::Scatter(other)) => scatter.merge(other),
             (EngineState::Factor(factor), EngineState::Factor(other)) => {
-                let joined = factor.merge(self.state.buffer.factor(), other, others, &rule)?;
-                let before = std::mem::replace(&mut self.state.buffer, joined);
+                let merged = factor.merge(self.state.buffer.factor(), other, others, &rule)?;
+                let before = std::mem::replace(&mut self.state.buffer, merged);
                 self.append_pending(&before)
             }
             _ => Err(Error::OptionsDiffer),

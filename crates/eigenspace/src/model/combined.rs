@@ -13,10 +13,10 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use crate::linalg;
 use crate::model::decompose::{Decomposed, Reduced, Route, Stacked, Turn, fill_constant, is_small, reduce};
 use crate::model::moments::Moments;
-use crate::model::truncation::Truncation;
+use crate::model::truncation::{Rank, Truncation};
 
 /// The rows of two models and the step between their means: A = [ s₁V₁ ; s₂V₂ ; c ].
-pub(crate) struct Joined<'a> {
+pub(crate) struct Combined<'a> {
     /// V₁ and s₁.
     pub(crate) one: (ArrayView2<'a, f64>, ArrayView1<'a, f64>),
     /// V₂ and s₂.
@@ -24,7 +24,7 @@ pub(crate) struct Joined<'a> {
     pub(crate) c: ArrayView1<'a, f64>,
 }
 
-impl Joined<'_> {
+impl Combined<'_> {
     /// The rows themselves.
     fn written(&self) -> Array2<f64> {
         let scaled =
@@ -34,16 +34,16 @@ impl Joined<'_> {
 }
 
 /// The eigenspace of the rows of two models, which have these moments together.
-pub(crate) fn reduce_joined(a: &Joined<'_>, truncation: Truncation, moments: &Moments) -> Reduced {
+pub(crate) fn reduce_combined(a: &Combined<'_>, truncation: Truncation, moments: &Moments) -> Reduced {
     let (one, two) = (a.one.1.len(), a.two.1.len());
     if is_small(one + two + 1, a.c.len()) {
         return reduce(Stacked { rows: a.written(), groups: &[one, two] }, Route::Auto, truncation, moments);
     }
-    linalg::inside(|| by_joined_products(a, truncation.rank_limit(), moments.scatter.view())).cut(truncation, moments)
+    linalg::inside(|| by_combined_products(a, truncation.rank_limit(), moments.scatter.view())).cut(truncation, moments)
 }
 
 /// The leading `limit` directions, by products.
-fn by_joined_products(a: &Joined<'_>, limit: usize, q: ArrayView1<'_, f64>) -> Decomposed {
+fn by_combined_products(a: &Combined<'_>, limit: Rank, q: ArrayView1<'_, f64>) -> Decomposed {
     let ((one, s_one), (two, s_two), c) = (a.one, a.two, a.c.insert_axis(Axis(0)));
     let s: Vec<f64> = s_one.iter().chain(s_two).copied().chain([1.0]).collect();
     let (split, last) = (one.nrows(), s.len() - 1);

@@ -21,7 +21,7 @@ fn products_give_the_eigenspace_of_all_rows_together() {
     ];
     let c = array![1.0, 2.0, 0.0, 0.5, -1.0, 1.5, 0.0];
     let (s_one, s_two) = (array![5.0, 2.0], array![4.0, 3.0, 1.0]);
-    let a = Joined { one: (one.view(), s_one.view()), two: (two.view(), s_two.view()), c: c.view() };
+    let a = Combined { one: (one.view(), s_one.view()), two: (two.view(), s_two.view()), c: c.view() };
     let written = array![
         [3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0],
         [-1.6, 1.2, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -35,7 +35,7 @@ fn products_give_the_eigenspace_of_all_rows_together() {
     // A matrix has one spectral decomposition: orthonormal directions that add up to it.
     let scatter = written.t().dot(&written);
     let q = scatter.diag().to_owned();
-    let all = by_joined_products(&a, 6, q.view());
+    let all = by_combined_products(&a, Rank::All, q.view());
     let (v, squared) = (&all.directions, &all.values * &all.values);
     assert_eq!((v.dim(), all.beyond), ((6, 7), 0.0));
     all_near(&v.dot(&v.t()), &Array2::eye(6), 10.0);
@@ -43,7 +43,7 @@ fn products_give_the_eigenspace_of_all_rows_together() {
 
     // A Gram matrix with mistakes would still give all directions, but not the leading ones.
     for limit in 1..6 {
-        let leading = by_joined_products(&a, limit, q.view());
+        let leading = by_combined_products(&a, Rank::AtMost(limit), q.view());
         assert_eq!(leading.values.len(), limit);
         for (found, expected) in leading.values.iter().zip(&all.values) {
             assert!((found - expected).abs() <= 1e-14 * all.values[0], "{limit}: {found}, not {expected}");
