@@ -21,6 +21,9 @@ async function preview(file) {
   return canvas;
 }
 
+/** People in the list; others are found by their names. */
+const LISTED = 200;
+
 /** A distance on a line with its threshold. @param {string} title @param {number} value @param {number | null} limit @param {string} beyond */
 function ruler(title, value, limit, beyond) {
   const [width, y] = [520, 44];
@@ -124,12 +127,15 @@ export function faces(app) {
       fill();
     } });
     const list = h("ul", {});
+    const more = h("p", { class: "quiet" });
     const fill = () => {
       const matching = r.people.filter((p) => p.toLowerCase().includes(search.toLowerCase()));
-      list.replaceChildren(...matching.slice(0, 200).map((p) => h("li", {}, h("span", { class: "name" }, p), button("Forget", { "aria-label": `Forget ${p}`, click: () => change(() => post("forget", { person: p }), `Forgot ${p}, in memory only.`) }))));
+      list.replaceChildren(...matching.slice(0, LISTED).map((p) => h("li", {}, h("span", { class: "name" }, p), button("Forget", { "aria-label": `Forget ${p}`, click: () => change(() => post("forget", { person: p }), `Forgot ${p}, in memory only.`) }))));
+      more.hidden = matching.length <= LISTED;
+      more.textContent = `the first ${count(LISTED)} of ${count(matching.length)}; search for the others`;
     };
     fill();
-    people.replaceChildren(h("h2", {}, "People"), h("p", { class: "quiet" }, `${plural(r.people.length, "person").replace("persons", "people")}, ${plural(r.images, "image")}. Changes stay in memory; the file is not touched.`), box, list,
+    people.replaceChildren(h("h2", {}, "People"), h("p", { class: "quiet" }, `${plural(r.people.length, "person").replace("persons", "people")}, ${plural(r.images, "image")}. Changes stay in memory; the file is not touched.`), box, list, more,
       button("Restore the file\u2019s people", { disabled: !r.changed, click: () => change(() => remove("recognizer/changes"), "Restored.") }));
     app.status(`${plural(r.images, "image")} enrolled \u00b7 ${r.metric}${r.ready ? "" : " \u00b7 learning the thresholds"}`);
   }

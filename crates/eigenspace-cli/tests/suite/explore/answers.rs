@@ -67,7 +67,7 @@ fn rows_alone_are_fitted_behind_the_page() {
     let error = failed["data"]["error"]["error"].as_str().unwrap();
     assert!(error.contains("`oops`") && error.contains("bad.csv"), "{error}");
     assert!(failed["data"]["error"]["hint"].as_str().unwrap().contains("--exclude"));
-    let (code, said, _) = server.interrupt();
+    let (code, said) = server.interrupt();
     let notice = "the page is still open; press Ctrl-C, and run the command again\n";
     assert!(code == Some(2) && said.ends_with(notice), "{code:?}: {said}");
     let missing = directory.refused("explore nothing.csv --no-open");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Directory, near, numbers};
+use crate::support::{near, numbers};
 
 use super::client::Server;
 use super::{ready, rows, whole, world};
@@ -199,25 +199,18 @@ fn a_stream_has_at_most_ten_events_a_second() {
     });
 }
 
-/// Within a second; a busy machine may need more than one attempt.
+/// Streams would keep the server open for ever.
 #[test]
 fn an_interrupt_ends_open_streams_and_the_server() {
     let directory = world();
-    let times: Vec<Duration> = (0..5).map(|_| interrupted(&directory)).collect();
-    assert!(times.iter().any(|time| *time < Duration::from_secs(1)), "{times:?}");
-}
-
-/// Interrupts a server with open streams, and returns how long it took to end.
-fn interrupted(directory: &Directory) -> Duration {
-    let server = ready(directory, "m.safetensors t.csv --label kind");
+    let server = ready(&directory, "m.safetensors t.csv --label kind");
     let mut streams: Vec<_> = (0..3).map(|_| server.events(&[], "")).collect();
     streams.iter_mut().for_each(|events| assert_eq!(events.next().unwrap().name, "session"));
-    let (code, said, time) = server.interrupt();
+    let (code, said) = server.interrupt();
     assert_eq!(code, Some(0), "{said}");
     for events in &mut streams {
         let last = events.next().unwrap();
         assert_eq!((last.name.as_str(), &last.data["reason"]), ("end", &"the server was stopped".into()));
         assert!(events.next().is_none());
     }
-    time
 }
