@@ -47,9 +47,19 @@ impl Server {
         Self::run(&mut directory.command(&format!("explore {line} --no-open")))
     }
 
+    /// A server that reads standard input, which begins like this.
+    pub(super) fn start_reading(directory: &Directory, line: &str, first: &[u8]) -> Self {
+        Self::run_with(&mut directory.command(&format!("explore {line} --no-open")), first)
+    }
+
     /// Runs a command whose first line is the address.
     pub(super) fn run(command: &mut Command) -> Self {
+        Self::run_with(command, b"")
+    }
+
+    fn run_with(command: &mut Command, first: &[u8]) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(first).unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         if url.is_empty() {

@@ -176,6 +176,26 @@ fn rows_that_arrive_on_standard_input_end_with_it() {
     assert!(said.err.contains("cannot read standard input twice"), "{said}");
 }
 
+#[test]
+fn reading_and_fitting_are_told_as_they_happen() {
+    let directory = world();
+    let all = rows();
+    let first = format!("kind,a,b,c,d\n{}", line(&all[0]));
+    let mut server = Server::start_reading(&directory, "- --label kind", first.as_bytes());
+    let mut stdin = server.stdin();
+    let mut events = server.events(&[], "");
+    assert_eq!(events.next().unwrap().data["data"]["state"], "reading");
+    all[1..].iter().for_each(|row| stdin.write_all(line(row).as_bytes()).unwrap());
+    drop(stdin);
+    let mut event = events.next_of("progress");
+    while event.data["what"] == "reading" {
+        event = events.next_of("progress");
+    }
+    assert_eq!(event.data, json!({ "what": "fitting", "done": 60, "total": 60 }));
+    let session = server.wait_for("the model", |session| session["data"]["state"] == "ready");
+    assert_eq!(session["models"][0]["origin"], "fitted");
+}
+
 /// A busy machine can only make them fewer.
 #[test]
 fn a_stream_has_at_most_ten_events_a_second() {
