@@ -9,10 +9,10 @@ import { dialog } from "./dialogs.js";
 const ANGLES = 4;
 /** Pixels of a line and its name above the chart. */
 const NAME_WIDTH = 190;
-/** Colors and dashes of lines; as they have no common divisor, 24 lines differ. */
-const [COLORS, DASHES] = [8, 3];
+/** Colors and dashes of lines; as they have no common divisor, thirty lines differ. */
+const [COLORS, DASHES] = [10, 3];
 /** @param {number} i */
-const look = (i) => `c${i % COLORS} dash${i % DASHES}`;
+const look = (i) => `own c${i % COLORS} dash${i % DASHES}`;
 
 /** Where this tab remembers which models it made, also when the page is loaded again. Other tabs undo their own. */
 const MINE = `made at ${location.pathname}`;
