@@ -31,7 +31,7 @@ interface Chunk { n: number; d: number; revision: number; first: number; total: 
 interface Neighbor { row: number; name: string | null; label: string | null; distance: number }
 interface Row {
   revision: number; row: number; name: string | null; label: string | null; values: number[] | null; scores: number[]; t2: number; q: number;
-  t2_limit: number | null; q_limit: number | null; cos2: number[]; nearest: Neighbor[];
+  t2_limit: number | null; q_limit: number | null; cos2: number[]; k: number; nearest: Neighbor[]; nearest_k: number;
 }
 interface Rebuilt { revision: number; k: number; q: number; psnr: number | null; values: number[] | null; residual: number[] | null }
 interface Contribution { feature: number; name: string | null; t2: number; q: number; value: number; mean: number }
@@ -43,6 +43,7 @@ interface Monitored {
 }
 interface Recognized {
   verdict: "known" | "unknown" | "not a face"; person: string | null; distance: number; face_distance: number; reject: number | null; not_a_face: number | null;
+  candidates: { person: string; score: number; distance: number }[];
   matches: { person: string; distance: number; image: number | null; name: string | null }[];
 }
 
@@ -64,7 +65,11 @@ interface Selected { marks: Uint8Array; count: number }
 interface Live { rows: number[]; t2: number[]; q: number[]; angles: (number | null)[]; t2_limit: number | null; q_limit: number | null; total: number; model: number }
 interface App {
   session: Session; state: State; selection: Selected | null; live: Live | null; stream: string;
-  model(): Model | null; k(): number; set(patch: Partial<State>, push?: boolean): void; select(selection: Selected | null): void;
+  /** Whether the Monitor shows rows that arrive, if there are any, rather than the data. */
+  watching: boolean;
+  model(): Model | null; k(): number;
+  /** What T² and Q are measured with: the model that is chosen, but for rows that arrive the reference with its own k. */
+  measure(): { model: Model | null; k: number; live: Live | null }; set(patch: Partial<State>, push?: boolean): void; select(selection: Selected | null): void;
   status(text: string): void; say(text: string, kind?: string): void; refresh(): Promise<void>;
 }
 interface View {

@@ -13,6 +13,7 @@
 mod assets;
 mod browser;
 mod compact;
+mod connections;
 mod directions;
 mod events;
 mod export;

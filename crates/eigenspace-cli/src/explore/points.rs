@@ -85,14 +85,15 @@ fn sample(entry: &Entry, store: &RowStore, rows: usize, axes: &[usize], part: &P
     Ok(Reply::Bytes(BYTES, encoded(entry, store, &points, axes.len(), value)))
 }
 
-/// One number for each row: a feature, T² or Q.
+/// One number for each row: a feature, or T² or Q for k components.
 pub(super) fn column(session: &Session, entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
     let store = session.rows()?;
     let scored = entry.scored(&store)?;
     let of = query.get("of").unwrap_or_default();
+    let readings = || entry.measured(&store, entry.at(query.number("k")?)?.model().n_components());
     let mut values: Vec<f32> = match (of, of.strip_prefix("feature:").map(str::parse)) {
-        ("t2", _) => narrowed(&entry.measured(&store, entry.opened.model().n_components())?.t2),
-        ("q", _) => narrowed(&entry.measured(&store, entry.opened.model().n_components())?.q),
+        ("t2", _) => narrowed(&readings()?.t2),
+        ("q", _) => narrowed(&readings()?.q),
         (_, Some(Ok(feature))) if feature < store.features() => feature_of_all(&store, feature)?,
         _ => {
             let error = format!("cannot color by `{of}`: expected feature:N, t2 or q");

@@ -59,9 +59,10 @@ pub(super) fn row(session: &Session, entry: &Entry, row: usize, query: &Query) -
     let readings = opened.view().readings(&cells).ok();
     let [t2_limit, q_limit] = limits(opened, CONFIDENCE);
     let named = store.name_of(chosen.row);
-    let nearest: Vec<Value> = entry
-        .scored(&store)?
-        .nearest(row, opened.model().n_components(), NEAREST)?
+    let scored = entry.scored(&store)?;
+    let nearest_k = scored.components().min(opened.model().n_components());
+    let nearest: Vec<Value> = scored
+        .nearest(row, nearest_k, NEAREST)?
         .into_iter()
         .map(|(row, distance)| {
             let named = store.name_of(row);
@@ -82,6 +83,7 @@ pub(super) fn row(session: &Session, entry: &Entry, row: usize, query: &Query) -
         "q_limit": q_limit,
         "cos2": cosines.row(0).to_vec(),
         "nearest": nearest,
+        "nearest_k": nearest_k,
     })))
 }
 

@@ -63,6 +63,11 @@ impl Scored {
         self.rows
     }
 
+    /// The number of components along which scores are kept.
+    pub(super) fn components(&self) -> usize {
+        self.components
+    }
+
     /// The scores of all rows along a component, counted from 0.
     pub(super) fn column(&self, component: usize) -> anyhow::Result<Vec<f32>> {
         if component >= self.components {
@@ -80,7 +85,7 @@ impl Scored {
     /// The nearest rows in the space of the first k scores, with their distances.
     pub(super) fn nearest(&self, row: usize, k: usize, most: usize) -> anyhow::Result<Vec<(usize, f64)>> {
         let mut squared = vec![0.0; self.rows];
-        for component in 0..k.min(self.components) {
+        for component in 0..k {
             let column = self.column(component)?;
             let Some(&own) = column.get(row) else { return Ok(Vec::new()) };
             internal::add_squared_differences(&mut squared, &column, own);

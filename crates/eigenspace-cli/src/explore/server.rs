@@ -20,6 +20,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::explore::connections::Connections;
 use crate::explore::query::Query;
 use crate::explore::reply::{Refusal, Reply, Writer, refusal};
 use crate::explore::security::{Gate, harden};
@@ -33,6 +34,8 @@ pub(super) const BODY_LIMIT: usize = 16 << 20;
 const WORKERS: usize = 4;
 /// Time that open connections have to end.
 const GRACE: Duration = Duration::from_millis(500);
+/// A connection ends if none of an answer is taken for so long.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of a piece of a download.
 const PIECE: usize = 1 << 16;
 
@@ -66,7 +69,7 @@ pub(super) fn serve(listener: TcpListener, gate: Gate, session: &Arc<Session>) -
     let site = Arc::new(Site { gate, session: Arc::clone(session) });
     let served = runtime.block_on(async {
         listener.set_nonblocking(true)?;
-        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let listener = Connections { listener: tokio::net::TcpListener::from_std(listener)?, patience: PATIENCE };
         let router = Router::new().fallback(handle).with_state(site);
         let (ending, ended) = tokio::sync::oneshot::channel::<()>();
         let server = axum::serve(listener, router).with_graceful_shutdown(async { drop(ended.await) });
@@ -171,7 +174,7 @@ fn answer(status: StatusCode, kind: &'static str, body: Body) -> Response {
 }
 
 /// A body that is written by another thread while it is sent.
-fn streamed(write: Writer) -> Body {
+pub(super) fn streamed(write: Writer) -> Body {
     let (sender, receiver) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let mut pieces = Pieces { sender, piece: Vec::with_capacity(PIECE) };

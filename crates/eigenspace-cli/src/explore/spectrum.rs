@@ -58,7 +58,7 @@ pub(super) fn spectrum(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
         .iter()
         .map(|c| json!({ "variance": c.variance, "ratio": c.ratio, "cumulative": c.cumulative, "angle": c.angle }))
         .collect();
-    let held = found.get(k.wrapping_sub(1)).map_or(0.0, |c| c.cumulative[1]);
+    let held = at.view().explained_variance_ratio().iter().sum::<f64>().min(1.0);
     Ok(Reply::Json(json!({
         "revision": entry.revision,
         "k": k,

@@ -51,11 +51,11 @@ async function download(model, axes, signal, grown) {
   }
 }
 
-/** Values that color the points, in the same order. @param {Model} model @param {string} of @param {number} total @param {AbortSignal} signal */
-export async function loadColumn(model, of, total, signal) {
+/** Values that color the points, in the same order. @param {Model} model @param {string} of @param {number | null} k @param {number} total @param {AbortSignal} signal */
+export async function loadColumn(model, of, k, total, signal) {
   const values = new Float32Array(total).fill(NaN);
   for (let first = 0; first < total; ) {
-    const part = await chunk(`models/${model.id}/column`, { of, first, count: NEXT }, signal);
+    const part = await chunk(`models/${model.id}/column`, { of, k, first, count: NEXT }, signal);
     if (!part.n) break;
     values.set(part.values.subarray(0, total - first), first);
     first += part.n;

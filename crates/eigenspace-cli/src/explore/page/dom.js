@@ -94,8 +94,8 @@ export function failed(error, retry) {
   return notice("error", message ?? String(error), hint ?? null, again);
 }
 
-/** Whether every feature has a component, so that nothing is left over of any row. @param {App} app */
-export const allUsed = (app) => app.k() >= (app.model()?.features ?? Infinity);
+/** Whether every feature has a component, so that nothing is left over of any row. @param {Model | null} model @param {number} k */
+export const allUsed = (model, k) => k >= (model?.features ?? Infinity);
 
 /** What is said of rows while none is chosen; null if one is. @param {App} app @param {...Child} more */
 export function noRow({ session, state }, ...more) {

@@ -59,8 +59,8 @@ export function connect(app, adopt, show) {
       say("live");
     };
     on("session", adopt);
-    on("progress", ({ done, total }) => {
-      if (app.session.data) Object.assign(app.session.data, { done, total });
+    on("progress", ({ what, done, total }) => {
+      if (app.session.data) Object.assign(app.session.data, { state: what, done, total });
       show(new Set(["progress"]));
     });
     on("readings", (data) => {

@@ -43,6 +43,7 @@ const app = {
   selection: null,
   live: null,
   stream: "",
+  watching: true,
   model: () => app.session.models.find((m) => m.id === app.state.m) ?? app.session.models[0] ?? null,
   k: () => clamp(app.state.k || (app.model()?.k ?? 1), 1, Math.max(1, app.model()?.rank ?? 1)),
   set(patch, push) {
@@ -55,6 +56,11 @@ const app = {
     if (push) mirror();
     else writing = setTimeout(mirror, 120);
     show(new Set([...changed, ...(changed.includes("m") ? ["model"] : [])]));
+  },
+  measure() {
+    const { live, session, state, watching } = app;
+    const reference = watching && session.watch && state.view === "monitor" ? session.models.find((m) => m.id === live?.model) : null;
+    return reference ? { model: reference, k: reference.k, live } : { model: app.model(), k: app.k(), live: null };
   },
   select(selection) {
     app.selection = selection?.count ? selection : null;

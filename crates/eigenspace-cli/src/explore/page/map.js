@@ -54,7 +54,7 @@ export function map(app) {
   let ratios = [];
   /** @type {[number, number][] | null} */
   let rope = null;
-  let [lasso, resting, hovered, later, reading] = [false, 0, -1, 0, false];
+  let [lasso, resting, hovered, later, reading, coloring] = [false, 0, -1, 0, false, 0];
   let renderer = webgl(canvas, footer) ?? NOTHING;
   if (renderer === NOTHING) drawPlainly();
   /** Where each row is among the points. */
@@ -97,7 +97,7 @@ export function map(app) {
     explainColors();
   }
   function explainColors() {
-    if (cloud) beside.replaceChildren(legend(app, { cloud, looks: app.state.color === "label" && cloud.classes ? looks : null, values, ends, name: tools.colorName() }));
+    if (cloud) beside.replaceChildren(legend(app, { cloud, looks: app.state.color === "label" && cloud.classes ? looks : null, values, ends, name: `${tools.colorName()}${byReading() ? ` (k = ${count(app.k())})` : ""}` }));
   }
 
   function toggleLasso() {
@@ -338,6 +338,8 @@ export function map(app) {
   }
 
   const byValue = () => !/^(label|none)$/.test(app.state.color);
+  /** T² and Q depend on k. */
+  const byReading = () => /^(t2|q)$/.test(app.state.color);
 
   async function recolor() {
     const model = app.model();
@@ -346,9 +348,15 @@ export function map(app) {
     values = null;
     if (byValue()) {
       const total = cloud.total;
-      const column = await loadColor((signal) => loadColumn(model, of, total, signal));
-      if (!column) return;
-      [values, ends] = [column, range(column)];
+      try {
+        const column = await loadColor((signal) => loadColumn(model, of, byReading() ? app.k() : null, total, signal));
+        if (!column) return;
+        [values, ends] = [column, range(column)];
+      } catch (error) {
+        // The map stays, in the colors that every map has.
+        report(error);
+        app.set({ color: "label" });
+      }
     }
     look();
   }
@@ -405,7 +413,10 @@ export function map(app) {
         return void reload();
       }
       if (changed.has("color")) recolor().then(tools.draw, report);
-      else if (changed.has("hide") || changed.has("selection") || changed.has("theme")) look();
+      else if (changed.has("k") && byReading()) {
+        clearTimeout(coloring);
+        coloring = setTimeout(() => recolor().catch(report), REST_MS);
+      } else if (changed.has("hide") || changed.has("selection") || changed.has("theme")) look();
       if (changed.has("arrows")) {
         const out = tools.el.querySelector("output");
         if (out) out.textContent = String(app.state.arrows);
@@ -442,6 +453,7 @@ export function map(app) {
     destroy() {
       clearTimeout(resting);
       clearTimeout(later);
+      clearTimeout(coloring);
       load(async () => undefined);
       cloud = null;
       renderer.destroy();

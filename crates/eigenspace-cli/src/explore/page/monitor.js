@@ -16,7 +16,9 @@ export function monitor(app) {
   const tools = h("div", { class: "tools" });
   /** @type {Series | null} */
   let series = null;
-  let [paused, live] = [false, Boolean(app.session.watch)];
+  let paused = false;
+  const live = () => app.watching && Boolean(app.session.watch);
+  const noneLeft = () => allUsed(app.measure().model, app.measure().k);
   /** @type {[number, number] | null} */
   let brush = null;
 
@@ -25,7 +27,7 @@ export function monitor(app) {
     const fig = figure(title, 0, (svg, width, height) => {
       if (!series) return "";
       const { rows } = series;
-      const none = which === "q" && allUsed(app);
+      const none = which === "q" && noneLeft();
       const [values, limit] = [series[which].map((v) => (none ? 0 : v)), none ? null : series[which === "t2" ? "t2_limit" : "q_limit"]];
       const box = /** @type {Box} */ ([64, 12, width - 16, height - 24]);
       const most = values.reduce((a, b) => Math.max(a, b ?? 0), limit ?? 0) * 1.08 || 1;
@@ -51,9 +53,13 @@ export function monitor(app) {
       if (brush) svg.append(s("rect", { class: "brush", x: Math.min(x(brush[0]), x(brush[1])), width: Math.abs(x(brush[1]) - x(brush[0])), y: box[1], height: box[3] - box[1] }));
       scale = x;
       const share = series.beyond[which === "t2" ? 0 : 1];
-      return none ? `Q of every row is 0, because all ${count(app.k())} components are used. Choose fewer with [.` : limit === null ? `There is no limit: the model has too few rows for ${count(app.k())} components. Choose fewer with [.` : `${percent(share)} of rows beyond the limit ${num(limit)}; 1.0 % is expected.`;
+      const used = plural(app.measure().k, "component");
+      const fewer = live() ? "Start the command with a smaller -k." : "Choose fewer with [.";
+      if (none) return `Q of every row is 0, because all ${used} are used. ${fewer}`;
+      if (limit === null) return `There is no limit: the model has too few rows for ${used}. ${fewer}`;
+      return `${percent(share)} of ${series.total > rows.length && live() ? `the last ${plural(rows.length, "row")}` : "rows"} beyond the limit ${num(limit)}; 1.0 % is expected.`;
     }, () => {
-      const none = which === "q" && allUsed(app);
+      const none = which === "q" && noneLeft();
       const limit = none ? null : (series?.[which === "t2" ? "t2_limit" : "q_limit"] ?? null);
       const [rows, values] = [series?.rows.slice(-TABLED) ?? [], (series?.[which].slice(-TABLED) ?? []).map((v) => (none ? 0 : v))];
       return { head: ["Row", which === "t2" ? "T\u00b2" : "Q", "Limit"], rows: rows.map((r, i) => [count(r), num(values[i]), limit === null ? "none" : values[i] > limit ? "beyond" : "within"]) };
@@ -126,6 +132,7 @@ export function monitor(app) {
     if (watch?.state === "failed") return el.replaceChildren(tools, failed({ message: watch.error?.error ?? "cannot read the watched rows", hint: watch.error?.hint }));
     if (!now?.rows.length) return el.replaceChildren(tools, notice("empty", "Waiting for rows", `Rows that arrive in ${watch?.source === "-" ? "the standard input" : watch?.source} appear here.`));
     const beyond = (/** @type {number[]} */ list, /** @type {number | null} */ limit) => (limit === null ? 0 : list.filter((v) => v > limit).length / list.length);
+    if (!series) toolbar();
     series = { ...now, beyond: [beyond(now.t2, now.t2_limit), beyond(now.q, now.q_limit)] };
     place(now.angles.some((a) => a !== null));
     app.status(`${plural(now.total, "row")} watched, the last ${count(now.rows.length)} shown \u00b7 ${watch?.state === "ended" ? "the input ended" : app.stream === "live" ? (paused ? "paused" : "live") : "reconnecting"}`);
@@ -134,7 +141,7 @@ export function monitor(app) {
   async function reload() {
     toolbar();
     const model = app.model();
-    if (live) return fromLive();
+    if (live()) return fromLive();
     if (!model || !app.session.data) return el.replaceChildren(tools, notice("empty", "No rows to monitor", `Give data, or --watch FILE for rows that arrive: ${app.session.command} DATA`));
     if (!series) el.replaceChildren(tools, notice("loading", "Computing T\u00b2 and Q"));
     try {
@@ -159,24 +166,26 @@ export function monitor(app) {
 
   function toolbar() {
     const { watch, data } = app.session;
-    const sources = watch && data ? [button("Live", { "aria-pressed": String(live), click: () => turn(true) }), button("Data", { "aria-pressed": String(!live), click: () => turn(false) })] : [];
-    const hold = live ? [button(paused ? "Resume" : "Pause", { "aria-pressed": String(paused), click: () => {
+    const sources = watch && data ? [button("Live", { "aria-pressed": String(live()), click: () => turn(true) }), button("Data", { "aria-pressed": String(!live()), click: () => turn(false) })] : [];
+    const { model, k } = app.measure();
+    const hold = live() ? [button(paused ? "Resume" : "Pause", { "aria-pressed": String(paused), click: () => {
       paused = !paused;
       reload();
     } })] : [];
-    tools.replaceChildren(...sources, ...hold, h("span", {}, "Click a row to see its contributions; drag to select rows."), h("span", { class: "grow" }), h("span", { class: "quiet num" }, `k = ${count(app.k())}, limits at 99 %`));
+    tools.replaceChildren(...sources, ...hold, h("span", {}, "Click a row to see its contributions; drag to select rows."), h("span", { class: "grow" }), h("span", { class: "quiet num" }, `${live() ? (app.live ? `compared with ${model?.name}, k = ${count(k)}, ` : "") : `k = ${count(k)}, `}limits at 99 %`));
   }
   /** @param {boolean} on */
   function turn(on) {
-    [live, series] = [on, null];
+    [app.watching, series] = [on, null];
     reload();
+    app.select(app.selection); // the row beside the charts is measured with another model now
   }
 
   return {
     el,
     update(changed) {
-      if (changed.has("model") || changed.has("k")) reload();
-      else if (live && !paused && (changed.has("live") || changed.has("session") || changed.has("stream"))) fromLive();
+      if ((changed.has("model") || changed.has("k")) && !(live() && paused && series)) reload();
+      else if (live() && !paused && (changed.has("live") || changed.has("session") || changed.has("stream"))) fromLive();
       else if (changed.has("row") || changed.has("selection")) redraw();
     },
     plots: () => (app.session.data ? [{ kind: "monitor", query: { k: app.k() } }] : []),

@@ -1,12 +1,19 @@
-// Colors and shapes of classes, the same as `eigenspace plot` uses, and a ramp for numbers. The
-// style sheet holds the colors for light and dark; they are read from `color` of an element.
+// Colors and shapes of classes, and a ramp for numbers. The style sheet holds the colors for light and
+// dark; they are read from `color` of an element. Up to eight classes have the hues of `eigenspace plot`,
+// the light ones darker, so that small marks are seen on white.
 
 import { h } from "./dom.js";
 
 /** Classes with their own look, as in `plot`; the others are gray. */
 const DISTINGUISHED = 20;
-const COLORS = 8;
-const SHAPES = 3;
+const COLORS = 10;
+/** More classes than this differ in shape as well. */
+const PLAIN = 8;
+/**
+ * A shape for each color: colors with the same one differ clearly, with any kind of color vision, and colors
+ * that are alike (vermilion, orange and yellow; blue and sky blue) differ in shape.
+ */
+const SHAPES = [0, 1, 1, 0, 2, 2, 1, 0, 2, 0];
 export const DISC = 1;
 
 const natural = new Intl.Collator("en", { numeric: true, sensitivity: "variant" });
@@ -35,9 +42,9 @@ export function classLooks(labels, sizes) {
   const all = labels.map((_, i) => i);
   all.sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0) || natural.compare(labels[a] ?? "", labels[b] ?? ""));
   const order = all.slice(0, DISTINGUISHED).sort((a, b) => natural.compare(labels[a] ?? "", labels[b] ?? ""));
-  const shaped = order.length > COLORS;
+  const shape = (/** @type {number} */ i) => (order.length > PLAIN ? (SHAPES[i % COLORS] + Math.floor(i / COLORS)) % 3 : 0);
   /** @type {Map<number, {css: string, shape: number}>} */
-  const looks = new Map(order.map((c, i) => [c, { css: `c${i % COLORS}`, shape: shaped ? DISC + (i % SHAPES) : DISC }]));
+  const looks = new Map(order.map((c, i) => [c, { css: `c${i % COLORS}`, shape: DISC + shape(i) }]));
   return { order, looks, others: labels.length - order.length };
 }
 

@@ -18,11 +18,12 @@ function bar(share, zero, kind) {
 
 /**
  * T² and Q with their limits. If every feature has a component, Q is 0 up to rounding, and so is its limit.
- * @param {App} app @param {Row} row
+ * @param {App} app @param {{ t2: number, q: number, t2_limit: number | null, q_limit: number | null }} row
  */
 function stats(app, row) {
-  const none = allUsed(app);
-  return [reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit, none)];
+  const { model, k, live } = app.measure();
+  return [reading("T\u00b2", row.t2, row.t2_limit), reading("Q", row.q, row.q_limit, allUsed(model, k)),
+    live ? h("p", { class: "quiet both" }, `compared with ${model?.name}, k = ${count(k)}`) : null].filter((x) => x !== null);
 }
 
 /** @param {string} name @param {number} value @param {number | null} limit @param {boolean} [none] */
@@ -47,6 +48,9 @@ export function rowPanel(app, large) {
   const kText = h("output", { class: "num" });
   const quality = h("p", { class: "quality num", role: "status" });
   const contributions = h("div", {});
+  const measured = h("div", { class: "stats" });
+  const closest = h("section", { class: "nearest" });
+  let measuredWith = "";
   const name = (/** @type {{row: number, name: string | null}} */ r) => r.name ?? `Row ${count(r.row)}`;
 
   const rebuild = queued(async () => {
@@ -56,17 +60,22 @@ export function rowPanel(app, large) {
       const answer = /** @type {Rebuilt} */ (await get(`models/${model.id}/rows/${at}/reconstruction`, { k }));
       if (app.state.row !== at || app.model()?.id !== model.id) return;
       rebuilt = answer;
-      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.k }, num(allUsed(app) ? 0 : answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
+      quality.replaceChildren("Q = ", h("span", { class: "q", "data-value": answer.q, "data-k": answer.k }, num(allUsed(model, k) ? 0 : answer.q)), ...(answer.psnr === null ? [] : [" \u00b7 PSNR ", h("span", {}, `${answer.psnr.toFixed(1)} dB`)]));
       if (!model.image) compareTable();
     } catch (error) {
       quality.replaceChildren(failed(error));
     }
   });
   const contribute = queued(async () => {
-    const [model, at] = [app.model(), app.state.row];
+    const at = app.state.row;
+    const { model, k, live } = app.measure();
     if (!model || !row || row.row !== at) return;
+    const top = large ? 20 : 8;
     try {
-      contributions.replaceChildren(contributionTable(model, await get(`models/${model.id}/rows/${at}/contributions`, { k: app.k(), top: large ? 20 : 8 })));
+      const answer = /** @type {Contributions} */ (await (live ? get(`watch/rows/${at}/contributions`, { top }) : get(`models/${model.id}/rows/${at}/contributions`, { k, top })));
+      if (app.state.row !== at) return;
+      contributions.replaceChildren(contributionTable(model, answer));
+      if (live) measured.replaceChildren(...stats(app, { ...live, t2: answer.t2, q: answer.q }));
     } catch (error) {
       contributions.replaceChildren(failed(error));
     }
@@ -101,7 +110,9 @@ export function rowPanel(app, large) {
   const scores = figure("Scores", large ? 200 : 132, (svg, width, height) => {
     if (!row) return "";
     const shown = row.scores.slice(0, large ? 2 * SCORES : SCORES);
-    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 20, 12);
+    const [low, high] = [Math.min(...shown, 0), Math.max(...shown, 1e-300)];
+    const room = 0.06 * (high - low);
+    const y = linear(low - (low < 0 ? room : 0), high + room, height - 24, 8);
     const marks = y.ticks(large ? 4 : 3);
     const left = 14 + 7 * Math.max(...marks.map((v) => short(v).length), 1);
     for (const v of marks) {
@@ -137,24 +148,42 @@ export function rowPanel(app, large) {
     if (!row || !model) return;
     const rows = app.session.data?.rows ?? 0;
     const step = (/** @type {number} */ by) => app.set({ row: (app.state.row + by + rows) % rows });
-    const near = row.nearest.map((r) => h("li", {}, h("button", { type: "button", class: "near", click: () => app.set({ row: r.row }), title: `${name(r)}, distance ${num(r.distance)}` },
-      model.image ? h("img", { src: address(`models/${model.id}/rows/${r.row}/original.png`, { revision: model.revision }), alt: "", loading: "lazy" }) : null,
-      h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
     const head = h("div", { class: "head" }, h("h2", { "data-row": row.row }, name(row)), row.label ? h("span", { class: "chip" }, row.label) : null, h("span", { class: "grow" }),
         button("\u2039", { "aria-label": "Previous row", title: "Previous row (,)", click: () => step(-1) }), button("\u203a", { "aria-label": "Next row", title: "Next row (.)", click: () => step(1) }));
-    const first = [h("div", { class: "stats" }, ...stats(app, row)),
+    showReadings();
+    showNearest();
+    const first = [measured,
       h("section", { class: "rebuild" }, model.image ? pictures : compare, h("label", { class: "slider" }, h("span", {}, "k "), slider, kText), quality),
       h("section", { class: "contributions" }, model.image ? h("details", { open: large }, h("summary", {}, "Contributions by pixel"), contributions) : h("div", {}, h("h2", {}, "Contributions"), contributions)),
     ];
-    const closest = h("section", { class: "nearest" }, h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near));
     const plot = h("section", {}, scores.el);
     const [readings, rebuilding, contributing] = first;
-    if (large) el.replaceChildren(head, h("div", { class: "columns" }, h("div", {}, ...first), h("div", {}, plot, closest)));
+    // Both columns are about as high: pictures are lower than a table of features.
+    const columns = model.image ? [[readings, rebuilding, closest], [plot, contributing]] : [[readings, rebuilding], [plot, contributing, closest]];
+    if (large) el.replaceChildren(head, h("div", { class: "columns" }, ...columns.map((parts) => h("div", {}, ...parts))));
     // Beside the Monitor, the question is what makes a row unusual.
     else if (app.state.view === "monitor") el.replaceChildren(head, readings, contributing, rebuilding, plot, closest);
     else el.replaceChildren(head, readings, rebuilding, plot, contributing, closest);
     knob();
     scores.redraw();
+  }
+
+  /** T² and Q; of a watched row that is not shown anymore, they come with its contributions. */
+  function showReadings() {
+    if (!row) return;
+    const { live } = app.measure();
+    const i = live ? live.rows.indexOf(row.row) : 0;
+    measured.replaceChildren(...(i < 0 ? [] : stats(app, live ? { ...live, t2: live.t2[i], q: live.q[i] } : row)));
+  }
+
+  function showNearest() {
+    const model = app.model();
+    if (!row || !model) return;
+    const near = row.nearest.map((r) => h("li", {}, h("button", { type: "button", class: "near", click: () => app.set({ row: r.row }), title: `${name(r)}, distance ${num(r.distance)}` },
+      model.image ? h("img", { src: address(`models/${model.id}/rows/${r.row}/original.png`, { revision: model.revision }), alt: "", loading: "lazy" }) : null,
+      h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
+    closest.replaceChildren(h("h2", {}, "Nearest rows"), ...(row.nearest_k < row.k ? [h("p", { class: "quiet" }, `by the first ${count(row.nearest_k)} of ${count(row.k)} scores; no more are kept`)] : []),
+      h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near));
   }
 
   function knob() {
@@ -187,7 +216,10 @@ export function rowPanel(app, large) {
     el,
     /** @param {Set<string>} changed */
     update(changed) {
-      if (changed.has("model") || changed.has("row")) reload();
+      const { model, k, live } = app.measure();
+      const before = measuredWith;
+      measuredWith = live ? `${model?.id} ${k}` : "";
+      if (changed.has("model") || changed.has("row") || before !== measuredWith) reload();
       else if (changed.has("k") && row) {
         knob();
         scores.redraw();
@@ -197,14 +229,15 @@ export function rowPanel(app, large) {
     },
   };
 
-  /** T² and Q depend on k. */
+  /** T², Q and the nearest rows depend on k. */
   async function refreshReadings() {
     const [model, at] = [app.model(), app.state.row];
     if (!model) return;
-    const answer = await load((signal) => get(`models/${model.id}/rows/${at}`, { k: app.k() }, signal)).catch(() => undefined);
+    const answer = await load((signal) => get(`models/${model.id}/rows/${at}`, { k: app.k() }, signal)).catch((error) => measured.replaceChildren(failed(error)));
     if (!answer) return;
     row = answer;
-    el.querySelector(".stats")?.replaceChildren(...stats(app, answer));
+    showReadings();
+    showNearest();
     scores.redraw();
   }
 }

@@ -30,6 +30,7 @@ export function walk(app) {
   const signed = (/** @type {number} */ t) => `${t < 0 ? "\u2212" : "+"} ${num(Math.abs(t))}`;
   const play = button("Play", { click: () => setPlaying(!playing) });
   const tools = h("div", { class: "tools" });
+  const problem = h("span", { class: "alarm", role: "alert" });
   const gallery = h("ul", { class: "gallery", "aria-label": "Components" });
   const strip = h("ul", { class: "strip", "aria-label": "Steps of the walk" });
   const sigma = (i = app.state.c) => Math.sqrt(Math.max(0, spectrum?.components[i - 1]?.variance[1] ?? 0));
@@ -67,7 +68,13 @@ export function walk(app) {
     if (model.image) {
       const next = new Image();
       next.src = address(`models/${model.id}/walk.png`, { ...query, revision: model.revision });
-      await next.decode().catch(() => {});
+      try {
+        await next.decode();
+      } catch {
+        // The same question, whose answer says why there is no picture.
+        return void (await get(`models/${model.id}/walk`, query).then(() => stuck(new Error("cannot show the picture")), stuck));
+      }
+      problem.textContent = "";
       picture.src = next.src;
       picture.alt = `Mean plus ${num(app.state.t)} standard deviations along component ${app.state.c}`;
       caption.textContent = `Mean ${signed(app.state.t)} \u03c3`;
@@ -75,11 +82,18 @@ export function walk(app) {
       return;
     }
     if (!shift) return;
-    const answer = await get(`models/${model.id}/walk`, query).catch(() => null);
+    const answer = await get(`models/${model.id}/walk`, query).catch(stuck);
     if (!answer?.values || !shift) return;
+    problem.textContent = "";
     shift.now = answer.values;
     bars.redraw();
   });
+
+  /** The last step is still shown. @param {any} error */
+  function stuck({ message, hint }) {
+    setPlaying(false);
+    problem.textContent = `${message}${hint ? `; ${hint}` : ""}`;
+  }
 
   /** @param {boolean} on */
   function setPlaying(on) {
@@ -121,7 +135,7 @@ export function walk(app) {
       const pick = choice("Component", answer.spec.components.slice(0, 200).map((/** @type {any} */ x, /** @type {number} */ i) => [String(i + 1), `PC ${i + 1} (${percent(x.ratio)})`]), String(c), (v) => app.set({ c: Number(v) }));
       slider.disabled = play.disabled = still;
       tools.replaceChildren(pick, h("label", { class: "field wide" }, "t ", slider, tText), play, button("Mean", { click: () => app.set({ t: 0 }) }),
-        still ? h("span", { class: "alarm" }, "The standard deviation along this component is 0, so there is nothing to walk along.") : h("span", { class: "quiet num" }, `\u03c3 = ${num(sigma(c))}`));
+        still ? h("span", { class: "alarm" }, "The standard deviation along this component is 0, so there is nothing to walk along.") : h("span", { class: "quiet num" }, `\u03c3 = ${num(sigma(c))}`), problem);
       if (model.image) images(model, c);
       else tables(model, c, answer);
       await step(undefined);

@@ -1,6 +1,6 @@
 // The workbench: models on a shelf, merged, split, and without chosen rows; before and after.
 
-import { button, clamp, count, h, num, percent, plural, s, table } from "./dom.js";
+import { button, clamp, count, failed, h, num, percent, plural, s, table } from "./dom.js";
 import { address, get, post, remove } from "./api.js";
 import { axes, figure, label, logarithmic, linear, path } from "./chart.js";
 import { dialog } from "./dialogs.js";
@@ -9,6 +9,15 @@ import { dialog } from "./dialogs.js";
 const ANGLES = 4;
 /** Pixels of a line and its name above the chart. */
 const NAME_WIDTH = 190;
+/** Colors and dashes of lines; as they have no common divisor, thirty lines differ. */
+const [COLORS, DASHES] = [10, 3];
+/** @param {number} i */
+const look = (i) => `own c${i % COLORS} dash${i % DASHES}`;
+
+/** Where this tab remembers which models it made, also when the page is loaded again. Other tabs undo their own. */
+const MINE = `made at ${location.pathname}`;
+/** @returns {number[]} */
+const mine = () => JSON.parse(sessionStorage.getItem(MINE) ?? "[]");
 
 /** @typedef {{ model: Model, spectrum: Spectrum, angles: { angles: number[], whole_space: boolean } | null }} Side */
 
@@ -30,7 +39,7 @@ export function workbench(app) {
   } });
   el.append(shelf, rows, trouble, result);
 
-  const spectra = figure("Variances", 188, (svg, width, height) => {
+  const spectra = figure("Variances", 0, (svg, width, height) => {
     // The names are above the chart, in as many lines as they need.
     const columns = clamp(Math.floor((width - 80) / NAME_WIDTH), 1, Math.max(sides.length, 1));
     const box = /** @type {Box} */ ([64, 8 + 20 * Math.ceil(sides.length / columns), width - 16, height - 44]);
@@ -43,33 +52,37 @@ export function workbench(app) {
     axes(svg, box, Object.assign((/** @type {number} */ v) => x(v), x, { ticks: () => Array.from({ length: Math.ceil(n / tick) }, (_, i) => 1 + i * tick) }), y, { x: "component" });
     values.forEach((list, i) => {
       const shown = list.filter((v) => v >= y.low);
-      svg.append(s("path", { class: `line c${i % 8} dash${i}`, d: path(shown.map((v, j) => [x(j + 1), y(v)])) }));
-      if (n <= 60) for (const [j, v] of shown.entries()) svg.append(s("circle", { class: `dot c${i % 8}`, cx: x(j + 1), cy: y(v), r: 3 }));
+      svg.append(s("path", { class: `line ${look(i)}`, d: path(shown.map((v, j) => [x(j + 1), y(v)])) }));
+      if (n <= 60) for (const [j, v] of shown.entries()) svg.append(s("circle", { class: `dot c${i % COLORS}`, cx: x(j + 1), cy: y(v), r: 3 }));
       const [left, top] = [box[0] + NAME_WIDTH * (i % columns), 18 + 20 * Math.floor(i / columns)];
       const { name } = sides[i].model;
-      svg.append(s("line", { class: `line c${i % 8} dash${i}`, x1: left, x2: left + 28, y1: top - 4, y2: top - 4 }));
+      svg.append(s("line", { class: `line ${look(i)}`, x1: left, x2: left + 28, y1: top - 4, y2: top - 4 }));
       label(svg, name.length > 20 ? `${name.slice(0, 19)}\u2026` : name, left + 36, top);
     });
     return `Logarithmic scale. ${sides.map((x) => `${x.model.name}: ${plural(x.model.rank, "component")}`).join("; ")}.`;
   }, () => ({ head: ["PC", ...sides.map((x) => x.model.name)], rows: Array.from({ length: Math.max(...sides.map((x) => x.spectrum.components.length)) }, (_, i) => [i + 1, ...sides.map((x) => num(x.spectrum.components[i]?.variance[1]))]) }));
 
-  /** Runs an operation; on an error the shelf stays as it was. @param {string} name @param {() => Promise<Model>} job @param {number[]} from */
+  /** Runs an operation and shows what it changed. @param {string} name @param {() => Promise<Model>} job @param {number[]} from */
   async function run(name, job, from) {
     if (busy) return;
     busy = true;
     draw();
     trouble.replaceChildren();
+    /** @type {Model | null} */
+    let added = null;
     try {
-      const made = await job();
+      added = await job();
+      sessionStorage.setItem(MINE, JSON.stringify([...mine(), added.id]));
       what = name;
       picked.clear();
       if (name.startsWith("Forgot")) app.select(null);
       await app.refresh();
-      app.set({ m: made.id, at: [], k: 0 });
-      await compare([...from, made.id]);
+      app.set({ m: added.id, at: [], k: 0 });
+      await compare([...from, added.id]);
     } catch (error) {
-      const { message, hint } = /** @type {any} */ (error);
-      trouble.replaceChildren(h("div", { class: "notice error", role: "alert" }, h("p", { class: "title" }, message), hint ? h("p", {}, hint) : null, h("p", { class: "quiet" }, "The shelf is unchanged.")));
+      const { message, hint, status } = /** @type {any} */ (error);
+      const shelved = added ? `${added.name} is on the shelf, but cannot be compared.` : status ? "The shelf is unchanged." : "The shelf may have changed.";
+      trouble.replaceChildren(h("div", { class: "notice error", role: "alert" }, h("p", { class: "title" }, message), hint ? h("p", {}, hint) : null, h("p", { class: "quiet" }, shelved)));
     } finally {
       busy = false;
       draw();
@@ -86,8 +99,8 @@ export function workbench(app) {
     })));
     const degrees = (/** @type {number} */ a) => `${num((a * 180) / Math.PI)}\u00b0`;
     const angles = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${a.angles.slice(-ANGLES).map(degrees).join(", ")}${a.angles.length > ANGLES ? `; ${count(a.angles.length - ANGLES)} smaller` : ""}` : "\u2013");
-    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Principal angles to the result"],
-      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, h("span", {}, i === sides.length - 1 ? "" : angles(x.angles))]))] : []), spectra.el);
+    result.replaceChildren(h("h2", {}, what), h("div", { class: "compared" }, ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Principal angles to the result"],
+      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, h("span", {}, i === sides.length - 1 ? "" : angles(x.angles))]))] : []), spectra.el));
     spectra.redraw();
   }
 
@@ -95,11 +108,11 @@ export function workbench(app) {
   function glance() {
     if (sides.length || busy || app.session.models.length < 2) return;
     what = "Models on the shelf";
-    compare(app.session.models.slice(0, 4).map((m) => m.id), false).catch(() => {});
+    compare(app.session.models.slice(0, 4).map((m) => m.id), false).catch((error) => result.replaceChildren(failed(error, glance)));
   }
 
-  /** The newest model that was made here. */
-  const made = () => app.session.models.filter((m) => !["file", "fitted", "stream"].includes(m.origin)).at(-1);
+  /** The newest model that was made in this tab. */
+  const made = () => app.session.models.filter((m) => mine().includes(m.id)).at(-1);
   const chosenRows = () => (app.selection ? [...app.selection.marks.entries()].filter(([, m]) => m).map(([i]) => i) : []);
 
   function draw() {
@@ -130,7 +143,7 @@ export function workbench(app) {
         button(n ? `Forget ${plural(n, "selected row")}` : "Forget selected rows", { disabled: busy || !n || !current, title: "The model without the rows selected on the Map or the Monitor", click: () => current && run(`Forgot ${plural(n, "row")} of ${current.name}`, () => post(`models/${current.id}/forget`, { rows: chosenRows() }), [current.id]) }),
         button("Add rows\u2026", { disabled: busy || !current, title: "A copy of the current model with the rows of a .npy file", click: () => rows.click() }),
         h("span", { class: "grow" }),
-        button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result", click: undo })));
+        button(newest ? `Undo ${newest.name}` : "Undo", { disabled: busy || !newest, title: "Remove the newest result of this tab", click: undo })));
   }
 
   /** Asks for the name of the file. @param {Model} model */

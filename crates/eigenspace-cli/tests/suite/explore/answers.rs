@@ -4,7 +4,7 @@ use eigenspace::{EigenspaceModel, Limits, View};
 use ndarray::{Array2, ArrayView1, array};
 use serde_json::Value;
 
-use crate::support::{near, numbers};
+use crate::support::{Directory, near, numbers};
 
 use super::client::Server;
 use super::{ready, rows, whole, world};
@@ -67,7 +67,7 @@ fn rows_alone_are_fitted_behind_the_page() {
     let error = failed["data"]["error"]["error"].as_str().unwrap();
     assert!(error.contains("`oops`") && error.contains("bad.csv"), "{error}");
     assert!(failed["data"]["error"]["hint"].as_str().unwrap().contains("--exclude"));
-    let (code, said, _) = server.interrupt();
+    let (code, said) = server.interrupt();
     let notice = "the page is still open; press Ctrl-C, and run the command again\n";
     assert!(code == Some(2) && said.ends_with(notice), "{code:?}: {said}");
     let missing = directory.refused("explore nothing.csv --no-open");
@@ -96,6 +96,23 @@ fn variances_have_the_bounds_of_the_certificate() {
         assert!((least - low).abs() < 1e-12 && (most - high).abs() < 1e-12 && least <= held && held <= most);
         about(&component["angle"], certificate.angle_bound(i + 1));
     }
+    // The same as a file.
+    let (heading, lines) = csv(&server.get("api/models/0/variance.csv").body);
+    assert_eq!(
+        heading.join(","),
+        "component,variance,variance_low,variance_high,ratio,cumulative,cumulative_low,cumulative_high,sine_of_angle_bound"
+    );
+    assert_eq!(lines.len(), model.rank());
+    let mut held = 0.0;
+    for (i, (name, found)) in lines.iter().enumerate() {
+        let (low, high) = certificate.eigenvalue_bound(i);
+        let value = model.all_singular_values()[i].powi(2);
+        held += value / scatter;
+        let (least, most) = certificate.captured_bounds(i + 1);
+        assert_eq!(*name, (i + 1).to_string());
+        near(&found[..3], &[value, low, high].map(|x| x * total / scatter), 1e-9 * total);
+        near(&found[3..], &[value / scatter, held, least, most, certificate.angle_bound(i + 1)], 1e-9);
+    }
     let text = server.ask("session")["models"][0]["certificate"]["text"].as_str().unwrap().to_owned();
     assert!(text.starts_with("captured "), "{text}");
     server.refused(&format!("models/0/spectrum?k={}", model.rank() + 1), 400);
@@ -105,6 +122,31 @@ fn variances_have_the_bounds_of_the_certificate() {
     server.ask("models/0/spectrum?revision=1");
     // A model without rows.
     assert!(server.refused("models/0/points", 404).contains("there are no rows"));
+}
+
+/// The heading of a table, and the name and the numbers of each line.
+fn csv(text: &[u8]) -> (Vec<String>, Vec<(String, Vec<f64>)>) {
+    let text = String::from_utf8(text.to_vec()).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let heading = lines.next().unwrap();
+    let line = |line: Vec<String>| {
+        assert_eq!(line.len(), heading.len());
+        (line[0].clone(), line[1..].iter().map(|cell| cell.parse().unwrap()).collect())
+    };
+    (heading.clone(), lines.map(line).collect())
+}
+
+/// More components than a chart has room for.
+#[test]
+fn the_summary_is_of_k_components_even_if_fewer_are_listed() {
+    let directory = Directory::new();
+    directory.write("wide.npy", crate::files::npy(&crate::oracle::table(1004, 1002, 5), "<f4", false));
+    directory.done("fit wide.npy -o wide.safetensors -q");
+    let server = Server::start(&directory, "wide.safetensors");
+    let found = server.ask("models/0/spectrum?k=1002");
+    assert_eq!(found["components"].as_array().unwrap().len(), 1000);
+    let summary = found["summary"].as_str().unwrap();
+    assert_eq!(summary, "1,002 components of 1,002 directions kept explain 100.00 % of the variance of 1,004 rows.");
 }
 
 /// The numbers of a points answer: values by point, rows, classes.
@@ -157,7 +199,17 @@ fn points_are_the_scores_in_a_shuffled_order() {
                 assert!((found - expected).abs() <= 1e-5 * (1e-3 + expected.abs()), "{of}: {found} {expected}");
             }
         }
+        // For another number of components than the model reports.
+        let (hotelling, squared) = view(standardize, 1).readings(&matrix()).unwrap();
+        for (of, expected) in [("t2", hotelling), ("q", squared)] {
+            let (values, order, _) = points(&server, &format!("column?of={of}&k=1"));
+            for (found, row) in values.iter().zip(order) {
+                let expected = expected[row as usize] as f32;
+                assert!((found - expected).abs() <= 1e-5 * (1e-3 + expected.abs()), "{of}: {found} {expected}");
+            }
+        }
         for bad in [
+            "column?of=q&k=5",
             "points?axes=1",
             "points?axes=1,5",
             "points?axes=0,1",
@@ -239,6 +291,15 @@ fn the_nearest_rows_are_those_with_the_nearest_scores() {
         }
         assert_eq!(found["nearest"].as_array().unwrap().len(), 8);
     }
+    // Scores are kept along ten components, so distances by twenty use ten, and say so.
+    directory.write("wide.npy", crate::files::npy(&crate::oracle::table(40, 30, 7), "<f8", false));
+    directory.done("fit wide.npy -k 5 -o wide.safetensors -q");
+    let wide = ready(&directory, "wide.safetensors wide.npy");
+    let [ten, twenty] = [10, 20].map(|k| wide.ask(&format!("models/0/rows/3?k={k}")));
+    assert_eq!((whole(&ten["k"]), whole(&ten["nearest_k"])), (10, 10));
+    assert_eq!((whole(&twenty["k"]), whole(&twenty["nearest_k"])), (20, 10));
+    assert_eq!(ten["nearest"], twenty["nearest"]);
+    assert_ne!(ten["nearest"], wide.ask("models/0/rows/3?k=5")["nearest"]);
     let found = server.ask("rows?search=MIDD&limit=3");
     assert_eq!((whole(&found["total"]), whole(&found["rows"][1]["row"])), (20, 4));
     assert_eq!(server.ask("rows?search=17")["rows"][0]["row"], 17);
@@ -362,7 +423,15 @@ fn downloads_are_what_the_command_writes() {
     let scores = String::from_utf8(server.get("api/models/0/scores.csv?k=3").body).unwrap();
     assert_eq!(scores, directory.done("project s.safetensors t.csv --label kind -k 3 -q"));
     let loadings = String::from_utf8(server.get("api/models/0/loadings.csv?k=4").body).unwrap();
-    assert!(loadings.starts_with("feature,mean,PC1,PC2,PC3,PC4\na,"), "{loadings}");
+    let (heading, lines) = csv(loadings.as_bytes());
+    assert_eq!(heading, ["feature", "mean", "PC1", "PC2", "PC3", "PC4"]);
+    let view = view(true, 4);
+    for (j, (name, found)) in lines.iter().enumerate() {
+        let expected = [&[view.raw_model().mean()[j]], &view.component_rows().column(j).to_vec()[..]].concat();
+        assert_eq!(*name, ["a", "b", "c", "d"][j]);
+        near(found, &expected, 1e-9 * expected.iter().fold(1.0, |size, x| x.abs().max(size)));
+    }
+    assert_eq!(lines.len(), 4);
     server.refused("models/0/scores.csv?k=5", 400);
     server.refused("models/0/loadings.csv?k=0", 400);
     let scores = server.get("api/models/0/scores.csv");

@@ -12,6 +12,9 @@ use crate::support::Directory;
 /// Nothing here may wait longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// A server that is asked to end gives open connections half a second. On a busy machine it may need longer.
+const ENDING: Duration = Duration::from_secs(10);
+
 /// A running server.
 pub(super) struct Server {
     pub(super) child: Child,
@@ -44,9 +47,19 @@ impl Server {
         Self::run(&mut directory.command(&format!("explore {line} --no-open")))
     }
 
+    /// A server that reads standard input, which begins like this.
+    pub(super) fn start_reading(directory: &Directory, line: &str, first: &[u8]) -> Self {
+        Self::run_with(&mut directory.command(&format!("explore {line} --no-open")), first)
+    }
+
     /// Runs a command whose first line is the address.
     pub(super) fn run(command: &mut Command) -> Self {
+        Self::run_with(command, b"")
+    }
+
+    fn run_with(command: &mut Command, first: &[u8]) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(first).unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
         if url.is_empty() {
@@ -137,7 +150,7 @@ impl Server {
     }
 
     /// Interrupts the server as Ctrl-C does, and returns its exit code and its messages.
-    pub(super) fn interrupt(mut self) -> (Option<i32>, String, Duration) {
+    pub(super) fn interrupt(mut self) -> (Option<i32>, String) {
         let begun = Instant::now();
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -145,12 +158,12 @@ impl Server {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status.code();
             }
-            assert!(begun.elapsed() < LIMIT, "the server does not end");
+            assert!(begun.elapsed() < ENDING, "the server does not end");
             std::thread::sleep(Duration::from_millis(10));
         };
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (code, said, begun.elapsed())
+        (code, said)
     }
 
     /// A stream of events.

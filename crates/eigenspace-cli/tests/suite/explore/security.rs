@@ -5,18 +5,14 @@ use crate::support::Directory;
 use super::client::{Answer, Server};
 use super::{ready, world};
 
+/// What the page may load and do. It uses nothing else: the tests in the browser fail on any message on the console.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /// Headers of every answer, whatever it is.
 fn hardened(answer: &Answer) {
-    let policy = answer.header("content-security-policy").unwrap();
-    assert!(
-        policy.starts_with("default-src 'none';")
-            && !policy.contains("inline")
-            && !policy.contains("eval")
-            && !policy.contains("http"),
-        "{policy}"
-    );
-    assert!(policy.contains("frame-ancestors 'none'"));
     for (name, value) in [
+        ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
@@ -200,7 +196,7 @@ fn the_command_prints_the_address_and_nothing_else_and_hides_it_from_other_proce
     );
     let taken = directory.refused(&format!("explore m.safetensors --no-open --port {}", server.port));
     assert!(taken.err.contains(&format!("cannot listen on 127.0.0.1, port {}", server.port)), "{taken}");
-    let (code, said, _) = server.interrupt();
+    let (code, said) = server.interrupt();
     assert_eq!(code, Some(0), "{said}");
     let mut command = directory.command("explore m.safetensors --no-open --json");
     let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -235,7 +231,7 @@ fn the_browser_is_not_told_the_token_and_only_this_address_is_served() {
     // Every address that begins with 127 is this machine; a server of all addresses would answer here.
     let elsewhere = std::net::TcpStream::connect(("127.0.0.2", server.port));
     assert_eq!(elsewhere.unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
-    let (code, said, _) = server.interrupt();
+    let (code, said) = server.interrupt();
     assert_eq!(code, Some(0), "{said}");
     assert!(!std::path::Path::new(arguments.trim()).exists(), "the file that leads to the page is removed");
 }
