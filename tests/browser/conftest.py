@@ -189,7 +189,7 @@ class Page:
 
 @pytest.fixture
 def page_of(browser):
-    """Makes pages; afterwards, messages on the console fail the test unless it took them."""
+    """Makes pages; afterward, messages on the console fail the test unless it took them."""
     made = []
 
     def make(**options):

@@ -1,6 +1,6 @@
 //! The list of shapes of a plot, in the order they are painted.
 //!
-//! Coordinates are units of the plot, x to the right and y downwards. A shape with a coordinate that is not
+//! Coordinates are units of the plot, x to the right and y downward. A shape with a coordinate that is not
 //! finite is dropped when it is added, so that the writers need not handle one.
 
 pub(super) use super::area::{Area, Point};
@@ -46,7 +46,7 @@ pub(super) struct Text {
     pub(super) anchor: Anchor,
     pub(super) weight: Weight,
     pub(super) fill: Rgb,
-    /// Degrees, clockwise; -90 reads upwards.
+    /// Degrees, clockwise; -90 reads upward.
     pub(super) turn: f64,
     /// A white rim, for text on top of data.
     pub(super) halo: bool,
