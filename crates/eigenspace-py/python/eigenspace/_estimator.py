@@ -92,7 +92,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def n_components_(self) -> int:
         """The number of components."""
-        return self._view().shown
+        return self._view().reported
 
     @property
     def model_(self) -> EigenspaceModel:
@@ -153,8 +153,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Reconstruct rows from their scores: an array of shape (n, n_features)."""
         view = self._view()
         Z = array_of(X, "the array of scores")
-        if Z.shape[1] != view.shown:
-            have = f"the scores have {Z.shape[1]} columns, but the model has {view.shown} components"
+        if Z.shape[1] != view.reported:
+            have = f"the scores have {Z.shape[1]} columns, but the model has {view.reported} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
         return view.reconstruct(Z, whiten=truth_of(self.whiten, "whiten"), device=self.device)
 
@@ -193,8 +193,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         from .dask import empty_part, fit
 
         self._checked(empty_part(X), reset=True)
-        shown = self._components(self.n_features_in_)
-        model: EigenspaceModel = fit(X, shown, weights=sample_weight, **options)
+        components = self._components(self.n_features_in_)
+        model: EigenspaceModel = fit(X, components, weights=sample_weight, **options)
         return model
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
@@ -227,7 +227,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             why = f"the {rows} rows vary in no more directions, apart from rounding"
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
-        rest = view.shown - view.real
+        rest = view.reported - view.real
         last = f"{rest} rows of components_ have" if rest > 1 else "row of components_ has"
         others = f" The last {last} a variance of 0." if rest else ""
         warn(f"requested {asked} component{'s' if asked > 1 else ''}, found only {view.real}: {why}.{others}")
