@@ -89,14 +89,15 @@ impl Inspect {
         }
         if let Some((rows, kept)) = kept {
             let ratio = |value: f64| format!("{value:.4}");
+            let rows = counted(rows as u64, "row");
+            if kept.pairs == 0 {
+                return output::data(&format!("\ndistances    none to compare: {rows}, and no two that differ\n"));
+            }
             let pairs = counted(kept.pairs, "pair");
             output::data(&format!(
                 "\n{}",
                 facts(&[
-                    (
-                        "distances",
-                        format!("between {}, {pairs}, before and after the projection", counted(rows as u64, "row"))
-                    ),
+                    ("distances", format!("between {rows}, {pairs}, before and after the projection")),
                     ("kept", format!("{} of the total squared distance", percent(kept.share))),
                     (
                         "ratio",

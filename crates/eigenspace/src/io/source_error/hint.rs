@@ -23,7 +23,7 @@ impl SourceError {
             Self::Width { expected, found, place, .. } => format!("all rows must have {}, like the first{}", counted(*expected), other_width(*expected, *found, place)),
             Self::ColumnCount { expected, .. } => format!("pass rows with {}, like the model or the other inputs", counted(*expected)),
             Self::WeightColumns { .. } => "pass a file with one column, the weights".into(),
-            Self::DecimalMark { .. } => "set the delimiter of the file, for example a semicolon; if that is a comma, write the numbers with decimal points".into(),
+            Self::DecimalMark { .. } => "set the delimiter of the file, for example a semicolon; if the delimiter is a comma, write the numbers with decimal points".into(),
             Self::ImageFormat { .. } => format!("convert them to {IMAGE_FORMATS}"),
             Self::ColumnName { .. } => "choose columns by name, so that their order does not matter".into(),
             Self::ColumnMissing { available, .. } => format!("use only columns that all files have; this file has: {}", first_names(available)),
