@@ -181,6 +181,17 @@ fn inspect_says_the_same_in_text_and_json() {
 }
 
 #[test]
+fn distances_are_reported_only_between_rows_that_differ() {
+    let directory = Directory::with("t.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
+    directory.done("fit t.csv -o m.safetensors -q");
+    directory.write("equal.csv", "x,y\n1,2\n1,2\n");
+    let said = directory.done("inspect m.safetensors equal.csv");
+    assert!(said.ends_with("\n\ndistances    none to compare: 2 rows, and no two that differ\n"), "{said}");
+    let said = directory.done("inspect m.safetensors t.csv");
+    assert!(said.contains("\n\ndistances    between 4 rows, 6 pairs, before and after the projection\n"), "{said}");
+}
+
+#[test]
 fn fit_prints_what_inspect_prints() {
     let directory = Directory::with("t.csv", csv(&table(30, 3, 13)));
     let fitted = directory.done("fit t.csv -o m.safetensors -q");
