@@ -46,10 +46,10 @@ class PCA(Estimator):
         'auto', 'svd' (thin singular value decomposition), 'covariance' (eigendecomposition of the
         feature covariance), 'gram' (eigendecomposition of the inner products of the rows, for
         fewer rows than features), or 'iterative' (block Lanczos, for far fewer components than
-        rows and features; sparse rows stay sparse). All give the same components up to rounding,
-        and identical results in every run. 'auto' selects 'iterative' for sparse rows, and for
-        dense rows if it is faster. ``model_`` then keeps only the requested components, and the
-        certificate states the probability that its bounds hold.
+        rows and features; sparse rows stay sparse). All give the same components up to very
+        small errors, and every run gives identical results. 'auto' selects 'iterative' for sparse
+        rows, and for dense rows if it is faster. After an iterative fit, ``model_`` keeps only the
+        requested components, and the certificate states the probability that its bounds hold.
     standardize : bool
         Divide features by their standard deviation (correlation PCA).
     weight_kind : str

@@ -177,15 +177,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return float(np.nanmean(self.score_samples(X)))  # skipped rows have NaN
 
     def hotelling(self, X: Any) -> Floats:
-        """Return T² of each row: how unusual it is inside the subspace (standardized if the estimator is)."""
+        """Return T² of each row (standardized if ``standardize`` is set): how unusual it is inside the subspace."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[0]
 
     def squared_distance(self, X: Any) -> Floats:
-        """Return Q of each row: its squared distance to the subspace (standardized if the estimator is)."""
+        """Return Q of each row (standardized if ``standardize`` is set): its squared distance to the subspace."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return the limits of T² and Q; this share of good rows stays below each of them."""
+        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
         return self._view().whole.limits(confidence)
 
     def _of_dask(self, X: Any, sample_weight: Any, **options: Any) -> EigenspaceModel:

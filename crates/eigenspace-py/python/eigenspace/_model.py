@@ -380,7 +380,7 @@ class EigenspaceModel:
         return hotelling, distance
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return the limits of T² and Q; this share of good rows stays below each of them."""
+        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
         return self._core.limits(confidence)
 
     def fill_missing(self, X: Any) -> Floats:

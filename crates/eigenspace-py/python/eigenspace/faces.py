@@ -85,7 +85,7 @@ class Recognition:
     person : the name of the person, or None
     verdict : 'person', 'unknown' (a face of nobody who is enrolled) or 'not a face'
     distance : the distance to the nearest person; above the threshold ``unknown`` the face is unknown
-    face_distance : the distance to the space of faces
+    face_distance : the distance to face space, the subspace of the components
     candidates : all people, best match first
     matches : the nearest enrolled images, of any person
     """
@@ -99,18 +99,18 @@ class Recognition:
 
 
 class Rate(NamedTuple):
-    """A share of tests, with its 95 % confidence interval over people."""
+    """How often something happened in tests, with a 95 % confidence interval over people."""
 
     count: int  # type: ignore[assignment]
-    """Number of tests that count."""
+    """Number of test images for which it happened."""
     tested: int
-    """Number of all tests."""
+    """Number of test images."""
     share: float
-    """The share itself."""
+    """The one divided by the other."""
     low: float
-    """The lower end of the interval."""
+    """The lower end of the confidence interval of the share."""
     high: float
-    """The upper end of the interval."""
+    """The upper end of the confidence interval of the share."""
 
 
 class Rates(NamedTuple):
@@ -142,7 +142,7 @@ class Step(NamedTuple):
     differing: int
     """Number of test images for which a recognizer trained from scratch decides differently."""
     difference: float
-    """The largest difference between its scores and these, relative to the largest score."""
+    """The largest difference between the scores of the two, relative to the largest score."""
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,7 @@ def train(
     metric : 'euclidean', 'cosine', 'mahalanobis' or 'mahalanobis-cosine'
     pixels : 'raw', or 'standardized' to mean 0 and deviation 1 in each image
     unknown : distance to the nearest person beyond which a face is unknown: a number, 'learned', or None for never
-    not_a_face : distance to the space of faces beyond which an image is not a face, in the same way
+    not_a_face : distance to face space beyond which an image is not a face, in the same way
     accept : share of new images of known people that learned thresholds accept
     max_rank : number of directions to keep; by default all, so that enrolling and forgetting stay exact
     seed : seed for the order of images in the training of the perceptron
