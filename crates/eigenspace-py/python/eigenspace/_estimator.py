@@ -221,6 +221,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = view.raw.count
         if rows == 1:
             why = "a single row has no variance; pass more rows"
+        elif view.real == 0 and view.raw.certificate().is_exact:
+            why = f"the {rows} rows are equal, apart from rounding"
         elif rows <= asked:
             why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
         elif view.raw.certificate().is_exact:
@@ -275,7 +277,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-def nothing_to_fit(n: int) -> EigenspaceError:
+def nothing_to_fit(n: int, missing: str = "refuse") -> EigenspaceError:
     """Return the exception for a fit in which every row was skipped."""
+    if missing == "impute":
+        words = f"cannot fit {n} rows: each has a weight of zero or no value in any cell"
+        return refusal(words, "pass rows with a positive weight and a value in at least one cell")
     words = f"cannot fit {n} rows: each has a weight of zero or a missing cell"
     return refusal(words, "pass rows with a positive weight and without missing cells, or set missing='impute'")

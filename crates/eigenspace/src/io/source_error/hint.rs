@@ -14,6 +14,8 @@ impl SourceError {
             Self::OtherFormat { format } if format.contains("spreadsheet") => "export the sheet as CSV".into(),
             Self::OtherFormat { .. } => "convert it to CSV, Parquet or NPY first".into(),
             Self::NotBuilt { format } => format!("build with the feature for {format}"),
+            Self::NoFiles => "check the spelling of the path, and that the directory contains files to read".into(),
+            Self::Malformed { format, .. } if !matches!(*format, "pattern" | "source") => "check that the file is complete and has the format that its name suggests".into(),
             Self::Truncated { .. } => "copy the file again: it is incomplete, or still being written".into(),
             Self::ElementType { dtype } if dtype.contains("c8") || dtype.contains("c16") => "save real numbers, for example the real and the imaginary part of each number in two columns".into(),
             Self::ElementType { .. } => "save the array as numbers, for example with astype(float)".into(),
