@@ -36,15 +36,17 @@ FEWER = 100_000
 WAIT_S = 120.0
 
 
-def model_and_rows(folder: Path, n: int) -> list[Path]:
+def model_and_rows(directory: Path, n: int) -> list[Path]:
     random = np.random.default_rng(0)
     centers = 4 * random.normal(size=(6, FEATURES))
     rows = (centers[random.integers(0, 6, n)] + random.normal(size=(n, FEATURES))).astype(
         np.float32
     )
-    np.save(folder / f"{n}.npy", rows)
-    command("fit", folder / f"{n}.npy", "-k", "10", "-o", folder / f"{n}.safetensors", "--quiet")
-    return [folder / f"{n}.safetensors", folder / f"{n}.npy"]
+    np.save(directory / f"{n}.npy", rows)
+    command(
+        "fit", directory / f"{n}.npy", "-k", "10", "-o", directory / f"{n}.safetensors", "--quiet"
+    )
+    return [directory / f"{n}.safetensors", directory / f"{n}.npy"]
 
 
 def ready(server: Server) -> bool:
@@ -130,11 +132,11 @@ def kilobytes(server: Server, files) -> float:
     return sum(len(gzip.compress(fetched(server, file), 9, mtime=0)) for file in files) / 1000
 
 
-def assets(results: Results, browser, folder: Path) -> None:
+def assets(results: Results, browser, directory: Path) -> None:
     """The files of the page: all of them, and those that are needed until a view is there."""
-    table = iris(folder)
-    command("fit", table, "--label", "species", "-o", folder / "iris.safetensors", "--quiet")
-    with Server(folder / "iris.safetensors", table, "--label", "species") as server:
+    table = iris(directory)
+    command("fit", table, "--label", "species", "-o", directory / "iris.safetensors", "--quiet")
+    with Server(directory / "iris.safetensors", table, "--label", "species") as server:
         for view in ("variance", "map"):
             page, loaded = browser.new_page(viewport=SIZE), []
             page.on("request", lambda request, loaded=loaded: loaded.append(request.url))
@@ -151,10 +153,10 @@ def assets(results: Results, browser, folder: Path) -> None:
         results.add("assets of all views, gzip of each file", kilobytes(server, every), "KB", 30)
 
 
-def large(results: Results, browser, folder: Path, n: int, most: bool) -> None:
+def large(results: Results, browser, directory: Path, n: int, most: bool) -> None:
     """A map of n points; `most` for the larger of the two sizes."""
     add = results.add
-    with Server(*model_and_rows(folder, n)) as server:
+    with Server(*model_and_rows(directory, n)) as server:
         page = browser.new_page(viewport=SIZE)
         until(lambda: ready(server), "the rows to be read", WAIT_S)
         start = time.monotonic()
@@ -179,22 +181,22 @@ def large(results: Results, browser, folder: Path, n: int, most: bool) -> None:
         page.close()
 
 
-def every_screen(results: Results, browser, folder: Path, kind: str, make) -> None:
-    arguments = make(folder)
+def every_screen(results: Results, browser, directory: Path, kind: str, make) -> None:
+    arguments = make(directory)
     if not arguments:
         raise RuntimeError("EIGENSPACE_ORL does not name the faces")
     for view, took in screens(browser, arguments):
         results.add(f"{kind}: {view.title()} shown", took, "s")
 
 
-def streamed(results: Results, browser, folder: Path, seconds: int) -> None:
+def streamed(results: Results, browser, directory: Path, seconds: int) -> None:
     units = {"seconds": "s", "pause": "ms", "page": "MB", "server": "MiB", "rows": "rows"}
-    for what, value in stream(browser, folder, seconds).items():
+    for what, value in stream(browser, directory, seconds).items():
         unit, what = units[what.split()[0]], what.removeprefix("seconds ")
         results.add(f"1,000 rows a second for {seconds} s: {what}", value, unit)
 
 
-def program(results: Results, _browser, _folder: Path) -> None:
+def program(results: Results, _browser, _directory: Path) -> None:
     crates, seconds, size = growth()
     results.add("program: bytes that `explore` adds", size / 1e6, "MB", 3)
     results.add("program: crates that `explore` adds", crates, "crates")
@@ -221,8 +223,8 @@ def measure(results: Results, chosen: dict) -> None:
             # A browser for each part, so that one that crashes does not take the others with it.
             browser = launch(playwright)
             try:
-                with tempfile.TemporaryDirectory() as folder:
-                    part(results, browser, Path(folder))
+                with tempfile.TemporaryDirectory() as directory:
+                    part(results, browser, Path(directory))
             except Exception as error:
                 traceback.print_exc()
                 results.failed(name, error)

@@ -26,7 +26,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory):
+def directory(tmp_path_factory):
     assert BINARY.exists(), (
         f"no {BINARY}; hint: run `cargo build -p eigenspace-cli`, or set EIGENSPACE_BINARY"
     )
@@ -34,12 +34,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def iris_csv(folder):
-    return iris(folder)
+def iris_csv(directory):
+    return iris(directory)
 
 
 @pytest.fixture(scope="session")
-def iris_model(folder, iris_csv):
+def iris_model(directory, iris_csv):
     command(
         "fit",
         iris_csv,
@@ -48,23 +48,23 @@ def iris_model(folder, iris_csv):
         "-k",
         "2",
         "-o",
-        folder / "iris.safetensors",
+        directory / "iris.safetensors",
         "--quiet",
     )
-    return folder / "iris.safetensors"
+    return directory / "iris.safetensors"
 
 
 @pytest.fixture(scope="session")
-def halves(folder, iris_csv):
+def halves(directory, iris_csv):
     """Models of the first and the second 75 rows."""
     lines = iris_csv.read_text().splitlines()
     made = []
     for name, part in (("first", lines[1:76]), ("second", lines[76:])):
-        (folder / f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n")
-        made.append(folder / f"{name}.safetensors")
+        (directory / f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n")
+        made.append(directory / f"{name}.safetensors")
         command(
             "fit",
-            folder / f"{name}.csv",
+            directory / f"{name}.csv",
             "--label",
             "species",
             "-k",
@@ -83,26 +83,26 @@ def iris_server(iris_model, iris_csv):
 
 
 @pytest.fixture(scope="session")
-def digits_directory(folder):
-    return digits(folder)
+def digits_directory(directory):
+    return digits(directory)
 
 
 @pytest.fixture(scope="session")
-def digits_server(folder, digits_directory):
-    command("fit", digits_directory, "-k", "10", "-o", folder / "digits.safetensors", "--quiet")
-    with Server(folder / "digits.safetensors", digits_directory) as server:
+def digits_server(directory, digits_directory):
+    command("fit", digits_directory, "-k", "10", "-o", directory / "digits.safetensors", "--quiet")
+    with Server(directory / "digits.safetensors", digits_directory) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def people_directory(folder):
-    return faces(folder)
+def people_directory(directory):
+    return faces(directory)
 
 
 @pytest.fixture(scope="session")
-def recognizer(folder, people_directory):
-    command("faces", "train", people_directory, "-o", folder / "people.safetensors", "--quiet")
-    return folder / "people.safetensors"
+def recognizer(directory, people_directory):
+    command("faces", "train", people_directory, "-o", directory / "people.safetensors", "--quiet")
+    return directory / "people.safetensors"
 
 
 @pytest.fixture(scope="session")
@@ -189,7 +189,7 @@ class Page:
 
 @pytest.fixture
 def page_of(browser):
-    """Makes pages; afterwards, messages on the console fail the test unless it took them."""
+    """Makes pages; afterward, messages on the console fail the test unless it took them."""
     made = []
 
     def make(**options):

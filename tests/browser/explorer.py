@@ -102,20 +102,20 @@ def write_csv(path: Path, header: list[str], rows, labels=None) -> Path:
     return path
 
 
-def iris(folder: Path) -> Path:
+def iris(directory: Path) -> Path:
     data = datasets.load_iris()
     names = [name.removesuffix(" (cm)") for name in data.feature_names]
     species = [str(data.target_names[i]) for i in data.target]
-    return write_csv(folder / "iris.csv", [*names, "species"], data.data, species)
+    return write_csv(directory / "iris.csv", [*names, "species"], data.data, species)
 
 
-def digits(folder: Path) -> Path:
+def digits(directory: Path) -> Path:
     data = datasets.load_digits()
     for i, (image, digit) in enumerate(zip(data.images, data.target, strict=True)):
-        target = folder / "digits" / str(digit)
+        target = directory / "digits" / str(digit)
         target.mkdir(parents=True, exist_ok=True)
         Image.fromarray((image * 15).astype(np.uint8)).save(target / f"{i}.png")
-    return folder / "digits"
+    return directory / "digits"
 
 
 WIDTH, HEIGHT = 48, 60
@@ -166,14 +166,14 @@ def face(person: np.random.Generator, image: np.random.Generator) -> np.ndarray:
     return np.clip(picture * gain + image.normal(0, 4, picture.shape), 0, 255).astype(np.uint8)
 
 
-def faces(folder: Path, people: int = 12, images: int = 10) -> Path:
+def faces(directory: Path, people: int = 12, images: int = 10) -> Path:
     """A directory of drawn people, one subdirectory each."""
     for p in range(people):
-        target = folder / "people" / f"person {p + 1}"
+        target = directory / "people" / f"person {p + 1}"
         target.mkdir(parents=True, exist_ok=True)
         for i in range(images):
             Image.fromarray(portrait(p, i)).save(target / f"{i + 1}.png")
-    return folder / "people"
+    return directory / "people"
 
 
 def portrait(person: int, image: int) -> np.ndarray:

@@ -19,25 +19,33 @@ from playwright.sync_api import sync_playwright
 SIZE = {"width": 1280, "height": 800}
 
 
-def servers(folder: Path):
+def servers(directory: Path):
     """Each kind of data with a model, and the views that are shown with it."""
-    table, images, people = iris(folder), digits(folder), faces(folder)
+    table, images, people = iris(directory), digits(directory), faces(directory)
     header, *lines = table.read_text().splitlines()
     for name, part in (("morning", lines[0::2]), ("evening", lines[1::2])):
-        (folder / f"{name}.csv").write_text("\n".join([header, *part]) + "\n")
+        (directory / f"{name}.csv").write_text("\n".join([header, *part]) + "\n")
         command(
             "fit",
-            folder / f"{name}.csv",
+            directory / f"{name}.csv",
             "--label",
             "species",
             "-k",
             "2",
             "-o",
-            folder / f"{name}.safetensors",
+            directory / f"{name}.safetensors",
             "--quiet",
         )
     command(
-        "fit", table, "--label", "species", "-k", "2", "-o", folder / "iris.safetensors", "--quiet"
+        "fit",
+        table,
+        "--label",
+        "species",
+        "-k",
+        "2",
+        "-o",
+        directory / "iris.safetensors",
+        "--quiet",
     )
     # Directions are dropped, so that the certificate has something to say.
     command(
@@ -52,12 +60,12 @@ def servers(folder: Path):
         "--block-rows",
         "400",
         "-o",
-        folder / "digits.safetensors",
+        directory / "digits.safetensors",
         "--quiet",
     )
-    command("faces", "train", people, "-o", folder / "people.safetensors", "--quiet")
+    command("faces", "train", people, "-o", directory / "people.safetensors", "--quiet")
     yield (
-        [folder / "digits.safetensors", images],
+        [directory / "digits.safetensors", images],
         {
             "map": "#view=map&row=1000",
             "variance": "#view=variance&row=1000",
@@ -65,17 +73,17 @@ def servers(folder: Path):
         },
     )
     yield (
-        [folder / "iris.safetensors", table, "--label", "species"],
+        [directory / "iris.safetensors", table, "--label", "species"],
         {"features": "#view=features&row=117", "biplot": "#view=map&arrows=4&row=117"},
     )
     yield (
-        [folder / "people.safetensors", people],
+        [directory / "people.safetensors", people],
         {"walk": "#view=walk&c=5&t=2&row=33", "faces": "#view=faces"},
     )
     yield (
         [
-            folder / "morning.safetensors",
-            folder / "evening.safetensors",
+            directory / "morning.safetensors",
+            directory / "evening.safetensors",
             table,
             "--label",
             "species",
@@ -84,27 +92,31 @@ def servers(folder: Path):
     )
 
 
-def watched(folder: Path) -> tuple[list[str], np.ndarray]:
+def watched(directory: Path) -> tuple[list[str], np.ndarray]:
     random = np.random.default_rng(1)
     mix, header = random.normal(size=(3, 8)), [f"sensor {i + 1}" for i in range(8)]
     normal = random.normal(size=(900, 3)) @ mix + 0.15 * random.normal(size=(900, 8))
-    write_csv(folder / "good.csv", header, normal[:600])
-    command("fit", folder / "good.csv", "-k", "3", "-o", folder / "good.safetensors", "--quiet")
+    write_csv(directory / "good.csv", header, normal[:600])
+    command(
+        "fit", directory / "good.csv", "-k", "3", "-o", directory / "good.safetensors", "--quiet"
+    )
     drift = normal[600:].copy()
     drift[180:, 4] += np.linspace(0, 1.4, 120)
     return header, drift
 
 
-def arrive(folder: Path, header: list[str], rows) -> None:
+def arrive(directory: Path, header: list[str], rows) -> None:
     """Rows come in parts, and the model of them is computed after each."""
-    lines = write_csv(folder / "more.csv", header, rows).read_text().splitlines(keepends=True)[1:]
+    lines = (
+        write_csv(directory / "more.csv", header, rows).read_text().splitlines(keepends=True)[1:]
+    )
     for first in range(0, len(lines), 30):
-        with (folder / "arriving.csv").open("a") as out:
+        with (directory / "arriving.csv").open("a") as out:
             out.writelines(lines[first : first + 30])
         time.sleep(1.4)
 
 
-def act(page, name: str, folder: Path) -> None:
+def act(page, name: str, directory: Path) -> None:
     """What a person does before the picture is taken."""
     if name == "workbench":
         for box in page.locator(".shelf input").all():
@@ -115,7 +127,7 @@ def act(page, name: str, folder: Path) -> None:
             "the merged model",
         )
     elif name == "faces":
-        path = folder / "visitor.png"
+        path = directory / "visitor.png"
         Image.fromarray(portrait(51, 0)).save(path)
         page.locator("#face").set_input_files(path)
         page.locator("[data-verdict]").wait_for()
@@ -136,14 +148,14 @@ def shrink(path: Path) -> None:
     image.save(path, optimize=True)
 
 
-def take(browser, server, views: dict[str, str], target: Path, folder: Path) -> None:
+def take(browser, server, views: dict[str, str], target: Path, directory: Path) -> None:
     for name, fragment in views.items():
         for scheme in ("light", "dark"):
             context = browser.new_context(viewport=SIZE, color_scheme=scheme)
             page = context.new_page()
             page.goto(server.url + fragment)
             page.locator("#tabs a").first.wait_for()
-            act(page, name, folder)
+            act(page, name, directory)
             page.wait_for_timeout(1500)
             path = target / f"explore-{name}-{scheme}.png"
             page.screenshot(path=path)
@@ -159,16 +171,16 @@ def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/images"
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        folder = Path(name)
+        directory = Path(name)
         browser = launch(playwright)
-        for arguments, views in servers(folder):
+        for arguments, views in servers(directory):
             with Server(*arguments) as server:
-                take(browser, server, views, target, folder)
-        header, rows = watched(folder)
-        path = write_csv(folder / "arriving.csv", header, [])
-        with Server(folder / "good.safetensors", "--watch", path) as server:
-            arrive(folder, header, rows)
-            take(browser, server, {"monitor": "#view=monitor"}, target, folder)
+                take(browser, server, views, target, directory)
+        header, rows = watched(directory)
+        path = write_csv(directory / "arriving.csv", header, [])
+        with Server(directory / "good.safetensors", "--watch", path) as server:
+            arrive(directory, header, rows)
+            take(browser, server, {"monitor": "#view=monitor"}, target, directory)
         browser.close()
 
 

@@ -15,26 +15,26 @@ STREAM_FEATURES = 16
 STREAM_RATE = 1000
 
 
-def wide_table(folder: Path) -> list:
+def wide_table(directory: Path) -> list:
     """2,000 named columns of 1,000 rows, with a model of them."""
     random = np.random.default_rng(2)
     rows = random.normal(size=(1000, 8)) @ random.normal(size=(8, 2000))
     rows += random.normal(size=rows.shape)
     names = [f"gene {i + 1}" for i in range(2000)]
     labels = [f"batch {i % 5 + 1}" for i in range(1000)]
-    table = write_csv(folder / "wide.csv", [*names, "batch"], rows, labels)
-    model = folder / "wide.safetensors"
+    table = write_csv(directory / "wide.csv", [*names, "batch"], rows, labels)
+    model = directory / "wide.safetensors"
     command("fit", table, "--label", "batch", "-k", "10", "-o", model, "--quiet")
     return [model, table, "--label", "batch"]
 
 
-def orl_faces(folder: Path) -> list | None:
+def orl_faces(directory: Path) -> list | None:
     """The ORL faces with a recognizer of them, if they are here."""
     faces = os.environ.get("EIGENSPACE_ORL")
     if not faces:
         return None
-    command("faces", "train", faces, "-o", folder / "orl.safetensors", "--quiet")
-    return [folder / "orl.safetensors", faces]
+    command("faces", "train", faces, "-o", directory / "orl.safetensors", "--quiet")
+    return [directory / "orl.safetensors", faces]
 
 
 def shown(page, view: str) -> bool:
@@ -91,17 +91,17 @@ class Producer(threading.Thread):
                 time.sleep(0.02)
 
 
-def stream(browser, folder: Path, seconds: int) -> dict[str, float]:
+def stream(browser, directory: Path, seconds: int) -> dict[str, float]:
     """A page that watches 1,000 rows a second: how far it is behind, and how smooth it stays."""
     random = np.random.default_rng(3)
     mix = random.normal(size=(4, STREAM_FEATURES))
     header = [f"sensor {i + 1}" for i in range(STREAM_FEATURES)]
     noise = 0.2 * random.normal(size=(seconds * STREAM_RATE + 2000, STREAM_FEATURES))
     rows = random.normal(size=(len(noise), 4)) @ mix + noise
-    write_csv(folder / "quiet.csv", header, rows[:2000])
-    model = folder / "quiet.safetensors"
-    command("fit", folder / "quiet.csv", "-k", "4", "-o", model, "--quiet")
-    path = write_csv(folder / "stream.csv", header, [])
+    write_csv(directory / "quiet.csv", header, rows[:2000])
+    model = directory / "quiet.safetensors"
+    command("fit", directory / "quiet.csv", "-k", "4", "-o", model, "--quiet")
+    path = write_csv(directory / "stream.csv", header, [])
     with Server(model, "--watch", path) as server:
         page = browser.new_page(viewport=SIZE)
         page.goto(f"{server.url}#view=monitor")

@@ -7,9 +7,9 @@ import numpy as np
 from explorer import Server, command, until, write_csv
 
 
-def test_where_nothing_is_certain_the_chart_is_hatched(page, folder, digits_directory):
+def test_where_nothing_is_certain_the_chart_is_hatched(page, directory, digits_directory):
     """Directions were dropped, so the bounds of the last components are 1."""
-    model = folder / "dropped.safetensors"
+    model = directory / "dropped.safetensors"
     dropping = ["--engine", "factor", "--max-rank", "20", "--block-rows", "200"]
     command("fit", digits_directory, "-k", "5", *dropping, "-o", model, "--quiet")
     with Server(model) as server:

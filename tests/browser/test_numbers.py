@@ -147,19 +147,19 @@ def test_the_lines_of_many_models_differ(page, halves):
         page.page.context.close()
 
 
-def test_forgetting_rows_equals_a_fit_without_them(page_of, folder, iris_model, iris_csv):
+def test_forgetting_rows_equals_a_fit_without_them(page_of, directory, iris_model, iris_csv):
     lines = iris_csv.read_text().splitlines()
-    (folder / "rest.csv").write_text("\n".join([lines[0], *lines[51:]]) + "\n")
+    (directory / "rest.csv").write_text("\n".join([lines[0], *lines[51:]]) + "\n")
     command(
         "fit",
-        folder / "rest.csv",
+        directory / "rest.csv",
         "--label",
         "species",
         "-o",
-        folder / "rest.safetensors",
+        directory / "rest.safetensors",
         "--quiet",
     )
-    expected = json.loads(command("inspect", folder / "rest.safetensors", "--json"))[
+    expected = json.loads(command("inspect", directory / "rest.safetensors", "--json"))[
         "explained_variance"
     ]
     with Server(iris_model, iris_csv, "--label", "species") as server:
@@ -188,12 +188,12 @@ def test_forgetting_rows_equals_a_fit_without_them(page_of, folder, iris_model, 
         page.page.context.close()
 
 
-def test_added_rows_equal_a_fit_with_them(page_of, folder, halves, iris_csv):
-    rows = np.loadtxt(folder / "second.csv", delimiter=",", skiprows=1, usecols=range(4))
-    np.save(folder / "second.npy", rows)
+def test_added_rows_equal_a_fit_with_them(page_of, directory, halves, iris_csv):
+    rows = np.loadtxt(directory / "second.csv", delimiter=",", skiprows=1, usecols=range(4))
+    np.save(directory / "second.npy", rows)
     with Server(halves[0]) as server:
         page = page_of().open(server, "#view=workbench")
-        page.get_by_label("Rows to add").set_input_files(folder / "second.npy")
+        page.get_by_label("Rows to add").set_input_files(directory / "second.npy")
         until(lambda: page.locator(".shelf tbody tr").count() == 2, "the new model")
         until(lambda: page.locator(".result tbody tr").count() == 2, "the comparison")
         made = page.evaluate("fetch('api/models/1/spectrum').then((r) => r.json())")["components"]
@@ -227,16 +227,16 @@ def test_models_are_saved_once_and_only_with_write(page_of, halves, tmp_path):
         page.page.context.close()
 
 
-def test_a_full_disk_is_told_and_the_page_goes_on(page_of, folder, tmp_path):
+def test_a_full_disk_is_told_and_the_page_goes_on(page_of, directory, tmp_path):
     """No file may grow beyond 16 KiB, as on a full disk."""
-    np.save(folder / "large.npy", np.random.default_rng(0).normal(size=(20, 300)))
-    command("fit", folder / "large.npy", "-o", folder / "large.safetensors", "--quiet")
+    np.save(directory / "large.npy", np.random.default_rng(0).normal(size=(20, 300)))
+    command("fit", directory / "large.npy", "-o", directory / "large.safetensors", "--quiet")
 
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
 
-    with Server(folder / "large.safetensors", "--write", tmp_path, preexec_fn=limit) as server:
+    with Server(directory / "large.safetensors", "--write", tmp_path, preexec_fn=limit) as server:
         page = page_of().open(server, "#view=workbench")
         page.get_by_role("button", name="Save large").click()
         page.get_by_role("button", name="Save", exact=True).click()

@@ -239,11 +239,13 @@ def test_the_first_view_fits_what_was_given(
             page.page.context.close()
 
 
-def test_a_model_of_other_columns_is_refused_with_a_hint(page, folder, iris_csv, iris_model):
+def test_a_model_of_other_columns_is_refused_with_a_hint(page, directory, iris_csv, iris_model):
     random = np.random.default_rng(0)
-    other = write_csv(folder / "other.csv", ["a", "b", "c"], random.normal(size=(20, 3)))
-    command("fit", other, "-o", folder / "other.safetensors", "--quiet")
-    with Server(iris_model, folder / "other.safetensors", iris_csv, "--label", "species") as server:
+    other = write_csv(directory / "other.csv", ["a", "b", "c"], random.normal(size=(20, 3)))
+    command("fit", other, "-o", directory / "other.safetensors", "--quiet")
+    with Server(
+        iris_model, directory / "other.safetensors", iris_csv, "--label", "species"
+    ) as server:
         page.open(server, "#view=map&m=1")
         until(lambda: page.locator("#main .notice.error").count() == 1, "the error")
         assert "4 columns" in page.locator("#main .notice.error").inner_text()

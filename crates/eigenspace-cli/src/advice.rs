@@ -107,9 +107,9 @@ pub(crate) fn on_options(error: &anyhow::Error, input: &Input) -> Option<String>
     {
         return Some("leave out --decimal ',': the header is delimited by commas".into());
     }
-    if let Some(files::Error::Source { source: SourceError::Malformed { format, .. }, .. }) = error.downcast_ref()
+    if let Some(files::Error::Source { path, source: SourceError::Malformed { format, .. } }) = error.downcast_ref()
         && input.format.is_some()
-        && *format != "image"
+        && (*format != "image" || Format::of(path) != Some(Format::Images))
     {
         return Some("check that --format is the format of the file, or leave it out".into());
     }
@@ -183,12 +183,12 @@ fn on_a_source(error: &SourceError, path: &Path) -> Option<String> {
             format!("{}; choose columns with --columns or --exclude", error.hint().unwrap_or_default())
         }
         SourceError::NotANumber { text, .. } if is_decimal_comma(text) => {
-            "if the comma is the decimal mark, use --decimal ','; the cells must then be separated by another character, \
-             set with --delimiter; remove commas that separate thousands"
+            "if the comma is the decimal mark, use --decimal ',' (the cells must then be separated by another character, \
+             set with --delimiter); if it separates thousands, remove it"
                 .into()
         }
         SourceError::DecimalMark { .. } => {
-            "set the delimiter of the file, for example --delimiter ';'; if it is a comma, write the numbers with decimal points"
+            "set the delimiter of the file, for example --delimiter ';'; if the delimiter is a comma, write the numbers with decimal points"
                 .into()
         }
         SourceError::Empty if is_standard_input(path) => EMPTY_PIPE.into(),

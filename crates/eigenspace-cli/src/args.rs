@@ -156,8 +156,8 @@ pub(crate) fn size(text: &str) -> anyhow::Result<(usize, usize)> {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct Settings {
-    /// Number of directions kept after each block, or `all`. By default 2k+32 for k components; `all` with -k all,
-    /// and with --truncation if -k is a number. Has no effect on the scatter engine.
+    /// Number of directions to keep after each block, or `all`. The default is 2k+32 for k components, but `all` with
+    /// -k all, or if --truncation is set and -k is a number. The scatter engine ignores this option.
     #[arg(long, value_name = "N")]
     pub(crate) max_rank: Option<String>,
 

@@ -121,8 +121,8 @@ pub(crate) enum Failure {
     NoRow { row: u64 },
     #[error("cannot infer the image format of `{}` from its name", path.display())]
     PlotFormat { path: PathBuf },
-    #[error("cannot use component {wanted}: the model reports {}", table::counted(*shown as u64, "component"))]
-    NoComponent { wanted: usize, shown: usize, rank: usize },
+    #[error("cannot use component {wanted}: the model reports {}", table::counted(*reported as u64, "component"))]
+    NoComponent { wanted: usize, reported: usize, rank: usize },
     #[error("cannot compare {}: `{}` has {rank}", table::counted(*wanted as u64, "component"), path.display())]
     FewDirections { path: PathBuf, wanted: usize, rank: usize },
     #[error("invalid shape {width}x{height}: it does not match the {features} features of the model")]
@@ -271,8 +271,8 @@ impl Failure {
             Self::FewDirections { rank, .. } => return Some(format!("use -k with a number from 1 to {rank}")),
             Self::NoComponent { wanted: 0, .. } => "count components from 1",
             Self::NoComponent { wanted, rank, .. } if wanted <= rank => return Some(format!("use -k {wanted}")),
-            Self::NoComponent { shown, .. } if *shown > 1 => {
-                return Some(format!("choose components from 1 to {shown}"));
+            Self::NoComponent { reported, .. } if *reported > 1 => {
+                return Some(format!("choose components from 1 to {reported}"));
             }
             Self::NoComponent { rank, .. } => {
                 return Some(format!(

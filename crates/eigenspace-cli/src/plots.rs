@@ -79,8 +79,8 @@ impl<'a> Rows<'a> {
 
 /// Components by their numbers from 1, as indices; at least two and at most `most`, which are `expected`.
 fn axes(opened: &Opened, numbers: &[usize], most: usize, expected: &'static str) -> anyhow::Result<Vec<usize>> {
-    let (shown, rank) = (opened.model().n_components(), opened.model().rank());
-    let wrong = |wanted| Failure::NoComponent { wanted, shown, rank };
+    let (reported, rank) = (opened.model().n_components(), opened.model().rank());
+    let wrong = |wanted| Failure::NoComponent { wanted, reported, rank };
     if numbers.len() < 2 || numbers.len() > most {
         return Err(Failure::Axes { expected, found: numbers.len() }.into());
     }
@@ -89,7 +89,7 @@ fn axes(opened: &Opened, numbers: &[usize], most: usize, expected: &'static str)
     {
         return Err(Failure::SameAxes { number }.into());
     }
-    let index = |&number: &usize| if (1..=shown).contains(&number) { Ok(number - 1) } else { Err(wrong(number)) };
+    let index = |&number: &usize| if (1..=reported).contains(&number) { Ok(number - 1) } else { Err(wrong(number)) };
     Ok(numbers.iter().map(index).collect::<Result<_, _>>()?)
 }
 
@@ -101,8 +101,8 @@ fn axis_title(opened: &Opened, component: usize) -> String {
 /// The kept directions up to a limit, with a mark at the number of reported components. If that number was given on the
 /// command line, only the reported components.
 pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result<Drawing> {
-    let shown = opened.model().n_components();
-    let bars = if asked { shown } else { opened.model().rank().min(BARS.max(shown)) };
+    let reported = opened.model().n_components();
+    let bars = if asked { reported } else { opened.model().rank().min(BARS.max(reported)) };
     let wider = opened.with_components(bars)?;
     let model = wider.model();
     let ratios = model.explained_variance_ratio().to_vec();
@@ -112,8 +112,8 @@ pub(crate) fn scree(opened: &Opened, asked: bool, title: &str) -> anyhow::Result
         .map(|(low, high)| (low / total, high / total))
         .collect();
     let bounds = (!certificate.is_exact()).then_some(&bounds[..]);
-    let shown = (shown < bars).then_some(shown);
-    Ok(draw::scree(&Scree { title, ratios: &ratios, bounds, shown }))
+    let reported = (reported < bars).then_some(reported);
+    Ok(draw::scree(&Scree { title, ratios: &ratios, bounds, reported }))
 }
 
 pub(crate) fn scatter(opened: &Opened, rows: &Rows<'_>, numbers: &[usize], title: &str) -> anyhow::Result<Drawing> {

@@ -16,7 +16,7 @@ const SMALL_SCATTER: f64 = 1e-280;
 pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
     if model.n_components() == 0 && !model.is_empty() && !matches!(model.n_components_setting(), Components::Number(_))
     {
-        let reason = without_variance(model).unwrap_or("the data has no direction above rounding");
+        let reason = without_variance(model).unwrap_or("the rows do not vary, apart from rounding");
         return output::message(&format!("warning: the model has no components: {reason}"));
     }
     let requested = match model.n_components_setting() {
@@ -39,7 +39,7 @@ pub(crate) fn of_fewer_components(model: &EigenspaceModel) {
         format!("{} at most {}", rows_span(rows), counted(limit, "direction"))
     } else {
         let directions = if found == 1 { "direction" } else { "directions" };
-        format!("the data has only {found} {directions} above rounding")
+        format!("the rows vary in only {found} {directions}, apart from rounding")
     };
     output::message(&format!("warning: {requested} components were requested, but the model has {found}: {reason}"));
 }

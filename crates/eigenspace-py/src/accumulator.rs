@@ -143,7 +143,7 @@ impl Accumulator {
         Ok(self.0.hold(py)?.features())
     }
 
-    /// What is known of the rows beside their numbers.
+    /// What is known about the rows besides their values.
     #[getter]
     fn metadata(&self, py: Python<'_>) -> PyResult<Metadata> {
         let metadata: &LibraryMetadata = &self.0.hold(py)?.metadata().clone();

@@ -110,7 +110,11 @@ fn hint(error: &Error) -> Option<String> {
             }
             _ => error.hint(),
         },
-        _ => error.hint().map(|hint| hint.replace(" (or `checkpoint`)", "")),
+        _ => error.hint().map(|hint| {
+            hint.replace(" (or `checkpoint`)", "")
+                .replace("use a stream, which", "use IncrementalPCA, which")
+                .replace("compute on the CPU", "set device='cpu'")
+        }),
     }
 }
 

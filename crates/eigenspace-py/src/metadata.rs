@@ -6,7 +6,7 @@ use eigenspace::ImageShape;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What is known of the rows of a model beside their numbers.
+/// What is known about the rows of a model besides their values.
 ///
 /// Parameters
 /// ----------
@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 /// standardize : whether the model is reported standardized by default; it is stored in the original units
 /// image : width, height, channels and bits of the image that a row holds, or None
 /// component_labels : labels of the first components
-/// values : further texts by key
+/// values : any other texts, each stored under a key
 #[pyclass(frozen, eq, module = "eigenspace")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Metadata(eigenspace::Metadata);
@@ -81,7 +81,7 @@ impl Metadata {
         self.0.component_labels().to_vec()
     }
 
-    /// Further texts by key.
+    /// Any other texts, each stored under a key.
     #[getter]
     fn values(&self) -> BTreeMap<String, String> {
         self.0.values().clone()

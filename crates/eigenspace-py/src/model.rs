@@ -139,7 +139,7 @@ impl Model {
         compute(py, memory::bytes_of_model(&self.inner), || self.inner.save(path))
     }
 
-    /// What is known of the rows beside their numbers.
+    /// What is known about the rows besides their values.
     #[getter]
     fn metadata(&self) -> Metadata {
         Metadata::from(self.inner.metadata())
@@ -369,7 +369,7 @@ impl Model {
         Ok(filled.into_pyarray(py))
     }
 
-    /// Return the limits of T² and Q; this share of good rows stays below each of them.
+    /// Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each.
     fn limits(&self, py: Python<'_>, confidence: f64) -> PyResult<(f64, f64)> {
         let limits = checked(py, self.inner.limits(confidence))?;
         Ok((limits.hotelling, limits.squared_distance))

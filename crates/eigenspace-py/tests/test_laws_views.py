@@ -298,7 +298,7 @@ def test_batch_pca_of_wide_rows_shows_what_it_remembers(dtype, weights):
     again = pickle.loads(pickle.dumps(pca))
     assert again.model_ == pca.model_
     assert np.abs(again.transform(rows) - pca.transform(rows)).max() < 1e3 * rounding * values[0]
-    # Changing the array afterwards does not change the fitted model.
+    # Changing the array afterward does not change the fitted model.
     before = pca.components_.copy()
     rows[:] = 0
     assert np.array_equal(pca.components_, before)

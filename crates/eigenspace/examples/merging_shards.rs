@@ -16,7 +16,7 @@ fn main() -> Result<(), Error> {
     let bytes: usize = models.iter().map(|model| model.to_bytes().len()).sum();
     let all = EigenspaceModel::merge_all(&models, Truncation::None)?;
     let rows: usize = sites.iter().map(|rows| rows.len() * 8).sum();
-    println!("4 models of {} KiB travelled in the place of {} KiB of rows", bytes / 1024, rows / 1024);
+    println!("4 models of {} KiB traveled in place of {} KiB of rows", bytes / 1024, rows / 1024);
 
     let rows = ndarray::concatenate(ndarray::Axis(0), &sites.iter().map(|rows| rows.view()).collect::<Vec<_>>())
         .expect("the sites have the same features");

@@ -71,7 +71,7 @@ pub enum Error {
         weight: f64,
     },
     /// The divisor `weight - ddof` of a variance is not positive, or is only rounding error.
-    #[error("cannot compute variances with ddof = {ddof}: the total weight of the {count} rows is only {weight}")]
+    #[error("cannot compute variances with ddof = {ddof}: the total weight of {} is only {weight}", rows(*count))]
     Divisor {
         /// Degrees of freedom to subtract from the weight.
         ddof: f64,
@@ -110,7 +110,7 @@ pub enum Error {
         right: String,
     },
     /// Metadata with another number of names than the model has features.
-    #[error("there are {names} feature names for {features} features")]
+    #[error("found {names} feature names, expected {features}: one for each feature")]
     NameCount {
         /// Names given.
         names: usize,
@@ -385,7 +385,8 @@ impl Error {
 /// Why limits cannot be computed; weights that are whole numbers count rows.
 fn too_little(needed: f64, weight: f64) -> String {
     if weight.fract() == 0.0 {
-        format!("it needs more than {needed} rows, and the model has {weight}")
+        let needed = if needed == 1.0 { "1 row".into() } else { format!("{needed} rows") };
+        format!("it needs more than {needed}, and the model has {weight}")
     } else {
         format!("it needs rows with a total weight above {needed}, and the model has {}", short(weight))
     }

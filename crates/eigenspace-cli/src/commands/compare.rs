@@ -14,6 +14,9 @@ use crate::opened::Opened;
 use crate::table::{count, facts, number};
 use crate::{numbers, output};
 
+/// From here on, numbers are written without an exponent.
+const PLAIN: f64 = 1e-3;
+
 /// Compare two models: angles between their subspaces, variances and means.
 #[derive(Args)]
 pub(crate) struct Compare {
@@ -73,9 +76,7 @@ impl Compare {
         let spread = deviation_difference(left, right, k)?;
         let within = self.within.is_none_or(|limit| largest.sin() <= limit && spread <= limit);
         if k == left.features() {
-            output::message(
-                "this many components span the whole space, so the angles are always 0; compare fewer with -k",
-            );
+            output::message("the components span the whole space, so the angles are always 0; compare fewer with -k");
         }
         // A model that is not centered does not keep the mean of its rows.
         let centers = if left.is_centered() && right.is_centered() { "means" } else { "centers" };
@@ -106,7 +107,7 @@ impl Compare {
                 ("total variance", format!("{} and {}", variance(total.0), variance(total.1))),
             ];
             if let Some(limit) = self.within {
-                lines.push(("within", format!("{} ({limit:e})", if within { "yes" } else { "no" })));
+                lines.push(("within", format!("{} (limit {})", if within { "yes" } else { "no" }, short(limit))));
             }
             output::data(&facts(&lines))?;
         }
@@ -116,7 +117,12 @@ impl Compare {
 
 /// A difference, usually very small.
 fn small(value: f64) -> String {
-    if value == 0.0 { "0".into() } else { format!("{value:.3e}") }
+    if value == 0.0 || value >= PLAIN { number(value) } else { format!("{value:.3e}") }
+}
+
+/// A limit, as it was probably written.
+fn short(limit: f64) -> String {
+    if limit == 0.0 || limit >= PLAIN { limit.to_string() } else { format!("{limit:e}") }
 }
 
 /// Parses a bound for a sine or a relative difference.

@@ -89,14 +89,15 @@ impl Inspect {
         }
         if let Some((rows, kept)) = kept {
             let ratio = |value: f64| format!("{value:.4}");
+            let rows = counted(rows as u64, "row");
+            if kept.pairs == 0 {
+                return output::data(&format!("\ndistances    none to compare: {rows}, and no two that differ\n"));
+            }
             let pairs = counted(kept.pairs, "pair");
             output::data(&format!(
                 "\n{}",
                 facts(&[
-                    (
-                        "distances",
-                        format!("between {}, {pairs}, before and after the projection", counted(rows as u64, "row"))
-                    ),
+                    ("distances", format!("between {rows}, {pairs}, before and after the projection")),
                     ("kept", format!("{} of the total squared distance", percent(kept.share))),
                     (
                         "ratio",
@@ -144,7 +145,7 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         return output::data(&serde_json::to_string_pretty(&description(opened)?)?);
     }
     let model = opened.model();
-    let (shown, certificate) = (model.n_components(), model.certificate());
+    let (components, certificate) = (model.n_components(), model.certificate());
     let explained: f64 = model.explained_variance_ratio().sum();
     let weight = if model.weight() == model.count() as f64 {
         String::new()
@@ -164,16 +165,16 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         ("model", opened.path.display().to_string()),
         ("rows", format!("{}{weight}", count(model.count()))),
         ("features", features(opened)),
-        ("components", format!("{shown} reported, {} kept", counted(model.rank() as u64, "direction"))),
+        ("components", format!("{components} reported, {} kept", counted(model.rank() as u64, "direction"))),
         ("explained", format!("{} of the variance", percent(explained))),
         ("certificate", exact),
     ];
-    if !certificate.is_exact() && shown > 0 {
-        let angle = certificate.angle_bound(shown);
-        let between = if shown == 1 {
+    if !certificate.is_exact() && components > 0 {
+        let angle = certificate.angle_bound(components);
+        let between = if components == 1 {
             "between the component and the exact one".to_owned()
         } else {
-            format!("between the {shown} components and the exact ones")
+            format!("between the {components} components and the exact ones")
         };
         lines.push((
             "angle",
@@ -204,13 +205,13 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
         lines.push(("imputed", format!("{} filled", counted(model.imputed(), "missing cell"))));
     }
     let mut text = facts(&lines);
-    let rows = component_rows(opened, if all { shown } else { shown.min(LISTED) });
+    let rows = component_rows(opened, if all { components } else { components.min(LISTED) });
     if !rows.is_empty() {
         text += "\n";
         text += &table(&["component", "singular value", "variance", "ratio", "cumulative"], &rows);
-        if rows.len() < shown {
+        if rows.len() < components {
             let path = shell::file(&opened.path);
-            text += &format!("… and {} more: eigenspace inspect {path} --all\n", shown - rows.len());
+            text += &format!("… and {} more: eigenspace inspect {path} --all\n", components - rows.len());
         }
     }
     output::data(&text)
@@ -219,8 +220,8 @@ pub(crate) fn print(opened: &Opened, as_json: bool, all: bool) -> anyhow::Result
 /// The mean of each column and its loadings on the first components.
 fn loadings(opened: &Opened) -> String {
     let (model, directions) = (opened.model(), opened.model().components());
-    let shown = model.n_components().min(LOADING_COLUMNS);
-    let headings: Vec<String> = (1..=shown).map(|i| format!("PC{i}")).collect();
+    let columns = model.n_components().min(LOADING_COLUMNS);
+    let headings: Vec<String> = (1..=columns).map(|i| format!("PC{i}")).collect();
     let headings: Vec<&str> = ["column", "mean"].into_iter().chain(headings.iter().map(String::as_str)).collect();
     let rows: Vec<Vec<String>> = opened
         .metadata()
@@ -228,7 +229,7 @@ fn loadings(opened: &Opened) -> String {
         .into_iter()
         .enumerate()
         .map(|(j, name)| {
-            let parts = (0..shown).map(|i| format!("{:.4}", directions[[i, j]]));
+            let parts = (0..columns).map(|i| format!("{:.4}", directions[[i, j]]));
             [name, number(opened.raw().mean()[j])].into_iter().chain(parts).collect()
         })
         .collect();
@@ -248,16 +249,16 @@ fn features(opened: &Opened) -> String {
 
 /// Names of columns, separated by commas.
 fn named(names: &[String]) -> String {
-    let shown = |name: &String| if name.is_empty() { "(unnamed)".into() } else { name.clone() };
-    names.iter().map(shown).collect::<Vec<_>>().join(", ")
+    let text = |name: &String| if name.is_empty() { "(unnamed)".into() } else { name.clone() };
+    names.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {
+fn component_rows(opened: &Opened, components: usize) -> Vec<Vec<String>> {
     let model = opened.model();
     let ratios = model.explained_variance_ratio();
     let variances = model.explained_variance(1.0).ok();
     let mut cumulative = 0.0;
-    (0..shown)
+    (0..components)
         .map(|i| {
             cumulative += ratios[i];
             let variance = variances.as_ref().map_or_else(|| "-".into(), |variances| number(variances[i]));
@@ -275,9 +276,9 @@ fn component_rows(opened: &Opened, shown: usize) -> Vec<Vec<String>> {
 /// The complete summary, as JSON.
 fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
     let model = opened.model();
-    let (shown, certificate) = (model.n_components(), model.certificate());
+    let (components, certificate) = (model.n_components(), model.certificate());
     let bounds = certificate.eigenvalue_bounds();
-    let angle = Some(certificate.angle_bound(shown)).filter(|angle| shown > 0 && angle.is_finite());
+    let angle = Some(certificate.angle_bound(components)).filter(|angle| components > 0 && angle.is_finite());
     let metadata = opened.metadata();
     let image = metadata
         .image()
@@ -288,7 +289,7 @@ fn description(opened: &Opened) -> anyhow::Result<serde_json::Value> {
         "weight": model.weight(),
         "features": model.features(),
         "rank": model.rank(),
-        "n_components": shown,
+        "n_components": components,
         "centered": model.is_centered(),
         "standardize": opened.metadata().standardize(),
         "imputed": model.imputed(),

@@ -43,7 +43,7 @@ pub(crate) fn biplot<'a>(b: &Biplot<'a>) -> Drawing {
     let arrows = b.arrows.iter().zip(&tips).filter_map(arrow).collect();
     draw_arrows(&mut scene, names, frame.at(0.0, 0.0), arrows, NAMED, ARROW);
     if !b.arrows.is_empty() {
-        scene.note(&format!("arrows × {factor:.3}"));
+        scene.footnote(&format!("arrows × {factor:.3}"));
     }
     Drawing::new(scene)
 }

@@ -66,7 +66,7 @@ impl Classes {
     }
 
     /// Color and shape of a class.
-    pub(super) fn look(&self, class: Option<usize>) -> (Rgb, Marker) {
+    pub(super) fn style(&self, class: Option<usize>) -> (Rgb, Marker) {
         let Some(class) = class else { return (NEUTRAL, Marker::Disc) };
         let form = if self.share_colors() { FORMS[class % FORMS.len()] } else { Marker::Disc };
         (color::class(class), form)
@@ -82,7 +82,7 @@ impl Classes {
         let mut legend = Legend::default();
         if self.labeled && !self.names.is_empty() {
             for (i, name) in self.names.iter().enumerate() {
-                let (color, marker) = self.look(Some(i));
+                let (color, marker) = self.style(Some(i));
                 legend.push(Sample::Mark(marker, color), name);
             }
             let rest = match (self.others, self.unlabeled) {
@@ -97,10 +97,10 @@ impl Classes {
     }
 
     /// Notes below the plot that some classes look the same.
-    pub(super) fn note(&self, scene: &mut Scene) {
+    pub(super) fn footnote(&self, scene: &mut Scene) {
         if self.others > 0 {
             let (shown, all) = (self.names.len(), self.names.len() + self.others);
-            scene.note(&format!("{all} classes: the {shown} largest have their own colors, the others are gray"));
+            scene.footnote(&format!("{all} classes: the {shown} largest have their own colors, the others are gray"));
         }
     }
 

@@ -37,11 +37,11 @@ pub(super) fn draw(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], clas
         groups.entry((class, shade)).or_default().push(middle);
     }
     for ((class, shade), at) in groups {
-        let fill = shaded(classes.look(class).0, shade as f64 / (SHADES - 1) as f64);
+        let fill = shaded(classes.style(class).0, shade as f64 / (SHADES - 1) as f64);
         scene.add(Shape::Marks(Marks { at, marker: Marker::Square, radius: RADIUS, fill, opacity: 1.0, edge: None }));
     }
     let total = super::scale::thousands(points.len());
-    scene.note(&format!("{total} points in cells: up to {} points in a cell", super::scale::thousands(most)));
+    scene.footnote(&format!("{total} points in cells: up to {} points in a cell", super::scale::thousands(most)));
 }
 
 /// A shade of the color, from pale to dark.

@@ -96,7 +96,7 @@ pub(super) fn shorten(text: &str, size: f64, weight: Weight, room: f64) -> Strin
     cut
 }
 
-/// The outlines of a text whose baseline starts at the origin, y downwards, and its true width.
+/// The outlines of a text whose baseline starts at the origin, y downward, and its true width.
 pub(super) fn outline(text: &str, size: f64, weight: Weight) -> Option<(Path, f64)> {
     let face = face(weight)?;
     let scale = size / f64::from(face.units_per_em());
@@ -128,7 +128,7 @@ pub(super) fn outline(text: &str, size: f64, weight: Weight) -> Option<(Path, f6
     pen.path.finish().map(|path| (path, end))
 }
 
-/// Moves glyph outlines from font units, y upwards, to the line of text.
+/// Moves glyph outlines from font units, y upward, to the line of text.
 struct Pen {
     path: PathBuilder,
     scale: f64,

@@ -68,7 +68,7 @@ pub(crate) struct Drawing {
 
 impl Drawing {
     fn new(mut scene: Scene) -> Self {
-        scene.write_notes();
+        scene.write_footnotes();
         let svg = svg::write(&scene);
         Self { scene, svg }
     }

@@ -157,7 +157,7 @@ fn emphasize(
     for class in classes.all() {
         let at: Vec<Point> = places.iter().filter(|p| classes.class_of(p.0) == class).map(|p| p.1).collect();
         if !at.is_empty() {
-            let (fill, marker) = classes.look(class);
+            let (fill, marker) = classes.style(class);
             scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity: 1.0, edge: Some((INK, 1.2)) }));
         }
     }

@@ -109,8 +109,8 @@ impl Names {
         }
         match named.len() - placed(&best) {
             0 => {}
-            1 => scene.note("1 name left out for lack of room"),
-            more => scene.note(&format!("{more} names left out for lack of room")),
+            1 => scene.footnote("1 name left out for lack of room"),
+            more => scene.footnote(&format!("{more} names left out for lack of room")),
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn cloud(scene: &mut Scene, s: &Scatter<'_>, also: &[(f64, f64)]) -> 
 /// Draws the points class by class, and returns their radius. Very many points are drawn as cells, or thinned
 /// if classes differ in shape, which cells cannot show.
 pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], classes: &Classes) -> f64 {
-    classes.note(scene);
+    classes.footnote(scene);
     if !points.iter().any(|p| frame.place(p.0, p.1).is_some()) {
         frame.empty(scene);
     }
@@ -66,11 +66,11 @@ pub(super) fn points(scene: &mut Scene, frame: &Frame, points: &[(f64, f64)], cl
         let mine = points.iter().enumerate().step_by(every).filter(|(i, _)| classes.class_of(*i) == class);
         let at: Vec<_> = mine.filter_map(|(_, p)| frame.place(p.0, p.1)).collect();
         if !at.is_empty() {
-            let (fill, marker) = classes.look(class);
+            let (fill, marker) = classes.style(class);
             let edge = (points.len() <= 500).then_some((WHITE, 0.6));
             scene.add(Shape::Marks(Marks { at, marker, radius, fill, opacity, edge }));
         }
     }
-    scene.note(&remark);
+    scene.footnote(&remark);
     radius
 }

@@ -46,8 +46,8 @@ pub(crate) fn scatter3(s: &Scatter3<'_>) -> Drawing {
     let kept: Vec<(usize, [f64; 3])> =
         s.points.iter().enumerate().step_by(every).filter(|(_, p)| usable(p)).map(|(i, p)| (i, cube(p))).collect();
     cloud(&mut scene, &view, &kept, &classes);
-    classes.note(&mut scene);
-    scene.note(&remark);
+    classes.footnote(&mut scene);
+    scene.footnote(&remark);
     Drawing::new(scene)
 }
 
@@ -182,7 +182,7 @@ fn cloud(scene: &mut Scene, view: &View, points: &[(usize, [f64; 3])], classes: 
                 points.iter().zip(&depths).filter(|((i, _), d)| sheet(**d) == level && classes.class_of(*i) == class);
             let at: Vec<Point> = mine.map(|((_, p), _)| view.at(*p)).collect();
             if !at.is_empty() {
-                let (color, marker) = classes.look(class);
+                let (color, marker) = classes.style(class);
                 let fill = color.mix(WHITE, 0.5 * (1.0 - nearness));
                 let radius = radius * (0.7 + 0.5 * nearness);
                 let edge = (points.len() <= 500).then_some((WHITE, 0.6));

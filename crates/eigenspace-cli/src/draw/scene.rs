@@ -1,6 +1,6 @@
 //! The list of shapes of a plot, in the order they are painted.
 //!
-//! Coordinates are units of the plot, x to the right and y downwards. A shape with a coordinate that is not
+//! Coordinates are units of the plot, x to the right and y downward. A shape with a coordinate that is not
 //! finite is dropped when it is added, so that the writers need not handle one.
 
 pub(super) use super::area::{Area, Point};
@@ -17,8 +17,8 @@ pub(super) const GRID: Rgb = Rgb(0xe8, 0xe8, 0xe8);
 pub(super) const RULE: Rgb = Rgb(0x9a, 0x9a, 0x9a);
 pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
 
-/// The size of the notes below a plot, and the margin beside them.
-const NOTE: f64 = 11.0;
+/// The size of the footnotes below a plot, and the margin beside them.
+const FOOTNOTE: f64 = 11.0;
 const MARGIN: f64 = 20.0;
 
 /// The shape of a point.
@@ -46,7 +46,7 @@ pub(super) struct Text {
     pub(super) anchor: Anchor,
     pub(super) weight: Weight,
     pub(super) fill: Rgb,
-    /// Degrees, clockwise; -90 reads upwards.
+    /// Degrees, clockwise; -90 reads upward.
     pub(super) turn: f64,
     /// A white rim, for text on top of data.
     pub(super) halo: bool,
@@ -149,12 +149,12 @@ pub(super) struct Scene {
     pub(super) description: String,
     pub(super) shapes: Vec<Shape>,
     /// Notes below the plot.
-    notes: Vec<String>,
+    footnotes: Vec<String>,
 }
 
 impl Scene {
     pub(super) fn new(width: f64, height: f64, description: impl Into<String>) -> Self {
-        Self { width, height, description: description.into(), shapes: Vec::new(), notes: Vec::new() }
+        Self { width, height, description: description.into(), shapes: Vec::new(), footnotes: Vec::new() }
     }
 
     pub(super) fn add(&mut self, shape: Shape) {
@@ -169,20 +169,20 @@ impl Scene {
         }
     }
 
-    /// Adds a note below the plot, unless it is already there.
-    pub(super) fn note(&mut self, remark: &str) {
-        if !remark.is_empty() && !self.notes.iter().any(|note| note == remark) {
-            self.notes.push(remark.to_owned());
+    /// Adds a footnote below the plot, unless it is already there.
+    pub(super) fn footnote(&mut self, remark: &str) {
+        if !remark.is_empty() && !self.footnotes.iter().any(|footnote| footnote == remark) {
+            self.footnotes.push(remark.to_owned());
         }
     }
 
-    /// Extends the plot at the bottom and writes the notes there, one per line.
-    pub(super) fn write_notes(&mut self) {
-        for note in std::mem::take(&mut self.notes) {
-            let text = font::shorten(&note, NOTE, Weight::Regular, self.width - 2.0 * MARGIN);
+    /// Extends the plot at the bottom and writes the footnotes there, one per line.
+    pub(super) fn write_footnotes(&mut self) {
+        for footnote in std::mem::take(&mut self.footnotes) {
+            let text = font::shorten(&footnote, FOOTNOTE, Weight::Regular, self.width - 2.0 * MARGIN);
             let (x, y) = (self.width - MARGIN, self.height);
-            self.text(Text::new(x, y, NOTE, Anchor::End, text).fill(FADED).class("note"));
-            self.height += NOTE + 5.0;
+            self.text(Text::new(x, y, FOOTNOTE, Anchor::End, text).fill(FADED).class("note"));
+            self.height += FOOTNOTE + 5.0;
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Scree<'a> {
     /// A lower and an upper bound per component, drawn as whiskers.
     pub(crate) bounds: Option<&'a [(f64, f64)]>,
     /// A number of components to mark, with their cumulative ratio.
-    pub(crate) shown: Option<usize>,
+    pub(crate) reported: Option<usize>,
 }
 
 /// Draws the ratios; those that are not finite are left out, also of the sum.
@@ -63,7 +63,7 @@ pub(crate) fn scree(s: &Scree<'_>) -> Drawing {
     if points.len() > 1 {
         scene.add(Shape::Line { points, stroke: VERMILION, width: 2.0, dash: Dash::Solid, class: "cumulative" });
     }
-    if let Some(k) = s.shown.filter(|k| (1..=count).contains(k)) {
+    if let Some(k) = s.reported.filter(|k| (1..=count).contains(k)) {
         point_out(&mut scene, &frame, &mut taken, k, sums[k - 1]);
     }
     values(&mut scene, &frame, &mut taken, s);

@@ -22,7 +22,7 @@ pub(super) enum Glyph {
     Missing(char),
 }
 
-/// A glyph and its position on the line, in units of the text size, y upwards.
+/// A glyph and its position on the line, in units of the text size, y upward.
 pub(super) struct Placed {
     pub(super) glyph: Glyph,
     pub(super) x: f64,
@@ -43,13 +43,13 @@ pub(super) fn line(text: &str, weight: Weight) -> (Vec<Placed>, f64) {
     for paragraph in &directions.paragraphs {
         let (levels, runs) = directions.visual_runs(paragraph, paragraph.range.clone());
         for run in runs {
-            let backwards = levels[run.start].is_rtl();
+            let backward = levels[run.start].is_rtl();
             let mut spans = spans(&text[run], weight);
-            if backwards {
+            if backward {
                 spans.reverse();
             }
             for span in &spans {
-                set(span, backwards, &mut x, &mut placed);
+                set(span, backward, &mut x, &mut placed);
             }
         }
     }
@@ -102,11 +102,11 @@ fn is_ignorable(character: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-fn set(span: &Span<'_>, backwards: bool, x: &mut f64, placed: &mut Vec<Placed>) {
+fn set(span: &Span<'_>, backward: bool, x: &mut f64, placed: &mut Vec<Placed>) {
     let Some(font) = span.font else {
         let shown: Vec<char> = span.text.chars().filter(|c| !is_ignorable(*c)).collect();
         let ordered: Box<dyn Iterator<Item = &char>> =
-            if backwards { Box::new(shown.iter().rev()) } else { Box::new(shown.iter()) };
+            if backward { Box::new(shown.iter().rev()) } else { Box::new(shown.iter()) };
         for &character in ordered {
             placed.push(Placed { glyph: Glyph::Missing(character), x: *x, y: 0.0 });
             *x += 1.0;
@@ -116,7 +116,7 @@ fn set(span: &Span<'_>, backwards: bool, x: &mut f64, placed: &mut Vec<Placed>) 
     let mut buffer = UnicodeBuffer::new();
     buffer.push_str(span.text);
     buffer.guess_segment_properties();
-    buffer.set_direction(if backwards { Direction::RightToLeft } else { Direction::LeftToRight });
+    buffer.set_direction(if backward { Direction::RightToLeft } else { Direction::LeftToRight });
     let glyphs = rustybuzz::shape(font, &[], buffer);
     let em = f64::from(font.units_per_em());
     for (info, position) in glyphs.glyph_infos().iter().zip(glyphs.glyph_positions()) {

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 use serde_json::{Value, json};
 
-use crate::explore::pictures;
+use crate::explore::images;
 use crate::explore::query::Query;
 use crate::explore::reply::{Refusal, Reply};
 use crate::explore::shelf::Entry;
@@ -53,9 +53,9 @@ pub(super) fn walk(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
 }
 
 /// The same as an image.
-pub(super) fn walk_picture(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
-    let shape = pictures::shape(&entry.opened)?;
-    pictures::photograph(shape, &step(entry, query)?.1, entry.opened.pixels())
+pub(super) fn walk_image(entry: &Entry, query: &Query) -> anyhow::Result<Reply> {
+    let shape = images::shape(&entry.opened)?;
+    images::photograph(shape, &step(entry, query)?.1, entry.opened.pixels())
 }
 
 /// A component and its largest loadings.
@@ -83,11 +83,11 @@ pub(super) fn component(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
 }
 
 /// A component as an image.
-pub(super) fn component_picture(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
-    let shape = pictures::shape(&entry.opened)?;
+pub(super) fn component_image(entry: &Entry, number: usize) -> anyhow::Result<Reply> {
+    let shape = images::shape(&entry.opened)?;
     let at = up_to(entry, number)?;
     let row = entry.sign(number - 1) * &at.model().components().row(number - 1);
-    pictures::direction(shape, &row.to_vec())
+    images::direction(shape, &row.to_vec())
 }
 
 /// The Features screen.

@@ -14,7 +14,7 @@ use eigenspace::io::Error;
 use ndarray::Array2;
 use serde_json::{Value, json};
 
-use crate::explore::pictures;
+use crate::explore::images;
 use crate::explore::query::{Query, body, text};
 use crate::explore::reply::{Refusal, Reply};
 use crate::explore::session::Session;
@@ -227,7 +227,7 @@ pub(super) fn image(session: &Session, number: usize) -> anyhow::Result<Reply> {
     let found = recognizer.images().nth(number).map(|(person, name)| (person.to_owned(), name.to_owned()));
     let (person, name) = found.ok_or_else(|| Refusal::missing(format!("there is no enrolled image {number}"), ""))?;
     let pixels = recognizer.image(&person, &name)?;
-    pictures::photograph(desk.shape()?, &pixels.to_vec(), recognizer.options().get_pixels())
+    images::photograph(desk.shape()?, &pixels.to_vec(), recognizer.options().get_pixels())
 }
 
 /// A recognizer file, if this is one.

@@ -76,12 +76,12 @@ fn about(session: &Session, entry: &Arc<Entry>, path: &[&str], query: &Query) ->
         ["rows", number_of, "reconstruction"] => row::reconstruction(session, entry, number(number_of)?, query),
         ["rows", number_of, "contributions"] => row::contributions(session, entry, number(number_of)?, query),
         ["rows", number_of, file @ ("original.png" | "reconstruction.png" | "residual.png")] => {
-            row::picture(session, entry, number(number_of)?, file.trim_end_matches(".png"), query)
+            row::image(session, entry, number(number_of)?, file.trim_end_matches(".png"), query)
         }
         ["walk"] => directions::walk(entry, query),
-        ["walk.png"] => directions::walk_picture(entry, query),
+        ["walk.png"] => directions::walk_image(entry, query),
         ["components", file] => match file.strip_suffix(".png") {
-            Some(component) => directions::component_picture(entry, number(component)?),
+            Some(component) => directions::component_image(entry, number(component)?),
             None => directions::component(entry, number(file)?),
         },
         ["features"] => directions::features(entry, query),

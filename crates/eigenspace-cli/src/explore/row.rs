@@ -5,7 +5,7 @@ use eigenspace::io::source::Values;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use serde_json::{Value, json};
 
-use crate::explore::pictures;
+use crate::explore::images;
 use crate::explore::query::Query;
 use crate::explore::reply::Reply;
 use crate::explore::session::Session;
@@ -112,7 +112,7 @@ impl Rebuilt {
 pub(super) fn reconstruction(session: &Session, entry: &Entry, row: usize, query: &Query) -> anyhow::Result<Reply> {
     let Rebuilt { at, original, again, residual } = Rebuilt::new(session, entry, row, query)?;
     let q = at.view().squared_distance(original.view().insert_axis(Axis(0)))?[0];
-    let quality = |image| psnr(original.view(), again.view(), pictures::white(image));
+    let quality = |image| psnr(original.view(), again.view(), images::white(image));
     Ok(Reply::Json(json!({
         "revision": entry.revision,
         "k": at.model().n_components(),
@@ -124,24 +124,18 @@ pub(super) fn reconstruction(session: &Session, entry: &Entry, row: usize, query
 }
 
 /// The row, its reconstruction or its residual as an image.
-pub(super) fn picture(
-    session: &Session,
-    entry: &Entry,
-    row: usize,
-    what: &str,
-    query: &Query,
-) -> anyhow::Result<Reply> {
-    let shape = pictures::shape(&entry.opened)?;
+pub(super) fn image(session: &Session, entry: &Entry, row: usize, what: &str, query: &Query) -> anyhow::Result<Reply> {
+    let shape = images::shape(&entry.opened)?;
     if what == "original" {
         // As it was read, before a recognizer transforms its pixels.
         let store = session.rows()?;
         entry.fits(&store)?;
-        return pictures::photograph(shape, &store.row(row)?.to_f64().row(0).to_vec(), Pixels::Raw);
+        return images::photograph(shape, &store.row(row)?.to_f64().row(0).to_vec(), Pixels::Raw);
     }
     let rebuilt = Rebuilt::new(session, entry, row, query)?;
     match what {
-        "residual" => pictures::difference(shape, &rebuilt.residual.to_vec()),
-        _ => pictures::photograph(shape, &rebuilt.again.to_vec(), entry.opened.pixels()),
+        "residual" => images::difference(shape, &rebuilt.residual.to_vec()),
+        _ => images::photograph(shape, &rebuilt.again.to_vec(), entry.opened.pixels()),
     }
 }
 

@@ -3,6 +3,8 @@
 mod arrays;
 mod cells;
 mod faces;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod hints;
 mod images;
 mod models;

@@ -1,14 +1,17 @@
 //! Several commands that use one file at the same time.
 
+#[cfg(target_os = "linux")]
+mod containers;
+
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::files::{csv, npy};
 use crate::oracle::table;
-use crate::support::{Directory, Said, finish, same_files};
+use crate::support::{Directory, Said, same_files};
 
 /// A model of 100 rows, and four files of 300 more.
 fn fitted() -> Directory {
@@ -31,16 +34,6 @@ fn start(directory: &Directory, line: &str) -> Child {
 
 fn end(child: Child) -> Said {
     child.wait_with_output().unwrap().into()
-}
-
-/// Waits for a file whose name says that it is not complete.
-fn wait_for_temporary(directory: &Directory) {
-    let begun = || directory.listing().keys().any(|name| name.ends_with(".tmp"));
-    let started = Instant::now();
-    while !begun() {
-        assert!(started.elapsed() < Duration::from_secs(120), "nothing was begun in two minutes");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Waits until somebody has locked a file.
@@ -68,6 +61,7 @@ fn updates_at_the_same_time_are_all_in_the_model() {
     assert!(directory.listing().keys().all(|name| !name.starts_with('.')), "{:?}", directory.listing().keys());
 }
 
+#[cfg(unix)]
 #[test]
 fn merges_and_splits_into_one_of_their_models_take_turns_too() {
     let directory = fitted();
@@ -148,54 +142,4 @@ fn a_checkpoint_belongs_to_one_fit_at_a_time() {
         "error: cannot use the checkpoint `f.ckpt`: another fit is using it\n\n\
          hint: wait until the other fit has ended, or use another file with --checkpoint\n"
     );
-}
-
-/// The command as process 1 of a container that shares the directory; `--kill-child` ends it with its parent.
-fn as_process_1(directory: &Directory, line: &str) -> Command {
-    let mut command = Command::new("unshare");
-    let is_root = std::os::unix::fs::MetadataExt::uid(&directory.path(".").metadata().unwrap()) == 0;
-    command.args(if is_root { vec![] } else { vec!["-r"] });
-    command.args(["--pid", "--fork", "--kill-child", "--mount-proc", env!("CARGO_BIN_EXE_eigenspace")]);
-    command.args(line.split_whitespace()).current_dir(directory.path("."));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-/// Fails by name where containers cannot be made.
-fn needs_containers(directory: &Directory) {
-    let said = finish(&mut as_process_1(directory, "--version"), b"");
-    assert_eq!(said.code, Some(0), "this test makes a process namespace with `unshare`, and could not:\n{said}");
-}
-
-#[test]
-fn a_killed_process_1_does_not_block_its_output() {
-    let directory = fitted();
-    needs_containers(&directory);
-    let mut child = as_process_1(&directory, "project m.safetensors - -o z.csv -q").spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(csv(&table(20, 5, 99)).as_bytes()).unwrap();
-    wait_for_temporary(&directory);
-    let mut output = child.stdout.take().unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    // The process inside is killed a moment after its parent, and its end of the pipe closes with it.
-    output.read_to_end(&mut Vec::new()).unwrap();
-    drop(input);
-    let said = finish(&mut as_process_1(&directory, "project m.safetensors t.npy -o z.csv -q"), b"");
-    assert_eq!(said.code, Some(0), "{said}");
-    assert!(directory.listing().keys().all(|name| !name.ends_with(".tmp")), "the next command removes what was left");
-}
-
-#[test]
-fn writers_in_other_containers_are_left_alone() {
-    let directory = fitted();
-    needs_containers(&directory);
-    let mut writer = start(&directory, "project m.safetensors - -o z.csv -q");
-    writer.stdin.as_mut().unwrap().write_all(csv(&table(20, 5, 99)).as_bytes()).unwrap();
-    wait_for_temporary(&directory);
-    let said = finish(&mut as_process_1(&directory, "project m.safetensors t.npy -o z.csv -q"), b"");
-    assert_eq!(said.code, Some(0), "{said}");
-    let said = end(writer);
-    assert_eq!(said.code, Some(0), "{said}");
-    assert_eq!(directory.text("z.csv").lines().count(), 21);
 }

@@ -78,6 +78,7 @@ fn what_the_system_cuts_off_is_removed_by_the_next_command() {
 }
 
 /// Read-only for everybody, the superuser too: mounted so, in a namespace that ends with the command.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_read_only_directory_is_left_as_it_is() {
     let directory = world();

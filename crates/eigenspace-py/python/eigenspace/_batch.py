@@ -46,10 +46,10 @@ class PCA(Estimator):
         'auto', 'svd' (thin singular value decomposition), 'covariance' (eigendecomposition of the
         feature covariance), 'gram' (eigendecomposition of the inner products of the rows, for
         fewer rows than features), or 'iterative' (block Lanczos, for far fewer components than
-        rows and features; sparse rows stay sparse). All give the same components up to rounding,
-        and identical results in every run. 'auto' selects 'iterative' for sparse rows, and for
-        dense rows if it is faster. ``model_`` then keeps only the requested components, and the
-        certificate states the probability that its bounds hold.
+        rows and features; sparse rows stay sparse). All give the same components up to very
+        small errors, and every run gives identical results. 'auto' selects 'iterative' for sparse
+        rows, and for dense rows if it is faster. After an iterative fit, ``model_`` keeps only the
+        requested components, and the certificate states the probability that its bounds hold.
     standardize : bool
         Divide features by their standard deviation (correlation PCA).
     weight_kind : str
@@ -125,21 +125,21 @@ class PCA(Estimator):
                 return self
             X = self._checked(X, reset=True, least=1)
             rows, features = X.shape
-            shown = self._components(features)
+            components = self._components(features)
             wide = features > WIDE and 2 * rows <= features and not is_sparse(X)
-            rank = self._few(rows, features, shown, is_sparse(X))
-            if rank is None and wide and isinstance(shown, int) and self.method == "auto" and not self.standardize:
-                view = self._held(X, shown, sample_weight)
+            rank = self._few(rows, features, components, is_sparse(X))
+            if rank is None and wide and isinstance(components, int) and self.method == "auto" and not self.standardize:
+                view = self._held(X, components, sample_weight)
             else:
                 model = EigenspaceModel.fit(X, rank, weights=sample_weight, method=self.method)._core
                 model = model.with_weight_kind(word_of(self.weight_kind, "weight_kind"))
                 if model.count == 0:
                     raise nothing_to_fit(rows)
-                shown = self._likeliest(model) if self.n_components == MLE else shown
+                components = self._likeliest(model) if self.n_components == MLE else components
                 model = described(
-                    model.with_components(shown), self._column_names(), standardize=bool(self.standardize)
+                    model.with_components(components), self._column_names(), standardize=bool(self.standardize)
                 )
-                view = View(model, shown, standardize=self.standardize, narrow=X.dtype == np.float32)
+                view = View(model, components, standardize=self.standardize, narrow=X.dtype == np.float32)
             self._fitted = view
             self.n_samples_ = view.raw.count
             self._warn_if_fewer(view)
@@ -152,17 +152,17 @@ class PCA(Estimator):
             raise refusal(words, "omit the method, or compute the rows first")
         options = {"standardize": bool(self.standardize), "weight_kind": self.weight_kind}
         model = self._of_dask(X, sample_weight, **options)._core
-        shown = self._likeliest(model) if self.n_components == MLE else self._components(self.n_features_in_)
-        model = described(model.with_components(shown), self._column_names(), standardize=bool(self.standardize))
-        return View(model, shown, standardize=self.standardize, narrow=getattr(X, "dtype", None) == np.float32)
+        components = self._likeliest(model) if self.n_components == MLE else self._components(self.n_features_in_)
+        model = described(model.with_components(components), self._column_names(), standardize=bool(self.standardize))
+        return View(model, components, standardize=self.standardize, narrow=getattr(X, "dtype", None) == np.float32)
 
-    def _few(self, rows: int, features: int, shown: Any, sparse: bool) -> int | None:
+    def _few(self, rows: int, features: int, components: Any, sparse: bool) -> int | None:
         """Return the number of directions of an iterative fit; None if all directions are computed."""
-        if not isinstance(shown, int) or self.standardize or self.n_components == MLE:
+        if not isinstance(components, int) or self.standardize or self.n_components == MLE:
             return None
         if self.method == "iterative":
-            return shown
-        return shown if self.method == "auto" and Model.iterates(rows, features, shown, sparse) else None
+            return components
+        return components if self.method == "auto" and Model.iterates(rows, features, components, sparse) else None
 
     def _components(self, features: int) -> int | float | None:
         if isinstance(self.n_components, str) and self.n_components == MLE:
@@ -183,9 +183,9 @@ class PCA(Estimator):
         variances[: model.rank] = model.all_singular_values() ** 2 / (model.weight - 1)
         return dimension(variances, model.weight)
 
-    def _held(self, X: Any, shown: int, sample_weight: ArrayLike | None) -> View:
+    def _held(self, X: Any, components: int, sample_weight: ArrayLike | None) -> View:
         """Return the view of a few wide rows, which are kept as they are until all directions are needed."""
-        chosen = settings(shown, "all", engine="factor", weight_kind=self.weight_kind) | {
+        chosen = settings(components, "all", engine="factor", weight_kind=self.weight_kind) | {
             "block_rows": max(X.shape[0], 1)
         }
         weights = weights_of(sample_weight, X.shape[0])

@@ -92,7 +92,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def n_components_(self) -> int:
         """The number of components."""
-        return self._view().shown
+        return self._view().reported
 
     @property
     def model_(self) -> EigenspaceModel:
@@ -153,8 +153,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Reconstruct rows from their scores: an array of shape (n, n_features)."""
         view = self._view()
         Z = array_of(X, "the array of scores")
-        if Z.shape[1] != view.shown:
-            have = f"the scores have {Z.shape[1]} columns, but the model has {view.shown} components"
+        if Z.shape[1] != view.reported:
+            have = f"the scores have {Z.shape[1]} columns, but the model has {view.reported} components"
             raise refusal(f"cannot reconstruct rows: {have}", "pass scores as returned by transform")
         return view.reconstruct(Z, whiten=truth_of(self.whiten, "whiten"), device=self.device)
 
@@ -177,15 +177,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return float(np.nanmean(self.score_samples(X)))  # skipped rows have NaN
 
     def hotelling(self, X: Any) -> Floats:
-        """Return T² of each row: how unusual it is inside the subspace (standardized if the estimator is)."""
+        """Return T² of each row (standardized if ``standardize`` is set): how unusual it is inside the subspace."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[0]
 
     def squared_distance(self, X: Any) -> Floats:
-        """Return Q of each row: its squared distance to the subspace (standardized if the estimator is)."""
+        """Return Q of each row (standardized if ``standardize`` is set): its squared distance to the subspace."""
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return the limits of T² and Q; this share of good rows stays below each of them."""
+        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
         return self._view().whole.limits(confidence)
 
     def _of_dask(self, X: Any, sample_weight: Any, **options: Any) -> EigenspaceModel:
@@ -193,8 +193,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         from .dask import empty_part, fit
 
         self._checked(empty_part(X), reset=True)
-        shown = self._components(self.n_features_in_)
-        model: EigenspaceModel = fit(X, shown, weights=sample_weight, **options)
+        components = self._components(self.n_features_in_)
+        model: EigenspaceModel = fit(X, components, weights=sample_weight, **options)
         return model
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:
@@ -221,13 +221,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rows = view.raw.count
         if rows == 1:
             why = "a single row has no variance; pass more rows"
+        elif view.real == 0 and view.raw.certificate().is_exact:
+            why = f"the {rows} rows are equal, apart from rounding"
         elif rows <= asked:
             why = f"{rows} rows vary in at most {max(rows - 1, 0)} directions; pass more rows"
         elif view.raw.certificate().is_exact:
             why = f"the {rows} rows vary in no more directions, apart from rounding"
         else:
             why = "no more directions were kept; certificate_ bounds the variance along the others"
-        rest = view.shown - view.real
+        rest = view.reported - view.real
         last = f"{rest} rows of components_ have" if rest > 1 else "row of components_ has"
         others = f" The last {last} a variance of 0." if rest else ""
         warn(f"requested {asked} component{'s' if asked > 1 else ''}, found only {view.real}: {why}.{others}")
@@ -275,7 +277,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-def nothing_to_fit(n: int) -> EigenspaceError:
+def nothing_to_fit(n: int, missing: str = "refuse") -> EigenspaceError:
     """Return the exception for a fit in which every row was skipped."""
+    if missing == "impute":
+        words = f"cannot fit {n} rows: each has a weight of zero or no value in any cell"
+        return refusal(words, "pass rows with a positive weight and a value in at least one cell")
     words = f"cannot fit {n} rows: each has a weight of zero or a missing cell"
     return refusal(words, "pass rows with a positive weight and without missing cells, or set missing='impute'")

@@ -39,7 +39,7 @@ class Recognition:
     person : the name of the person, or None
     verdict : 'person', 'unknown' (a face of nobody who is enrolled) or 'not a face'
     distance : the distance to the nearest person; above the threshold ``unknown`` the face is unknown
-    face_distance : the distance to the space of faces
+    face_distance : the distance to face space, the subspace of the components
     candidates : all people, best match first
     matches : the nearest enrolled images, of any person
     """
@@ -53,18 +53,18 @@ class Recognition:
 
 
 class Rate(NamedTuple):
-    """A share of tests, with its 95 % confidence interval over people."""
+    """How often something happened in tests, with a 95 % confidence interval over people."""
 
     count: int  # type: ignore[assignment]
-    """Number of tests that count."""
+    """Number of test images for which it happened."""
     tested: int
-    """Number of all tests."""
+    """Number of test images."""
     share: float
-    """The share itself."""
+    """The one divided by the other."""
     low: float
-    """The lower end of the interval."""
+    """The lower end of the confidence interval of the share."""
     high: float
-    """The upper end of the interval."""
+    """The upper end of the confidence interval of the share."""
 
 
 class Rates(NamedTuple):
@@ -96,7 +96,7 @@ class Step(NamedTuple):
     differing: int
     """Number of test images for which a recognizer trained from scratch decides differently."""
     difference: float
-    """The largest difference between its scores and these, relative to the largest score."""
+    """The largest difference between the scores of the two, relative to the largest score."""
 
 
 @dataclass(frozen=True)

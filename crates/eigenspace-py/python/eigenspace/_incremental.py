@@ -204,7 +204,7 @@ class IncrementalPCA(Estimator):
             X = self._checked(X, reset=True, least=1)
             self._stream_state = self._absorbed(None, X, sample_weight, whole=False)
             if self.n_samples_seen_ == 0:
-                raise nothing_to_fit(X.shape[0])
+                raise nothing_to_fit(X.shape[0], self.missing)
             if passes > 1:
                 self._stream_state = self._refined(self._stream_state, X, sample_weight, passes)
             return self

@@ -94,7 +94,10 @@ def _reconstruction(of: Any) -> Callable[[Any], Any] | None:
 
 
 class DistancesKept(NamedTuple):
-    """How well a projection on components preserves distances between rows; all are 1 if none changes."""
+    """How well a projection on components preserves the distances between rows.
+
+    All values except ``pairs`` are 1 if no distance changes.
+    """
 
     pairs: int
     """Number of pairs of different rows."""
@@ -112,8 +115,8 @@ def distances_kept(X: Any, of: Any) -> DistancesKept:
     """Return how well the components preserve the distances between all pairs of rows.
 
     A projection shortens distances. ``share`` equals the explained variance ratio for the rows that
-    the model was fitted on; the others tell whether single distances collapse. n rows take
-    n² n_features / 2 operations, so pass a sample if there are many rows.
+    the model was fitted on; the other values show whether some distances become much shorter. n
+    rows take n² n_features / 2 operations, so pass a sample if there are many rows.
 
     Parameters
     ----------

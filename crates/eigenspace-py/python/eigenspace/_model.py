@@ -57,6 +57,8 @@ class EigenspaceModel:
 
     __slots__ = ("_core",)
     __hash__ = None  # type: ignore[assignment]
+    # numpy would add an array to a model element by element.
+    __array_ufunc__ = None
 
     def __init__(self, n_features: int) -> None:
         """Create the model of no rows, the neutral element of ``merge``. See also ``fit``."""
@@ -103,7 +105,7 @@ class EigenspaceModel:
     @classmethod
     def merge_all(cls, models: Iterable[EigenspaceModel], max_rank: int | None = None) -> EigenspaceModel:
         """Merge all models in a balanced tree and return the model of all their rows."""
-        models = [model_of(model, "a model to merge") for model in models]
+        models = [model_of(model, "model to merge") for model in models]
         cores, rule = [model._core for model in models], _rule(max_rank)
         cost = len(cores) * max((_cost(core.rank * 2, core) for core in cores), default=0)
         core = interruptibly(lambda: Model.merge_all(cores, rule), cost)
@@ -309,6 +311,9 @@ class EigenspaceModel:
         if direction.ndim != 1:
             words = f"the direction has {direction.ndim} dimensions, expected one number for each feature"
             raise refusal(words, "pass one row, such as model.components[0]")
+        if len(direction) != self.n_features:
+            words = f"the direction has {len(direction)} entries, but the model has {self.n_features} features"
+            raise refusal(words, "pass one number for each feature, such as model.components[0]")
         return self._core.variance_along(np.array(direction, dtype=np.float64), ddof)
 
     def covariance(self) -> Floats:
@@ -380,7 +385,7 @@ class EigenspaceModel:
         return hotelling, distance
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
-        """Return the limits of T² and Q; this share of good rows stays below each of them."""
+        """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
         return self._core.limits(confidence)
 
     def fill_missing(self, X: Any) -> Floats:

@@ -30,6 +30,8 @@ def _hint(words: str, reset: bool) -> str:
         return ROWS
     if "0 feature(s)" in words and reset:
         return "pass at least one column"
+    if "Expected 2D array" in words:
+        return TABLE
     if "feature" in words and not reset:
         return COLUMNS
     return NUMBERS if "could not" in words else TABLE

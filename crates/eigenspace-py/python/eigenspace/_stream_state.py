@@ -40,10 +40,10 @@ class StreamState:
         return interruptibly(lambda: self.stream.project_few(X), cost)
 
     def _read(self, standardize: bool, once: bool) -> View:
-        shown = self.settings["components"]
+        reported = self.settings["components"]
         if standardize:
-            return View(self.stream.model(), shown, standardize=True, narrow=self.narrow)
-        return View(self.stream.preview(once), shown, standardize=False, narrow=self.narrow, whole=self.stream.model)
+            return View(self.stream.model(), reported, standardize=True, narrow=self.narrow)
+        return View(self.stream.preview(once), reported, standardize=False, narrow=self.narrow, whole=self.stream.model)
 
     @property
     def held(self) -> int:

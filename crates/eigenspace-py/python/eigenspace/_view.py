@@ -56,11 +56,11 @@ class View:
         native = interruptibly(lambda: _core.View(raw, standardize), cost)
         self.real = native.n_components
         if isinstance(n_components, float):
-            self.shown = max(self.real, 1)
+            self.reported = max(self.real, 1)
         else:
             rows = max(raw.count, int(raw.weight))  # a row of weight 2 counts as two rows
-            self.shown = min(rows if n_components is None else n_components, self.features)
-        self.native = native.at_least(self.shown)
+            self.reported = min(rows if n_components is None else n_components, self.features)
+        self.native = native.at_least(self.reported)
 
     def __getstate__(self) -> dict[str, Any]:
         settings = {"n_components": self.n_components, "standardize": self.standardize, "narrow": self.narrow}
@@ -101,7 +101,7 @@ class View:
 
     @cached_property
     def components(self) -> NDArray[Any]:
-        components = interruptibly(self.native.components, self.shown**2 * self.features)
+        components = interruptibly(self.native.components, self.reported**2 * self.features)
         return fixed(components.astype(np.float32) if self.narrow else components)
 
     @cached_property
@@ -145,19 +145,19 @@ class View:
         if n <= size:
             rows = rows_of(X)
             work = partial(native.project, rows, bool(whiten), missing)
-            return interruptibly(work, n * self.features * self.shown)
-        Z = np.empty((n, self.shown), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+            return interruptibly(work, n * self.features * self.reported)
+        Z = np.empty((n, self.reported), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         for start, end, rows in pieces_of(X, size):
             work = partial(native.project, rows, bool(whiten), missing, start)
-            Z[start:end] = interruptibly(work, (end - start) * self.features * self.shown)
+            Z[start:end] = interruptibly(work, (end - start) * self.features * self.reported)
         return Z
 
     def left_singular_vectors(self, X: Any, missing: str) -> NDArray[Any]:
         """Return the left singular vectors of the rows of a checked array, in their precision."""
-        U = np.empty((X.shape[0], self.shown), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        U = np.empty((X.shape[0], self.reported), dtype=np.float32 if X.dtype == np.float32 else np.float64)
         for start, end, rows in pieces_of(X):
             work = partial(self.native.left_singular_vectors, rows, missing, start)
-            U[start:end] = interruptibly(work, (end - start) * self.features * self.shown)
+            U[start:end] = interruptibly(work, (end - start) * self.features * self.reported)
         return U
 
     def readings(self, X: Any, missing: str) -> tuple[Floats, Floats]:
@@ -174,10 +174,10 @@ class View:
         return reconstructed(partial(self.on(device).reconstruct, whiten=bool(whiten)), Z, self.features)
 
     def covariance(self) -> Floats:
-        return interruptibly(self.native.covariance, self.features**2 * self.shown)
+        return interruptibly(self.native.covariance, self.features**2 * self.reported)
 
     def precision(self) -> Floats:
-        return interruptibly(self.native.precision, self.features**2 * self.shown)
+        return interruptibly(self.native.precision, self.features**2 * self.reported)
 
     def log_likelihood(self, X: Any, missing: str) -> Floats:
         """Return the log-likelihood of each row under a normal distribution (probabilistic PCA)."""

@@ -273,7 +273,7 @@ def train(
     metric : 'euclidean', 'cosine', 'mahalanobis' or 'mahalanobis-cosine'
     pixels : 'raw', or 'standardized' to mean 0 and deviation 1 in each image
     unknown : distance to the nearest person beyond which a face is unknown: a number, 'learned', or None for never
-    not_a_face : distance to the space of faces beyond which an image is not a face, in the same way
+    not_a_face : distance to face space beyond which an image is not a face, in the same way
     accept : share of new images of known people that learned thresholds accept
     max_rank : number of directions to keep; by default all, so that enrolling and forgetting stay exact
     seed : seed for the order of images in the training of the perceptron

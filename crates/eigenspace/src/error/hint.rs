@@ -72,6 +72,7 @@ impl Error {
             Self::TooLarge { column, .. } => format!("divide column {column} by a constant, for example its largest absolute value"),
             Self::BeyondF32 { .. } => "pass the rows as 64-bit floats".into(),
             Self::Zero { .. } => "use 1 or more, or leave out the setting to use its default".into(),
+            Self::UnknownWord { what: "truncation rule", .. } => "use for example rank:100, energy:0.99, tolerance:1e-6 or fd:100".into(),
             Self::UnknownWord { .. } => "check the spelling".into(),
             Self::MemoryBudget { .. } => "allow more memory, pass fewer rows at a time, or keep a smaller rank".into(),
             Self::Device(error) => error.hint().into(),

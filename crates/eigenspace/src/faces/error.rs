@@ -175,13 +175,13 @@ impl Error {
                 "pass the name of the person and the name of the image for every row".into()
             }
             Self::AlreadyEnrolled { .. } => {
-                "leave it out: every image can be enrolled only once; or forget the enrolled one first".into()
+                "leave it out, or forget the enrolled one first: every image can be enrolled only once".into()
             }
             Self::NameTaken { .. } => "give the new image another name, or forget the enrolled one first".into(),
             Self::UnknownPerson { people: names, .. } | Self::UnknownImage { images: names, .. } => {
                 format!("choose one of: {}", first_names(names))
             }
-            Self::NobodyLeft => "remove the file instead: a recognizer has at least one person".into(),
+            Self::NobodyLeft => "delete the recognizer file instead: a recognizer has at least one person".into(),
             Self::Dropped { .. } => {
                 "train again on the remaining images; without max_rank nothing is dropped, and any person can be forgotten"
                     .into()
@@ -237,7 +237,7 @@ fn other_name(given: (&str, &str), enrolled: (&str, &str)) -> String {
 fn known(what: &str) -> Option<&'static str> {
     Some(match what {
         "classifier" => {
-            "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with at most 1000 neighbors and 10000 epochs"
+            "use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with 1 to 1000 neighbors and 1 to 10000 epochs"
         }
         "metric" => "use euclidean, cosine, mahalanobis or mahalanobis-cosine",
         "kind of pixels" => "use raw or standardized",

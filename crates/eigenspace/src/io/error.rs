@@ -208,6 +208,9 @@ impl Error {
             Self::OptionsDiffer => {
                 Some("pass the options of the interrupted fit, or start again without the checkpoint".into())
             }
+            Self::Io { action: "write", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Some("write to an existing directory, or make it first".into())
+            }
             Self::Io { source, .. } => system_hint(source).map(str::to_owned),
         }
     }
@@ -231,7 +234,9 @@ impl FormatError {
             Self::CheckpointVersion => {
                 "start again without it; a checkpoint can be resumed only by the version that wrote it"
             }
-            Self::NoAccumulator => "pass the bytes of an accumulator; models are merged with `merge` of models",
+            Self::NoAccumulator => {
+                "pass the bytes that `to_bytes` of an accumulator returned; to merge models, use `merge` of a model"
+            }
             Self::NoRecognizer | Self::OtherFile { expected: "recognizer", .. } => {
                 "train a recognizer on images of people, with one directory for each person"
             }

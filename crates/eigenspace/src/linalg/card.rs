@@ -116,7 +116,7 @@ pub(crate) trait Card: fmt::Debug + Send + Sync {
 
     /// Makes the numbers of `home` and copies them to the card, from this row on. `make` writes the part that starts at a
     /// cell, and says whether its numbers are valid. Returns whether all of them are. If not `keep`, the numbers are only on
-    /// the card afterwards, and `home` is undefined, as it is if the card fails.
+    /// the card afterward, and `home` is undefined, as it is if the card fails.
     fn upload_made(
         &self,
         home: &mut [f64],

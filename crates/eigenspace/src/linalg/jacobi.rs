@@ -19,7 +19,7 @@ const MAX_SWEEPS: usize = 60;
 /// Rows shorter than this count as zero, because their squares underflow.
 const NEGLIGIBLE_LENGTH: f64 = 1e-150;
 
-/// Rotates rows until they are orthogonal, and sorts them by length. Afterwards they are diag(s) V. Returns s.
+/// Rotates rows until they are orthogonal, and sorts them by length. Afterward they are diag(s) V. Returns s.
 pub(crate) fn orthogonalize(rows: &mut Array2<f64>) -> Array1<f64> {
     if !rows.is_standard_layout() {
         *rows = rows.as_standard_layout().into_owned();

@@ -243,7 +243,7 @@ pub(crate) fn squared_lengths_of_difference(
     each.iter().fold(Array1::zeros(a.nrows()), |sum, part| sum + part)
 }
 
-/// `A[..r] = U A` in place, for `U` with r rows; the other rows of `A` are undefined afterwards.
+/// `A[..r] = U A` in place, for `U` with r rows; the other rows of `A` are undefined afterward.
 pub(crate) fn rotate_in_place(u: ArrayView2<'_, f64>, mut a: ArrayViewMut2<'_, f64>) {
     let rows = u.nrows();
     let room = || Array2::zeros((rows, PANEL));

@@ -132,7 +132,7 @@ impl EigenspaceStream {
         let (Some(on_card), true) = (&mut self.on_card, suits) else {
             return self.flush_on_host(update, before);
         };
-        // Afterwards, the buffer has room for a block. How much more depends on the rank, if that is not known.
+        // Afterward, the buffer has room for a block. How much more depends on the rank, if that is not known.
         let known = plan.engine == Engine::Scatter || plan.max_rank.is_some();
         let which = if known { &rest[..plan.block_rows.min(rest.len())] } else { &[] };
         let reserved = OnCard::reserved_rows(plan, buffer);

@@ -353,7 +353,7 @@ impl Pending {
     }
 
     /// Copies the selected rows to the card and to memory with at least as many rows, and checks them on the way. If not
-    /// `keep`, they are only on the card afterwards, and the memory is undefined.
+    /// `keep`, they are only on the card afterward, and the memory is undefined.
     pub(crate) fn fill(
         &mut self,
         card: &dyn Card,

@@ -272,8 +272,8 @@ impl Refinement {
         }
         for (j, (sum, squares)) in self.sum.iter().zip(&self.squares).enumerate() {
             // Squares of zeros in place of stored cells are subtracted again.
-            let cancelled = UNIT * (self.count as f64) * weight * moments.mean[j] * moments.mean[j];
-            let allowed = AGREEMENT * moments.scatter[j] + cancelled + self.model.bound.scatter_noise[j];
+            let canceled = UNIT * (self.count as f64) * weight * moments.mean[j] * moments.mean[j];
+            let allowed = AGREEMENT * moments.scatter[j] + canceled + self.model.bound.scatter_noise[j];
             let shift = if moments.about_origin { 0.0 } else { sum * sum / weight.max(f64::MIN_POSITIVE) };
             if (squares - moments.scatter[j]).abs() > allowed || shift > allowed {
                 return other;

@@ -151,11 +151,11 @@ proptest! {
         let rows = rows(seed, n, d);
         let wanted = EigenspaceModel::fit(rows.view()).unwrap();
         let fortran = rows.t().to_owned();
-        let mut backwards = rows.clone();
-        backwards.invert_axis(Axis(1));
-        let mut backwards = backwards.as_standard_layout().into_owned();
-        backwards.invert_axis(Axis(1));
-        for view in [fortran.t(), backwards.view()] {
+        let mut backward = rows.clone();
+        backward.invert_axis(Axis(1));
+        let mut backward = backward.as_standard_layout().into_owned();
+        backward.invert_axis(Axis(1));
+        for view in [fortran.t(), backward.view()] {
             prop_assert_eq!(&EigenspaceModel::fit(view).unwrap(), &wanted);
             prop_assert_eq!(&support::options().fit(view).unwrap(), &support::options().fit(rows.view()).unwrap());
             prop_assert_eq!(wanted.project(view).unwrap(), wanted.project(rows.view()).unwrap());

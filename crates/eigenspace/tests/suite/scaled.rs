@@ -105,12 +105,12 @@ fn standardized_for(view: &eigenspace::View, rows: &Array2<f64>) -> Array2<f64> 
 
 #[test]
 fn given_scales_convert_units() {
-    let metres = Random::new(3).matrix(25, 3);
+    let meters = Random::new(3).matrix(25, 3);
     let scales = array![100.0, 1.0, 0.001];
-    let view = EigenspaceModel::fit(metres.view()).unwrap().scale_by(scales.view()).unwrap();
-    let far = distance(view.model(), &oracle((&metres * &scales).view()));
+    let view = EigenspaceModel::fit(meters.view()).unwrap().scale_by(scales.view()).unwrap();
+    let far = distance(view.model(), &oracle((&meters * &scales).view()));
     assert!(far.worst() <= 64.0 * allowed(25, 3), "{far:?}");
-    let model = EigenspaceModel::fit(metres.view()).unwrap();
+    let model = EigenspaceModel::fit(meters.view()).unwrap();
     assert!(matches!(model.scale_by(array![1.0, 0.0, 1.0].view()), Err(Error::InvalidScale { column: 1, .. })));
     assert!(matches!(model.scale_by(array![1.0, 1.0].view()), Err(Error::WidthMismatch { expected: 3, found: 2 })));
     assert!(EigenspaceModel::empty(3).standardize().is_err());

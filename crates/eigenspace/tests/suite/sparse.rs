@@ -18,7 +18,7 @@ impl Csr {
     fn of(rows: ArrayView2<'_, f64>) -> Self {
         let mut csr = Self { features: rows.ncols(), offsets: vec![0], indices: Vec::new(), values: Vec::new() };
         for row in rows.rows() {
-            // Backwards: the order of cells must not matter.
+            // Backward: the order of cells must not matter.
             for (j, x) in row.iter().enumerate().rev().filter(|(_, x)| **x != 0.0) {
                 csr.indices.push(j);
                 csr.values.push(*x);

@@ -7,7 +7,7 @@ use eigenspace::io::source::Values;
 use ndarray::{Axis, Slice};
 
 use crate::commands::demo::faces::Faces;
-use crate::commands::demo::story::{Batch, Story, legend};
+use crate::commands::demo::story::{Block, Story, legend};
 use crate::commands::plot::Format;
 use crate::draw::{self, Drawing, Lines, Monitor, Page, Scatter, Series};
 use crate::{output, plots};
@@ -56,8 +56,8 @@ pub(super) fn write(faces: &Faces, story: &Story, directory: &Path) -> anyhow::R
             "Held-out faces with the person recognized, their reconstructions, and the nearest training images with their distances.",
         ));
     }
-    let headings: Vec<String> = Batch::HEADINGS.map(String::from).to_vec();
-    let rows: Vec<Vec<String>> = story.batches.iter().map(Batch::cells).collect();
+    let headings: Vec<String> = Block::HEADINGS.map(String::from).to_vec();
+    let rows: Vec<Vec<String>> = story.blocks.iter().map(Block::cells).collect();
     let mut page = Page::new("eigenspace demo: faces")
         .text(&format!("{} images: {}. All numbers were measured while this page was generated.", faces.rows.nrows(), faces.name))
         .section("Streaming")
@@ -135,9 +135,9 @@ fn monitor(faces: &Faces, story: &Story) -> anyhow::Result<Drawing> {
 }
 
 fn times(story: &Story) -> Drawing {
-    let series = |name: &str, seconds: fn(&Batch) -> f64, dashed: bool| Series {
+    let series = |name: &str, seconds: fn(&Block) -> f64, dashed: bool| Series {
         name: name.into(),
-        points: story.batches.iter().map(|batch| (batch.rows as f64, 1e3 * seconds(batch))).collect(),
+        points: story.blocks.iter().map(|block| (block.rows as f64, 1e3 * seconds(block))).collect(),
         dashed,
     };
     let series =

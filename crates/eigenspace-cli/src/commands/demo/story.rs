@@ -14,16 +14,16 @@ use crate::output;
 use crate::table::percent;
 
 /// Number of components.
-const SHOWN: usize = 50;
+const COMPONENTS: usize = 50;
 /// Number of directions kept from block to block.
 const KEPT: usize = 100;
 /// Number of blocks.
-const BATCHES: usize = 20;
+const BLOCKS: usize = 20;
 /// Number of models fitted separately and merged.
 const PARTS: usize = 4;
 
 /// One line of the live table.
-pub(super) struct Batch {
+pub(super) struct Block {
     pub(super) rows: u64,
     pub(super) rank: usize,
     pub(super) explained: f64,
@@ -33,7 +33,7 @@ pub(super) struct Batch {
     pub(super) recompute: f64,
 }
 
-impl Batch {
+impl Block {
     pub(super) const HEADINGS: [&str; 8] =
         ["rows", "rank", "explained", "certificate", "angle to batch", "update", "batch SVD", "ratio"];
 
@@ -57,7 +57,7 @@ pub(super) fn milliseconds(seconds: f64) -> String {
 
 /// All results.
 pub(super) struct Story {
-    pub(super) batches: Vec<Batch>,
+    pub(super) blocks: Vec<Block>,
     pub(super) whole: Opened,
     /// Sentences about the exact stream, merging, splitting and the recognizer.
     pub(super) findings: Vec<(&'static str, String)>,
@@ -67,12 +67,12 @@ pub(super) struct Story {
 
 pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
     let (n, d) = faces.rows.dim();
-    let shown = SHOWN.min(n / 2);
+    let components = COMPONENTS.min(n / 2);
     output::data(&format!(
-        "{n} images of {} pixels: {}.\n\n1. They arrive in {BATCHES} blocks. After each block, the model is read and compared with\n   a batch PCA of all rows so far.\n",
+        "{n} images of {} pixels: {}.\n\n1. They arrive in {BLOCKS} blocks. After each block, the model is read and compared with\n   a batch PCA of all rows so far.\n",
         d, faces.name
     ))?;
-    let batches = stream(faces, shown)?;
+    let blocks = stream(faces, components)?;
     let mut findings = Vec::new();
     let mut say = |heading: &'static str, text: String| -> anyhow::Result<()> {
         output::data(&format!("\n{}", wrapped(&format!("{}. {heading}. {text}", findings.len() + 2))))?;
@@ -80,24 +80,24 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
         Ok(())
     };
 
-    let batch = EigenspaceModel::fit(faces.rows.view())?.with_components(shown)?;
-    let exact = FitOptions::new().components(shown).fit(faces.rows.view())?;
+    let batch = EigenspaceModel::fit(faces.rows.view())?.with_components(components)?;
+    let exact = FitOptions::new().components(components).fit(faces.rows.view())?;
     say(
         "Keeping all directions",
         format!(
             "The stream above keeps {KEPT} directions from block to block (the rank in its table includes the last block). Its \
              certificate bounds the resulting error of the variances, relative to the largest. By default, a stream \
              keeps all directions while that is affordable: {} for these {n} images. The certificate of that model is {}, and its \
-             first {shown} components are {:.0e} away from those of the batch PCA.",
+             first {components} components are {:.0e} away from those of the batch PCA.",
             exact.rank(),
             certificate(&exact),
-            distance(&exact, &batch, shown)?
+            distance(&exact, &batch, components)?
         ),
     )?;
 
-    let parts = quarters(faces, shown)?;
+    let parts = quarters(faces, components)?;
     let start = Instant::now();
-    let whole = EigenspaceModel::merge_all(&parts, Truncation::None)?.with_components(shown)?;
+    let whole = EigenspaceModel::merge_all(&parts, Truncation::None)?.with_components(components)?;
     let merged = start.elapsed().as_secs_f64();
     say(
         "Merging",
@@ -105,7 +105,7 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
             "{PARTS} models, each fitted on a quarter of the people, are merged in {} without their images. The result is \
              {:.0e} away from the model of all images.",
             milliseconds(merged),
-            distance(&whole, &batch, shown)?
+            distance(&whole, &batch, components)?
         ),
     )?;
 
@@ -116,14 +116,14 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
     let start = Instant::now();
     let rest = whole.split(&part)?;
     let split = start.elapsed().as_secs_f64();
-    let without = EigenspaceModel::fit(others)?.with_components(shown)?;
+    let without = EigenspaceModel::fit(others)?.with_components(components)?;
     say(
         "Splitting",
         format!(
             "The {} images of {person} are removed again in {}. The result is {:.0e} away from a model that was fitted without them.",
             theirs.nrows(),
             milliseconds(split),
-            distance(&rest, &without, shown)?
+            distance(&rest, &without, components)?
         ),
     )?;
 
@@ -145,7 +145,7 @@ pub(super) fn tell(faces: &Faces, directory: &Path) -> anyhow::Result<Story> {
         model.save(directory.join(format!("{name}.safetensors")))?;
     }
     let whole = Opened::new(&directory.join("whole.safetensors"), whole)?;
-    Ok(Story { batches, whole, findings, probes: recognizer.probes })
+    Ok(Story { blocks, whole, findings, probes: recognizer.probes })
 }
 
 /// Lines of at most a hundred characters.
@@ -166,16 +166,16 @@ fn wrapped(text: &str) -> String {
 }
 
 /// Streams the faces and prints a line for each block.
-fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
+fn stream(faces: &Faces, components: usize) -> anyhow::Result<Vec<Block>> {
     let (n, d) = faces.rows.dim();
-    let rows = n.div_ceil(BATCHES);
-    let mut stream = FitOptions::new().components(shown).max_rank(KEPT).block_rows(rows).stream(d)?;
+    let rows = n.div_ceil(BLOCKS);
+    let mut stream = FitOptions::new().components(components).max_rank(KEPT).block_rows(rows).stream(d)?;
     let widths = [5, 5, 9, 12, 15, 10, 10, 6];
     let line = |cells: &[String]| -> String {
         cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().join(" ")
     };
-    output::data(&line(&Batch::HEADINGS.map(String::from)))?;
-    let mut batches = Vec::new();
+    output::data(&line(&Block::HEADINGS.map(String::from)))?;
+    let mut blocks = Vec::new();
     for block in faces.rows.axis_chunks_iter(Axis(0), rows) {
         let start = Instant::now();
         stream.update(block)?;
@@ -185,8 +185,8 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
         let start = Instant::now();
         let batch = EigenspaceModel::fit_by(so_far, Method::Svd, Truncation::None)?;
         let recompute = start.elapsed().as_secs_f64();
-        let k = shown.min(model.rank());
-        batches.push(Batch {
+        let k = components.min(model.rank());
+        blocks.push(Block {
             rows: model.count(),
             rank: model.rank(),
             explained: model.explained_variance_ratio().sum(),
@@ -195,18 +195,18 @@ fn stream(faces: &Faces, shown: usize) -> anyhow::Result<Vec<Batch>> {
             update,
             recompute,
         });
-        if let Some(batch) = batches.last() {
-            output::data(&line(&batch.cells()))?;
+        if let Some(last) = blocks.last() {
+            output::data(&line(&last.cells()))?;
         }
     }
-    output::data(&wrapped(&legend(shown)))?;
-    Ok(batches)
+    output::data(&wrapped(&legend(components)))?;
+    Ok(blocks)
 }
 
 /// What the columns of the table mean.
-pub(super) fn legend(shown: usize) -> String {
+pub(super) fn legend(components: usize) -> String {
     format!(
-        "explained: share of the variance along the first {shown} components. certificate: error bound of the variances, relative to the \
+        "explained: share of the variance along the first {components} components. certificate: error bound of the variances, relative to the \
          largest. angle to batch: sine of the largest angle between these components and those of the batch PCA. update: time to add the \
          block and read the model. ratio: batch SVD over update."
     )
@@ -218,8 +218,8 @@ fn certificate(model: &EigenspaceModel) -> String {
 }
 
 /// A model of the images of each quarter of the people.
-fn quarters(faces: &Faces, shown: usize) -> anyhow::Result<Vec<EigenspaceModel>> {
-    let options = FitOptions::new().components(shown);
+fn quarters(faces: &Faces, components: usize) -> anyhow::Result<Vec<EigenspaceModel>> {
+    let options = FitOptions::new().components(components);
     let part = faces.rows.nrows().div_ceil(PARTS);
     Ok(faces.rows.axis_chunks_iter(Axis(0), part).map(|rows| options.fit(rows)).collect::<Result<_, _>>()?)
 }

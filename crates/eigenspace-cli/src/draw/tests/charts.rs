@@ -37,7 +37,7 @@ fn whiskers_reach_from_the_lower_to_the_upper_bound() {
 
 #[test]
 fn the_number_of_components_shown_is_written_with_what_they_explain() {
-    let drawing = scree(&Scree { ratios: &[0.5, 0.25, 0.1], shown: Some(2), ..Scree::default() });
+    let drawing = scree(&Scree { ratios: &[0.5, 0.25, 0.1], reported: Some(2), ..Scree::default() });
     assert!(texts(&sound(&drawing)).contains(&"k = 2: 75.0 %".to_owned()));
 }
 

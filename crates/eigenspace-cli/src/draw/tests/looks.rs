@@ -89,8 +89,8 @@ fn a_unit_is_as_long_across_as_upwards() {
             let document = sound(&drawing);
             if across > 1e-3 {
                 let (x, y) = (axis(&document, true), axis(&document, false));
-                let (right, upwards) = (x(1.0) - x(0.0), y(0.0) - y(1.0));
-                assert!((right - upwards).abs() < 1e-3 * right.max(1.0), "{right} across, {upwards} up");
+                let (right, upward) = (x(1.0) - x(0.0), y(0.0) - y(1.0));
+                assert!((right - upward).abs() < 1e-3 * right.max(1.0), "{right} across, {upward} up");
             }
             let (width, height) = drawing.size();
             assert!(places(&document).iter().all(|p| p.0 > 0.0 && p.0 < width && p.1 > 0.0 && p.1 < height));

@@ -46,7 +46,7 @@ fn all_kinds(x: &[f64], y: &[f64], names: &[String]) -> Vec<Drawing> {
     let limits = Some((x.first().copied().unwrap_or(1.0), 0.0));
     let m = Monitor { title, t2: x, q: y, limits, level: title, labels: Some(names), names: Some(names) };
     vec![
-        scree(&Scree { title, ratios: x, bounds: Some(&points), shown: Some(1) }),
+        scree(&Scree { title, ratios: x, bounds: Some(&points), reported: Some(1) }),
         scatter(&s),
         scatter(&Scatter { labels: None, ..s }),
         scatter3(&Scatter3 { title, points: &solid, labels: Some(names), titles: [title; 3] }),

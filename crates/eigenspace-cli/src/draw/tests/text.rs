@@ -54,9 +54,9 @@ fn text_that_runs_from_right_to_left_is_set_so() {
         Glyph::Outline(_, id) => id,
         Glyph::Missing(character) => panic!("{character} is missing"),
     };
-    let forwards: Vec<_> = line("abc", Weight::Regular).0.iter().map(id).collect();
+    let forward: Vec<_> = line("abc", Weight::Regular).0.iter().map(id).collect();
     // An override turns even Latin letters around.
-    let mut backwards: Vec<_> = line("\u{202e}abc", Weight::Regular).0.iter().map(id).collect();
-    backwards.retain(|id| forwards.contains(id));
-    assert_eq!(backwards, forwards.iter().rev().copied().collect::<Vec<_>>());
+    let mut backward: Vec<_> = line("\u{202e}abc", Weight::Regular).0.iter().map(id).collect();
+    backward.retain(|id| forward.contains(id));
+    assert_eq!(backward, forward.iter().rev().copied().collect::<Vec<_>>());
 }

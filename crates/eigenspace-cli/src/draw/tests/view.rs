@@ -133,13 +133,13 @@ fn plots_of_scripts() {
 fn plots_of_curves() {
     let ratios: Vec<f64> = (0..12).map(|i| 0.35 * 0.68_f64.powi(i)).collect();
     let bounds: Vec<(f64, f64)> = ratios.iter().map(|r| (0.85 * r, 1.2 * r)).collect();
-    let s = Scree { title: "ORL faces: explained variance", ratios: &ratios, bounds: Some(&bounds), shown: Some(5) };
+    let s = Scree { title: "ORL faces: explained variance", ratios: &ratios, bounds: Some(&bounds), reported: Some(5) };
     save("scree", &scree(&s));
     let ratios: Vec<f64> = (0..150).map(|i| 0.15 / (1.0 + f64::from(i)).powf(1.1)).collect();
-    save("scree150", &scree(&Scree { ratios: &ratios, bounds: None, shown: Some(120), ..s }));
+    save("scree150", &scree(&Scree { ratios: &ratios, bounds: None, reported: Some(120), ..s }));
     let ratios: Vec<f64> = (0..2000).map(|i| 0.15 / (1.0 + f64::from(i)).powf(1.1)).collect();
-    save("scree2000", &scree(&Scree { ratios: &ratios, bounds: None, shown: None, ..s }));
-    save("scree1", &scree(&Scree { ratios: &[0.93], bounds: None, shown: Some(1), ..s }));
+    save("scree2000", &scree(&Scree { ratios: &ratios, bounds: None, reported: None, ..s }));
+    save("scree1", &scree(&Scree { ratios: &[0.93], bounds: None, reported: Some(1), ..s }));
     let curve = |name: &str, dashed: bool, f: &dyn Fn(f64) -> f64| Series {
         name: name.to_owned(),
         points: (1..=20).map(|i| (f64::from(i) * 500.0, f(f64::from(i)))).collect(),

@@ -162,7 +162,7 @@ fn cells_in_other_notations_are_told_with_the_option_that_reads_them() {
     error: cannot read rows from `quoted.csv`
       cause: line 2, column `b`: `2,5` is not a number
 
-    hint: if the comma is the decimal mark, use --decimal ','; the cells must then be separated by another character, set with --delimiter; remove commas that separate thousands
+    hint: if the comma is the decimal mark, use --decimal ',' (the cells must then be separated by another character, set with --delimiter); if it separates thousands, remove it
     ");
     directory.write("europe.csv", "a;b;c\n1,5;2,5;3\n2;1;1\n1;1;0\n");
     assert_snapshot!(directory.refused("fit europe.csv -o m.safetensors -q"), @"

@@ -138,7 +138,7 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot remove `cleo` from `r.safetensors`
       cause: cannot forget the last person
 
-    hint: remove the file instead: a recognizer has at least one person
+    hint: delete the recognizer file instead: a recognizer has at least one person
     ");
     assert_snapshot!(directory.refused("faces enroll r.safetensors known/ben"), @"
     exit: 2
@@ -146,7 +146,7 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot enroll `known/ben` in `r.safetensors`
       cause: the image `1.pgm` of `ben` is already enrolled
 
-    hint: leave it out: every image can be enrolled only once; or forget the enrolled one first
+    hint: leave it out, or forget the enrolled one first: every image can be enrolled only once
     ");
     assert_snapshot!(directory.refused("faces enroll r.safetensors known/ben/1.pgm --person zoe"), @"
     exit: 2
@@ -154,7 +154,7 @@ fn people_who_are_not_there_or_there_already() {
     error: cannot enroll `known/ben/1.pgm` in `r.safetensors`
       cause: the image `1.pgm` of `zoe` is already enrolled, as `1.pgm` of `ben`
 
-    hint: leave it out: every image can be enrolled only once; or forget the enrolled one first
+    hint: leave it out, or forget the enrolled one first: every image can be enrolled only once
     ");
     directory.write("loose.pgm", people::image(4, 1));
     assert_snapshot!(directory.refused("faces enroll r.safetensors loose.pgm"), @"
@@ -218,7 +218,7 @@ fn settings_that_mean_nothing() {
     ----- stderr -----
     error: invalid classifier `forest`
 
-    hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with at most 1000 neighbors and 10000 epochs
+    hint: use knn, knn:3, centroid, svm, svm:10 (C), svm-rbf, svm-rbf:10,0.5 (C, γ), perceptron, perceptron:50 (epochs), perceptron:50,3 (epochs, margin) or subspace, with 1 to 1000 neighbors and 1 to 10000 epochs
     ");
     assert_snapshot!(directory.refused("faces recognize r.safetensors known --metric taxicab"), @"
     exit: 2

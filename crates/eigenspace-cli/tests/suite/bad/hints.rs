@@ -70,7 +70,7 @@ fn another_delimiter() {
     advised(&directory, "fit d.csv -o m -q", "use --delimiter ' ', which seems to separate the cells");
     directory.write("d.csv", "a,b\n\"1,5\",\"2,5\"\n\"2,5\",\"1,0\"\n");
     let hint = "set the delimiter of the file, for example --delimiter ';'; \
-                if it is a comma, write the numbers with decimal points";
+                if the delimiter is a comma, write the numbers with decimal points";
     advised(&directory, "fit d.csv --decimal , --delimiter , -o m -q", hint);
 }
 
@@ -80,6 +80,7 @@ fn a_wrong_format() {
     let hint = "check that --format is the format of the file, or leave it out";
     advised(&directory, "fit x.npy --format csv -o m -q", hint);
     advised(&directory, "fit x.npy --format parquet -o m -q", hint);
+    advised(&directory, "fit x.npy --format images -o m -q", hint);
     directory.done("fit x.npy -o m -q");
 }
 

@@ -63,7 +63,7 @@ fn rules_of_truncation() {
     ----- stderr -----
     error: invalid truncation rule `half`: expected none, rank:N, energy:SHARE, tolerance:T or fd:N
 
-    hint: check the spelling
+    hint: use for example rank:100, energy:0.99, tolerance:1e-6 or fd:100
     ");
     assert_snapshot!(directory.refused("fit t.csv --truncation energy:2 -o m.safetensors"), @"
     exit: 2

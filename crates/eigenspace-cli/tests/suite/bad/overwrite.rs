@@ -12,6 +12,7 @@ fn fitted() -> Directory {
     directory
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_read_is_never_written_over() {
     let directory = fitted();

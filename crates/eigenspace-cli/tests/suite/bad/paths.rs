@@ -173,6 +173,7 @@ fn a_name_that_tells_no_format() {
 
 /// Root may read any file, whatever its permissions, so this is a file that nobody can read: the memory of a
 /// process from address 0 on, which is never mapped.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_cannot_be_read() {
     let directory = fitted();
@@ -192,6 +193,7 @@ fn a_file_that_cannot_be_read() {
     ");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_that_may_not_be_read() {
     use std::os::unix::fs::PermissionsExt;

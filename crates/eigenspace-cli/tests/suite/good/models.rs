@@ -181,6 +181,17 @@ fn inspect_says_the_same_in_text_and_json() {
 }
 
 #[test]
+fn distances_are_reported_only_between_rows_that_differ() {
+    let directory = Directory::with("t.csv", "x,y\n1,0\n-1,0\n0,0.5\n0,-0.5\n");
+    directory.done("fit t.csv -o m.safetensors -q");
+    directory.write("equal.csv", "x,y\n1,2\n1,2\n");
+    let said = directory.done("inspect m.safetensors equal.csv");
+    assert!(said.ends_with("\n\ndistances    none to compare: 2 rows, and no two that differ\n"), "{said}");
+    let said = directory.done("inspect m.safetensors t.csv");
+    assert!(said.contains("\n\ndistances    between 4 rows, 6 pairs, before and after the projection\n"), "{said}");
+}
+
+#[test]
 fn fit_prints_what_inspect_prints() {
     let directory = Directory::with("t.csv", csv(&table(30, 3, 13)));
     let fitted = directory.done("fit t.csv -o m.safetensors -q");
@@ -204,7 +215,7 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     means              0 apart
     rows               4 and 4
     total variance     0.833333 and 0.833333
-    within             yes (0e0)
+    within             yes (limit 0)
     ");
     let said = directory.run("compare x.safetensors y.safetensors -k 1 --within 0.5").to_string();
     // Which hardware is at work shows in the rounding.
@@ -213,17 +224,15 @@ fn compare_answers_yes_with_0_and_no_with_1() {
     exit: 1
     ----- stdout -----
     components         1
-    subspace distance  1.000e0 (sine of the largest angle)
-    largest angle      1.571e0 rad (90.000 degrees)
+    subspace distance  1.00000 (sine of the largest angle)
+    largest angle      1.57080 rad (90.000 degrees)
     means              0 apart
     rows               4 and 4
     total variance     0.833333 and 0.833333
-    within             no (5e-1)
+    within             no (limit 0.5)
     ");
     // Both plane: the same, and it is said that this means little.
-    assert!(
-        directory.run("compare x.safetensors y.safetensors").err.contains("this many components span the whole space")
-    );
+    assert!(directory.run("compare x.safetensors y.safetensors").err.contains("the components span the whole space"));
     assert_eq!(directory.run("compare x.safetensors y.safetensors --within 1e-12").code, Some(0));
     // Without a limit there is no question.
     assert_eq!(directory.run("compare x.safetensors y.safetensors -k 1").code, Some(0));

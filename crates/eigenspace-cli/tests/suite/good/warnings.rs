@@ -23,7 +23,7 @@ fn fewer_components_than_requested_are_a_warning() {
     assert_snapshot!(warning("fit t.csv -k 4 -o m"), @"none");
     directory.write("same.csv", "1,2\n1,2\n1,2\n");
     assert_snapshot!(warning("fit same.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 0: all rows are equal");
-    assert_snapshot!(warning("fit same.csv -k 2 --uncentered -o m"), @"warning: 2 components were requested, but the model has 1: the data has only 1 direction above rounding");
+    assert_snapshot!(warning("fit same.csv -k 2 --uncentered -o m"), @"warning: 2 components were requested, but the model has 1: the rows vary in only 1 direction, apart from rounding");
     directory.write("one.csv", "1,2\n");
     assert_snapshot!(warning("fit one.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 0: a single row has no variance");
     assert_snapshot!(warning("fit one.csv -k 2 --uncentered -o m"), @"warning: 2 components were requested, but the model has 1: 1 row spans at most 1 direction");
@@ -31,7 +31,7 @@ fn fewer_components_than_requested_are_a_warning() {
     assert_snapshot!(warning("fit few.csv -k 4 -o m"), @"warning: 4 components were requested, but the model has 2: 3 rows span at most 2 directions");
     let line: Vec<Vec<f64>> = (0..9).map(|i| vec![f64::from(i), 2.0 * f64::from(i), 1.0]).collect();
     directory.write("line.csv", csv(&line));
-    assert_snapshot!(warning("fit line.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 1: the data has only 1 direction above rounding");
+    assert_snapshot!(warning("fit line.csv -k 2 -o m"), @"warning: 2 components were requested, but the model has 1: the rows vary in only 1 direction, apart from rounding");
 }
 
 #[test]

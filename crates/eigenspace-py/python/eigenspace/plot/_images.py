@@ -51,7 +51,7 @@ def components(
     """
     source = PlotSource(model)
     form = _form(shape, source.features)
-    tiles = min(at_least_one(n, "n") or 1, source.shown + 1)
+    tiles = min(at_least_one(n, "n") or 1, source.reported + 1)
     across = min(at_least_one(columns, "columns") or COLUMNS, tiles)
     down = -(-tiles // across)
 
@@ -95,7 +95,7 @@ def reconstructions(
     number of components, [row, 1, j] its residual, and [row, 1, 0] the color scale of the residuals.
     """
     source = PlotSource(model)
-    form, steps = _form(shape, source.features), _steps(k, source.shown)
+    form, steps = _form(shape, source.features), _steps(k, source.reported)
     rows = array_of(source.rows(X))
     if rows.shape[0] > STRIPS:
         raise EigenspaceError(f"X has {rows.shape[0]} rows, expected at most {STRIPS}: pass a selection such as X[:3]")
@@ -133,14 +133,14 @@ def _first(source: PlotSource, coordinates: NDArray[Any], k: int) -> Floats:
     return source.reconstruct(kept)
 
 
-def _steps(k: Sequence[int] | int, shown: int) -> list[int]:
+def _steps(k: Sequence[int] | int, reported: int) -> list[int]:
     try:
         wanted = [operator.index(step) for step in (k if isinstance(k, Iterable) else [k])]
     except TypeError:
         raise EigenspaceError(f"invalid k={k!r}: expected numbers of components, such as (5, 10, 20)") from None
     if not wanted or min(wanted) < 0:
         raise EigenspaceError(f"invalid k={k!r}: expected numbers of components >= 0, such as (5, 10, 20)")
-    return list(dict.fromkeys(min(step, shown) for step in wanted))
+    return list(dict.fromkeys(min(step, reported) for step in wanted))
 
 
 def _form(shape: tuple[int, ...], features: int) -> tuple[int, ...]:

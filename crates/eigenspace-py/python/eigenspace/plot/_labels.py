@@ -41,7 +41,7 @@ class Labels:
     others: int = 0
     """Number of classes drawn in gray, beyond the largest."""
 
-    def look(self, number: int) -> tuple[str, str]:
+    def style(self, number: int) -> tuple[str, str]:
         """Return the color and marker of a class."""
         if number < 0:
             return NEUTRAL, "o"
@@ -103,7 +103,7 @@ def cloud(ax: Axes, points: NDArray[Any], labels: Labels, *, own: bool) -> None:
     for number in range(-1, len(labels.names)):
         mine = points[labels.of == number]
         if len(mine):
-            color, form = labels.look(number)
+            color, form = labels.style(number)
             name = (
                 (f"{labels.others} other classes" if labels.others else "no label")
                 if number < 0
@@ -133,7 +133,7 @@ def density(ax: Axes, points: NDArray[Any], labels: Labels) -> None:
     for layer, number in enumerate(numbers):
         mine = np.ma.masked_where((total == 0) | (largest != layer), total)
         if mine.count():
-            shades = LinearSegmentedColormap.from_list("cells", _shades(labels.look(number)[0]))
+            shades = LinearSegmentedColormap.from_list("cells", _shades(labels.style(number)[0]))
             norm = LogNorm(1, max(float(total.max()), 2.0))
             ax.pcolormesh(*bounds, mine.T, cmap=shades, norm=norm, rasterized=True, zorder=1)
     remark(ax, f"{len(points):,} points in cells: {int(total.max()):,} in the darkest, 1 in the palest")

@@ -30,11 +30,11 @@ class PlotSource:
 
     def __init__(self, of: Drawable) -> None:
         if isinstance(of, EigenspaceModel):
-            self.view, self.core, self.shown = None, of._core, of._core.n_components
+            self.view, self.core, self.reported = None, of._core, of._core.n_components
             self.native = NativeView(self.core, standardize=False)
         elif is_estimator(of):
             self.view = of._view()
-            self.core, self.shown = self.view.whole, int(of.n_components_)
+            self.core, self.reported = self.view.whole, int(of.n_components_)
             self.native = self.view.native
         else:
             what = of.__name__ if isinstance(of, type) else type(of).__name__
@@ -54,7 +54,7 @@ class PlotSource:
     @property
     def directions(self) -> NDArray[Any]:
         """The components, one per row."""
-        return self.core.basis()[: self.shown] if self.view is None else self.view.components
+        return self.core.basis()[: self.reported] if self.view is None else self.view.components
 
     @property
     def shares(self) -> Floats:
@@ -102,10 +102,10 @@ class PlotSource:
             what = f"expected {wanted} components, such as (0, 1), found {len(chosen)}"
             raise EigenspaceError(f"invalid components={components!r}: {what}")
         for component in chosen:
-            if not 0 <= component < self.shown:
-                last = f"0 to {self.shown - 1}" if self.shown > 1 else "only 0"
+            if not 0 <= component < self.reported:
+                last = f"0 to {self.reported - 1}" if self.reported > 1 else "only 0"
                 raise EigenspaceError(
-                    f"invalid component {component}: the model has {self.shown}, counted from 0 ({last})"
+                    f"invalid component {component}: the model has {self.reported}, counted from 0 ({last})"
                 )
         return chosen
 

@@ -42,8 +42,8 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
     """
     source, n, ax = PlotSource(model), at_least_one(n, "n"), checked(ax)
     core = source.core
-    shown = core.n_components
-    bars = min(core.rank, max(BARS, shown) if n is None else n)
+    reported = core.n_components
+    bars = min(core.rank, max(BARS, reported) if n is None else n)
     shares = core.with_components(bars).explained_variance_ratio()
     bars, sums = len(shares), np.cumsum(shares)
     numbers = np.arange(1, bars + 1)
@@ -63,9 +63,9 @@ def scree(model: Drawable, ax: Axes | None = None, n: int | None = None) -> Axes
         ax.errorbar(numbers, shares, yerr=reach, fmt="none", ecolor=INK, elinewidth=1.1, capsize=cap, label=name)
     dots = "o" if bars <= 40 else ""
     ax.plot(numbers, np.minimum(sums, 1.0), color=VERMILION, marker=dots, markersize=4.5, label="cumulative")
-    if shown < bars:
-        name = f"k = {shown}: {100 * sums[shown - 1]:.1f} %"
-        ax.axvline(shown + 0.5, color=RULE, linestyle="--", linewidth=1.2, label=name)
+    if reported < bars:
+        name = f"k = {reported}: {100 * sums[reported - 1]:.1f} %"
+        ax.axvline(reported + 0.5, color=RULE, linestyle="--", linewidth=1.2, label=name)
     ax.set_xlim(0.5, bars + 0.5)
     ax.set_ylim(0.0, 1.02)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))

@@ -139,9 +139,9 @@ fn the_coordinates_looked_at_are_those_from_scratch_up_to_sign() {
 #[test]
 fn the_order_of_arrival_does_not_matter() {
     let album = Album::new(1, 4, 3, 50);
-    let forwards: Vec<usize> = (0..12).collect();
-    let backwards: Vec<usize> = (0..12).rev().collect();
-    let [one, two] = [forwards, backwards]
+    let forward: Vec<usize> = (0..12).collect();
+    let backward: Vec<usize> = (0..12).rev().collect();
+    let [one, two] = [forward, backward]
         .map(|order| Recognizer::train(album.some(&order).all(), open("perceptron", "cosine", 8)).unwrap());
     assert_eq!(one.to_bytes(), two.to_bytes());
 }
