@@ -104,8 +104,8 @@ def _scikit_learn_limit(m: Measured) -> str:
     needed = _scikit_learn(m) / LEAST_SCIKIT_LEARN
     return (
         f"scikit-learn took {_scikit_learn(m):.1f} s a block in the same run, so the goal is "
-        f"{_ms(needed)} a block. What limits the time is the same as above: the copy, and what does "
-        "not overlap with it."
+        f"{_ms(needed)} a block. The limit is the same as above: the copy, and what does not "
+        "overlap with it."
     )
 
 
