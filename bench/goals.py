@@ -5,8 +5,8 @@
 
 The times are those of `gpu.py`, medians over its rounds. For a goal that was not reached, the
 section says what limits the time: the parts of a block that the GPU works on, as the profiler saw
-them, and the rest of its time. Copies to the GPU can overlap the work, so the rest is at least the
-time during which the GPU waits, for the CPU or for the copies.
+them, and the rest of its time. Parts can overlap, so the GPU waits for the CPU at least as long as
+the rest. The sizes are those of `size.py`.
 """
 
 import argparse
@@ -19,10 +19,13 @@ from typing import Any
 
 BENCH = Path(__file__).resolve().parent
 STORED = BENCH / "results" / "gpu-h200.json"
+SIZES = BENCH / "size.json"
 PAGE = BENCH.parent / "docs" / "GPU.md"
 BEGIN, END = "<!-- goals:begin -->\n", "<!-- goals:end -->"
 
 LEAST_SCIKIT_LEARN = 600
+MOST_BYTES = 1_000_000
+"""Goal for the size of the support for GPUs."""
 ROWS, CELL = 1024, 8
 """Rows in a block, and bytes of a number in it."""
 WIDE = "D = 100,000, k = 100, 1,024 rows"
@@ -182,7 +185,20 @@ GOALS = [
 ]
 
 
-def section(stored: dict[str, Any]) -> str:
+def _sizes(stored: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for each program that can be built with support for GPUs."""
+    for name, built in stored["programs"].items():
+        more = built["with"]["bytes"] - built["without"]["bytes"]
+        new = sorted(set(built["with"]["libraries"]) - set(built["without"]["libraries"]))
+        verdict = "reached" if more < MOST_BYTES and not new else "**not reached**"
+        wanted = f"< {MOST_BYTES / 1e6:g} MB, no library that must be installed"
+        found = (
+            f"{more / 1e6:.2f} of {built['with']['bytes'] / 1e6:.1f} MB, {', '.join(new) or 'none'}"
+        )
+        yield f"| size of the support for GPUs in the {name} | {wanted} | {found} | {verdict} |"
+
+
+def section(stored: dict[str, Any], sizes: dict[str, Any]) -> str:
     """Return the table of goals between the two markers, and what limits those not reached."""
     m, at = Measured(stored), stored["machine"]
     rounds = [row["runs"] for row in stored["rows"]]
@@ -203,6 +219,7 @@ def section(stored: dict[str, Any]) -> str:
         text.append(f"| {goal.work} | {goal.wanted(m)} | {goal.found(m)} | {verdict} |")
         if not reached:
             missed.append(goal)
+    text += _sizes(sizes)
     if missed:
         text += ["", "What limits the times that miss their goal:", "", *_limits(missed, m)]
     return "\n".join([*text, END])
@@ -224,7 +241,8 @@ def with_section(text: str) -> str:
     _, closed, after = rest.partition(END)
     if not (found and closed):
         raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
-    return before + section(json.loads(STORED.read_text())) + after
+    sizes = json.loads(SIZES.read_text()) if SIZES.exists() else {"programs": {}}
+    return before + section(json.loads(STORED.read_text()), sizes) + after
 
 
 def write() -> None:
@@ -235,7 +253,7 @@ def write() -> None:
 def faults() -> Iterator[str]:
     """Yield what does not match."""
     if PAGE.read_text() != with_section(PAGE.read_text()):
-        yield "the goals in docs/GPU.md do not match bench/results/gpu-h200.json"
+        yield "the goals in docs/GPU.md do not match bench/results/gpu-h200.json and size.json"
 
 
 def main() -> None:
