@@ -187,7 +187,7 @@ GOALS = [
 
 def _sizes(stored: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each program that can be built with support for GPUs."""
-    for name, built in stored["programs"].items():
+    for name, built in stored.items():
         more = built["with"]["bytes"] - built["without"]["bytes"]
         new = sorted(set(built["with"]["libraries"]) - set(built["without"]["libraries"]))
         verdict = "reached" if more < MOST_BYTES and not new else "**not reached**"
@@ -241,7 +241,7 @@ def with_section(text: str) -> str:
     _, closed, after = rest.partition(END)
     if not (found and closed):
         raise SystemExit(f"{PAGE.name} does not have the markers {BEGIN.strip()} and {END}")
-    sizes = json.loads(SIZES.read_text()) if SIZES.exists() else {"programs": {}}
+    sizes = json.loads(SIZES.read_text()) if SIZES.exists() else {}
     return before + section(json.loads(STORED.read_text()), sizes) + after
 
 
