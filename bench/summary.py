@@ -1,6 +1,6 @@
 """The summary of the measurements: the beginning of RESULTS.md; table and figure of README.md.
 
-    python bench/summary.py            check that both, and docs/SCALE.md, match the raw results
+    python bench/summary.py            check that both, docs/SCALE.md and docs/GPU.md match them
     python bench/summary.py --write    write them; `cargo xtask bench` does so too
 
 Each comparison of `targets.py` is a line, in the default mode if there is one, otherwise in the
@@ -19,6 +19,7 @@ from typing import Any
 import card
 import clusters
 import comparisons
+import goals
 import overview
 import scaling
 import store
@@ -351,6 +352,7 @@ def write(results: dict[str, Any], cards: list[dict[str, Any]]) -> None:
     figure.parent.mkdir(exist_ok=True)
     figure.write_text(overview.svg(lines(results)))
     scaling.write()
+    goals.write()
     curves = streamed.read()
     if curves is not None:
         (BENCH.parent / streamed.FIGURE).write_text(streamed.svg(curves))
@@ -365,6 +367,7 @@ def faults(results: dict[str, Any], cards: list[dict[str, Any]]) -> Iterator[str
         if result["quick"]:
             yield f"bench/results/{name}.json is from a quick run, whose times are meaningless"
     yield from scaling.faults()
+    yield from goals.faults()
     if PAGE.read_text() != with_section(PAGE.read_text(), results, cards):
         yield "the summary in bench/RESULTS.md does not match bench/results"
     if README.read_text() != with_readme(README.read_text(), results):

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from eigenspace import EigenspaceError, IncrementalPCA, subspace_distance
+from eigenspace import PCA, Accumulator, EigenspaceError, EigenspaceModel, IncrementalPCA, subspace_distance
 
 CARD = os.environ.get("EIGENSPACE_TEST_DEVICE")
 X = np.random.default_rng(0).normal(size=(300, 1200)) * np.linspace(10, 1, 1200)
@@ -82,6 +82,13 @@ def test_rows_on_the_card_give_what_rows_on_the_host_give(dtype):
     words = refused(lambda: card.partial_fit(bad))
     assert words.startswith("row 7, column 11: "), words
     assert card.n_samples_seen_ == 300
+
+
+def test_everything_but_incremental_pca_needs_rows_on_the_host():
+    pca = PCA(2).fit(X)
+    for work in (PCA(2).fit, pca.transform, pca.score_samples, Accumulator(2).absorb, EigenspaceModel.fit):
+        words = refused(lambda work=work: work(OnCard()))
+        assert words == "X is on a CUDA device, where only fit, partial_fit and transform of IncrementalPCA can read it"
 
 
 def test_scores_of_rows_on_a_card_need_a_device():

@@ -103,6 +103,9 @@ impl Fit {
         let mut stream = stream.with_metadata(metadata)?;
         let columns = rows.columns().clone();
         output::message(&format!("{plan}"));
+        if let Some(note) = stream.card_note() {
+            output::message(&note);
+        }
         if plan.engine == Engine::Scatter && self.settings.drops() {
             let options = match (self.settings.limits_rank(), self.settings.truncates()) {
                 (true, true) => "--max-rank and --truncation have",

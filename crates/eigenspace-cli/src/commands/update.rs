@@ -64,6 +64,9 @@ impl Update {
         let mut stream = options.resume(before.raw())?;
         let columns = rows.columns().clone();
         output::message(&format!("{}", stream.plan()));
+        if let Some(note) = stream.card_note() {
+            output::message(&note);
+        }
         rows::for_each("update", rows, 0, |block| Ok(stream.update(block.as_block())?))?;
         let model = stream.model().map_err(|error| rows::unreadable(error, &self.data, &columns))?;
         let model = EigenspaceModel::clone(&*model);

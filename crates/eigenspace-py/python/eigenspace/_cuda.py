@@ -20,6 +20,8 @@ PLAIN_CELLS = 1 << 31
 
 LIBRARIES = ("libcublas.so.*", "libcusolver.so.*")
 
+MOVE = "move the rows, for example with X.cpu() (PyTorch) or cupy.asnumpy(X)"
+
 
 def is_on_card(X: Any) -> bool:
     """Return whether X is an array of PyTorch, CuPy or another library in the memory of a CUDA device."""
@@ -35,8 +37,14 @@ def rows_at_a_time(X: Any) -> int:
 def check_device(device: str) -> None:
     """Raise an error if an estimator without a CUDA device gets rows that are on one."""
     if device == "cpu":
-        hint = "pass device='cuda', or move the rows, for example with X.cpu() (PyTorch) or cupy.asnumpy(X)"
-        raise refusal("the rows are on a CUDA device, but device='cpu'", hint)
+        raise refusal("the rows are on a CUDA device, but device='cpu'", f"pass device='cuda', or {MOVE}")
+
+
+def check_host(X: Any, name: str) -> None:
+    """Raise an error if an array is on a CUDA device, where the CPU cannot read it."""
+    if is_on_card(X):
+        words = f"{name} is on a CUDA device, where only fit, partial_fit and transform of IncrementalPCA can read it"
+        raise refusal(words, f"use IncrementalPCA(device='cuda'), or {MOVE}")
 
 
 def rows_on_card(X: Any) -> tuple[int, int, int, bool]:

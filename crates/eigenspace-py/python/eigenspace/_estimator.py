@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Certificate, EigenspaceError
-from ._cuda import check_device, is_on_card
+from ._cuda import check_device, check_host, is_on_card
 from ._errors import refusal, with_hint
 from ._frames import check_columns
 from ._interrupt import explained
@@ -125,7 +125,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
             lazy: NDArray[Any] = scores_by(self, X, self.n_components_)
             return lazy
-        if is_on_card(X):
+        if is_on_card(X) and "device" in vars(self):
             check_device(self.device)
             return self._view().project_from_card(X, self.device, whiten=truth_of(self.whiten, "whiten"))
         few = self._scores_of_few(X)
@@ -202,6 +202,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32) and len(X) >= least
         if plain and not reset and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"):
             return X  # the slow checks would find nothing to reject
+        check_host(X, "X")
         if reset:
             check_columns(X, unique=True)
         return array_of(validated(self, unmasked(X), reset=reset, least=least))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cuda import check_host
 from ._errors import refusal, with_hint
 
 CELLS = 1 << 22
@@ -37,6 +38,7 @@ def is_dask(X: Any) -> bool:
 
 def array_of(X: Any, name: str = "X") -> Any:
     """Return a 2-d array of real numbers or compressed sparse rows, copying only if necessary."""
+    check_host(X, name)
     try:
         X = X.tocsr() if is_sparse(X) else np.asarray(unmasked(X))
     except ValueError as error:  # for example rows of different lengths

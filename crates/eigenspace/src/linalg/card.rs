@@ -107,6 +107,9 @@ impl RowsOnCard {
 
 /// A graphics card, or what stands in for it.
 pub(crate) trait Card: fmt::Debug + Send + Sync {
+    /// What messages call it.
+    fn name(&self) -> String;
+
     /// Reserves a matrix of zeros.
     fn zeros(&self, rows: usize, columns: usize) -> Result<Matrix, DeviceError>;
 

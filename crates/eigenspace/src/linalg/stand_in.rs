@@ -92,6 +92,10 @@ fn stacked(f: (&Matrix, usize), x: (&Matrix, usize)) -> Array2<f64> {
 }
 
 impl Card for StandIn {
+    fn name(&self) -> String {
+        "a stand-in".into()
+    }
+
     fn zeros(&self, rows: usize, columns: usize) -> Result<Matrix, DeviceError> {
         self.operate()?;
         Ok(matrix(Array2::zeros((rows, columns))))

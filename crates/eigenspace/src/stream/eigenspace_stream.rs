@@ -123,6 +123,13 @@ impl EigenspaceStream {
         &self.options
     }
 
+    /// For a stream on a card, the card, and how its results differ from those of the CPU.
+    #[doc(hidden)]
+    pub fn card_note(&self) -> Option<String> {
+        let name = self.on_card.as_ref()?.card().name();
+        Some(format!("computing on {name}: equal to the CPU up to rounding, for the same engine and rows per block"))
+    }
+
     /// What is known about the rows besides their values. Every model read from the stream has it.
     pub fn metadata(&self) -> &Metadata {
         &self.state.metadata

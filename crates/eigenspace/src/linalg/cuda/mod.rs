@@ -95,6 +95,14 @@ impl Cuda {
 }
 
 impl Card for Cuda {
+    fn name(&self) -> String {
+        let device = format!("cuda:{}", self.context.ordinal());
+        match self.context.name() {
+            Ok(name) => format!("{device} ({name})"),
+            Err(_) => device,
+        }
+    }
+
     fn zeros(&self, rows: usize, columns: usize) -> Result<Matrix, DeviceError> {
         Ok(Matrix { rows, columns, memory: Box::new(self.reserve(rows * columns)?) })
     }

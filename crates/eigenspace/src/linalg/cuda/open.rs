@@ -55,15 +55,15 @@ impl Cuda {
 
     fn new(number: usize) -> Result<Self, DeviceError> {
         check_libraries()?;
-        check_driver()?;
+        check_version(driver_version().map_err(no_device)?)?;
         let count = CudaContext::device_count().map_err(no_device)?;
         if usize::try_from(count).is_ok_and(|count| number >= count) {
             return Err(DeviceError::NoDevice { reason: format!("there is no device {number}, only {count} in all") });
         }
         let context = CudaContext::new(number).map_err(no_device)?;
-        let kernels = Kernels::load(&context).map_err(|error| match error.0 {
-            CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => old_driver(driver_version().unwrap_or(0)),
-            _ => failed(error),
+        let kernels = Kernels::load(&context).map_err(|error| match is_of_old_driver(&error) {
+            true => old_driver(driver_version().unwrap_or(0)),
+            false => failed(error),
         })?;
         keep_memory(&context).map_err(failed)?;
         let main = context.new_stream().map_err(failed)?;
@@ -84,15 +84,25 @@ fn check_libraries() -> Result<(), DeviceError> {
             ("libcusolver", solver_sys::is_culib_present()),
         ]
     };
-    match found.iter().find(|(_, found)| !found) {
+    check_found(&found)
+}
+
+/// The error for the first library that was not found.
+fn check_found(libraries: &[(&'static str, bool)]) -> Result<(), DeviceError> {
+    match libraries.iter().find(|(_, found)| !found) {
         Some((library, _)) => Err(DeviceError::MissingLibrary { library }),
         None => Ok(()),
     }
 }
 
-fn check_driver() -> Result<(), DeviceError> {
-    let version = driver_version().map_err(no_device)?;
+/// Rejects a driver that supports only versions of CUDA before the oldest one that is sufficient.
+fn check_version(version: i32) -> Result<(), DeviceError> {
     if version < OLDEST_DRIVER { Err(old_driver(version)) } else { Ok(()) }
+}
+
+/// Whether the driver did not load the kernels because it is too old for their code.
+fn is_of_old_driver(error: &DriverError) -> bool {
+    error.0 == CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
 }
 
 #[allow(unsafe_code)]
@@ -169,3 +179,6 @@ impl Libraries {
         Ok(Self { blas, solver, _workspace: workspace })
     }
 }
+
+#[cfg(test)]
+mod tests;

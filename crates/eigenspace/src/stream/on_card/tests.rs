@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::linalg::stand_in::StandIn;
 use crate::model::truncation::Truncation;
 use crate::rows::block::Block;
+use crate::rows::missing::Missing;
 use crate::stream::eigenspace_stream::EigenspaceStream;
 use crate::stream::options::FitOptions;
 use crate::stream::plan::Engine;
@@ -55,6 +56,17 @@ fn assert_same_model(cpu: &EigenspaceStream, card: &EigenspaceStream) {
     assert!(distance < 1e-9, "{distance}");
     let (one, other) = (cpu.certificate(), card.certificate());
     assert!((one.lost() - other.lost()).abs() <= 1e-9 * largest * largest);
+}
+
+#[test]
+fn a_stream_says_that_it_computes_on_a_card() {
+    let (cpu, card, device) = both(&factor_options(), 60);
+    assert_eq!(cpu.card_note(), None);
+    let note = "computing on a stand-in: equal to the CPU up to rounding, for the same engine and rows per block";
+    assert_eq!(card.card_note().as_deref(), Some(note));
+    // Missing cells are filled on the CPU.
+    let filled = factor_options().missing(Missing::Impute).stream(60).expect("valid options").on(Some(device));
+    assert_eq!(filled.card_note(), None);
 }
 
 #[test]
