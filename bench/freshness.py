@@ -23,10 +23,14 @@ REPORT = ["bench/measure.py", "report/experiments/measure.py", "report/experimen
 SPECIFICATION, SPEED = Path("bench/results/S1.json"), Path("report/results/speed.json")
 """The report copies the times of the first to the second."""
 COMMAND = ["crates/eigenspace-cli/src"]
+SCALING = Path("bench/scaling.json")
+"""The times in docs/SCALE.md."""
 
 
 def measured_code(path: Path) -> list[str]:
     """Return the files and directories whose change makes a result out of date."""
+    if path == SCALING:
+        return [*ENGINE, *PYTHON, "bench/scaling.py", "bench/w11_dask.py", "bench/data.py"]
     if path.parts[0] == "bench":
         number = path.stem.lower()
         own = [str(file.relative_to(ROOT)) for file in (ROOT / "bench").glob(f"{number}_*.py")]
@@ -37,8 +41,8 @@ def measured_code(path: Path) -> list[str]:
 
 def results() -> Iterator[tuple[Path, dict]]:
     """Yield the stored results, with the description of their machine."""
-    for directory in ("bench/results", "report/results"):
-        for path in sorted((ROOT / directory).glob("*.json")):
+    for pattern in ("bench/results/*.json", str(SCALING), "report/results/*.json"):
+        for path in sorted(ROOT.glob(pattern)):
             stored = json.loads(path.read_text())
             machine = stored.get("machine") if isinstance(stored, dict) else None
             yield path.relative_to(ROOT), machine if isinstance(machine, dict) else {}
