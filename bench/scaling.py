@@ -224,8 +224,8 @@ def section(stored: dict[str, Any]) -> str:
         "states except the one that it already has:",
         "",
         "```text",
-        "bytes of level l = (N_(l−1) − N_l) b",
-        "time of level l  = ⌈N_l / w⌉ (f_l − 1) (m + s + b / v)",
+        "bytes of level l = (N_(l−1) − N_l) b",  # noqa: RUF001
+        "time of level l  = ⌈N_l / w⌉ (f_l − 1) (m + s + b / v)",  # noqa: RUF001
         "```",
         "",
         *_levels(stored),
