@@ -149,15 +149,35 @@ class _Reported:
 
 def scores_by(source: Any, rows: Any, k: int) -> Any:
     """Return the k scores of rows by the method ``transform`` of a model or an estimator, lazily."""
+    return by_rows(source, "transform", rows, [f"PC{number}" for number in range(1, k + 1)])
+
+
+def by_rows(source: Any, method: str, rows: Any, columns: Sequence[Hashable] | None = None) -> Any:
+    """Return what this method of a model or an estimator computes for each row, lazily and with the blocks of the rows.
+
+    ``columns`` has the names of the results, if there are several for each row: the columns of a data frame.
+    """
     sent = delayed(source, pure=True)  # once for each worker, not with each task
     if _kind(rows, "array", "data frame") == "array":
+        _check_dimensions(rows)
         whole = rows.rechunk({1: -1}) if rows.numblocks[1] > 1 else rows
-        return whole.map_blocks(_project, sent, chunks=(whole.chunks[0], (k,)), meta=np.empty((0, 0)))
+        if columns is None:
+            return whole.map_blocks(_apply, sent, method, drop_axis=1, meta=np.empty(0))
+        return whole.map_blocks(_apply, sent, method, chunks=(whole.chunks[0], (len(columns),)), meta=np.empty((0, 0)))
     import pandas as pd
 
-    columns = [f"PC{number}" for number in range(1, k + 1)]
-    meta = pd.DataFrame(np.empty((0, k)), columns=columns)
-    return rows.map_partitions(_project_frame, sent, columns, meta=meta)
+    if columns is None:
+        return rows.map_partitions(_apply_frame, sent, method, None, meta=pd.Series(dtype=np.float64))
+    meta = pd.DataFrame(np.empty((0, len(columns))), columns=list(columns))
+    return rows.map_partitions(_apply_frame, sent, method, list(columns), meta=meta)
+
+
+def mean_of(numbers: Any) -> float:
+    """Return the mean of the numbers of a Dask array or series that are not NaN, without collecting them."""
+    import dask.array as da
+
+    mean = numbers.mean() if hasattr(numbers, "to_dask_array") else da.nanmean(numbers)
+    return float(mean.compute())
 
 
 def empty_part(rows: Any) -> Any:
@@ -395,13 +415,18 @@ def _finished_groups(states: Any) -> dict[Hashable, EigenspaceModel]:
     return {value: groups[value].finish() for value in group_order(groups)}
 
 
-def _project(rows: Any, source: Any, block_id: Any = None) -> Any:
+def _apply(rows: Any, source: Any, method: str, block_id: Any = None) -> Any:
     with _named(None if block_id is None else str(block_id[0])):
-        return np.asarray(source.transform(rows), dtype=np.float64)
+        return np.asarray(getattr(source, method)(rows), dtype=np.float64)
 
 
-def _project_frame(part: Any, source: Any, columns: list[str], partition_info: Any = None) -> Any:
+def _apply_frame(
+    part: Any, source: Any, method: str, columns: list[Hashable] | None, partition_info: Any = None
+) -> Any:
     import pandas as pd
 
     with _named(_name(partition_info)):
-        return pd.DataFrame(source.transform(part), index=part.index, columns=columns)
+        found = getattr(source, method)(part)
+        if columns is None:
+            return pd.Series(found, index=part.index)
+        return pd.DataFrame(found, index=part.index, columns=columns)
