@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,9 @@ def fit(
     Parameters
     ----------
     rows : dask.array.Array, dask.dataframe.DataFrame or dask.bag.Bag
-        The rows. A bag holds arrays of rows. An array may be divided in any way; its blocks are put
-        together so that each holds whole rows. The blocks may be sparse.
+        The rows. A bag holds arrays of rows. An array may be divided in any way. If its columns are
+        divided, Dask sends parts of rows between workers and puts them together; to avoid that, use
+        chunks such as ``(10_000, -1)``. The blocks may be sparse.
     n_components : int, float or None
         Number of components, explained variance ratio to reach, or None for all.
     columns : list or None
@@ -276,9 +278,16 @@ def _of_frame(frame: Any, absorb: Callable[..., Any], arguments: tuple[Any, ...]
 
 def _of_bag(bag: Any, n_components: Any, options: dict[str, Any]) -> list[Delayed]:
     import dask.bag as db
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
 
-    numbers = db.from_sequence(range(bag.npartitions), npartitions=bag.npartitions)
-    return list(bag.map_partitions(_absorb_arrays, numbers, n_components, options).to_delayed())
+    # The numbers of the partitions could be a second bag, but Dask would then keep the blocks as values of their own.
+    name = f"absorb-{tokenize(bag, n_components, options)}"
+    absorb = partial(_absorb_arrays, n_components=n_components, options=options)
+    numbers = range(bag.npartitions)
+    tasks: dict[Any, Any] = {(name, number): (partial(absorb, number), (bag.name, number)) for number in numbers}
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[bag])
+    return list(db.Bag(graph, name, bag.npartitions).to_delayed())
 
 
 def _tree(states: Iterable[Delayed], merge: Callable[[list[Any]], Any]) -> Delayed:
@@ -360,9 +369,9 @@ def _absorb_groups(
     return _held(states)
 
 
-def _absorb_arrays(arrays: Iterable[Any], numbers: Iterable[int], n_components: Any, options: Any) -> list[Any]:
+def _absorb_arrays(number: int, arrays: Iterable[Any], n_components: Any, options: Any) -> list[Any]:
     _share_cores()
-    name = str(next(iter(numbers)))
+    name = str(number)
     state = Accumulator(n_components, partition=name, **options)
     for rows in arrays:
         _absorbed(state, name, rows, None)
