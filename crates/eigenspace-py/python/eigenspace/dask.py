@@ -1,10 +1,12 @@
 """Fit and apply models with Dask: rows stay where they are, accumulators are sent and merged.
 
-Each block is read and absorbed by one task, so no block is ever sent from one worker to another. The
-accumulators are merged as a tree that depends only on the number of blocks, so the order in which
-workers finish, and tasks that run again after a worker was lost, change no bit of the result.
+Each block is read and absorbed by one task, so no block is sent from one worker to another. The exception
+is an array whose columns are divided: Dask first puts the parts of each row together, and sends them for
+that. The accumulators are merged as a tree that depends only on the number of blocks, so the order in
+which workers finish, and tasks that run again after a worker was lost, change no bit of the result.
 
-Needs ``pip install "dask[array,dataframe,distributed]"``.
+Needs ``pip install "./crates/eigenspace-py[dask]"`` in a clone of eigenspace, or
+``pip install "dask[array,dataframe,distributed]"``.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ from ._rows import array_of, pieces_of
 try:
     from dask.delayed import Delayed, delayed
 except ImportError as error:
-    raise ImportError('eigenspace.dask needs Dask: pip install "dask[array,dataframe,distributed]"') from error
+    raise ImportError(
+        'eigenspace.dask needs Dask: pip install "./crates/eigenspace-py[dask]" in a clone of eigenspace, '
+        'or pip install "dask[array,dataframe,distributed]"'
+    ) from error
 
 __all__ = ["fit", "fit_by", "transform"]
 
