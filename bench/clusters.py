@@ -20,14 +20,22 @@ same cluster of two worker processes with one thread each, in alternating rounds
 
 * *Speed* is the tool's time divided by ours: above 1, eigenspace is faster.
 * *CPU* is the time of all processes of the cluster.
-* *Memory* is, for Dask, the peak of a worker process above what it held before. For Spark, it is
-  the peak of all processes of the cluster together, driver included; Java processes take memory
-  before they free any, so it is an upper bound on what a tool needs.
+{memory}
 * *Runs*: tools that take seconds run five times, slower ones less often.
 * The rows of Spark are arrays; the time of MLlib, which needs vectors, includes their conversion.
 * With more than 1,024 features, eigenspace drops directions by default, so its result is not exact.
 
 """
+
+MEMORY = """\
+* *Memory* is, for Dask, the peak of a worker process above what it held before. For Spark, it is
+  that of an executor with its Python processes, and that of the driver; Java processes take memory
+  before they free any, so it is an upper bound on what a tool needs."""
+TOGETHER = """\
+* *Memory* is, for Dask, the peak of a worker process above what it held before. For Spark, it is
+  the peak of all processes of the cluster together, driver included; Java processes take memory
+  before they free any, so it is an upper bound on what a tool needs."""
+"""For results of W12 that do not tell workers from the driver."""
 
 
 @dataclass
@@ -98,7 +106,9 @@ def table(results: dict[str, Any]) -> str:
     heads += ["subspace error", "missed variance"]
     text = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * (len(heads) - 2)]
     text += ["| " + " | ".join(_cells(entry)) + " |" for entry in found]
-    return HEAD + "\n".join([*text, "", *_machines(results)]) + "\n\n"
+    rows = results.get("W12", {}).get("rows", [])
+    memory = MEMORY if all("driver_mib" in row for row in rows) else TOGETHER
+    return HEAD.format(memory=memory) + "\n".join([*text, "", *_machines(results)]) + "\n\n"
 
 
 def _cells(entry: Entry) -> list[str]:
@@ -113,10 +123,17 @@ def _cells(entry: Entry) -> list[str]:
         seconds(row["median"]),
         "" if entry.tool in OURS else times(entry.speed) if entry.speed is not None else "-",
         seconds(row["cpu_seconds"]) if "cpu_seconds" in row else "-",
-        f"{row['memory_mib']:.0f} MiB" if "memory_mib" in row else "-",
+        _memory(row),
         angle(row.get("sine")),
         "-" if missed is None else "0" if missed < 1e-12 else f"{missed:.0e}",
     ]
+
+
+def _memory(row: dict[str, Any]) -> str:
+    if "memory_mib" not in row:
+        return "-"
+    driver = f", driver {row['driver_mib']:.0f} MiB" if "driver_mib" in row else ""
+    return f"{row['memory_mib']:.0f} MiB{driver}"
 
 
 def _reason(entry: Entry) -> str:

@@ -24,10 +24,14 @@ SPECIFICATION, SPEED = Path("bench/results/S1.json"), Path("report/results/speed
 TEN_FACES = "ten faces added to 390"
 """The report copies the times of this case of the first to the second."""
 COMMAND = ["crates/eigenspace-cli/src"]
+SCALING = Path("bench/scaling.json")
+"""The times in docs/SCALE.md."""
 
 
 def measured_code(path: Path) -> list[str]:
     """Return the files and directories whose change makes a result out of date."""
+    if path == SCALING:
+        return [*ENGINE, *PYTHON, "bench/scaling.py", "bench/w11_dask.py", "bench/data.py"]
     if path.parts[0] == "bench":
         number = path.stem.lower()
         own = [str(file.relative_to(ROOT)) for file in (ROOT / "bench").glob(f"{number}_*.py")]
@@ -38,8 +42,8 @@ def measured_code(path: Path) -> list[str]:
 
 def results() -> Iterator[tuple[Path, list[dict]]]:
     """Yield the stored results, with the commits that their rows were measured at."""
-    for directory in ("bench/results", "report/results"):
-        for path in sorted((ROOT / directory).glob("*.json")):
+    for pattern in ("bench/results/*.json", str(SCALING), "report/results/*.json"):
+        for path in sorted(ROOT.glob(pattern)):
             stored = json.loads(path.read_text())
             machine = stored.get("machine") if isinstance(stored, dict) else None
             yield path.relative_to(ROOT), _measurements(stored, machine or {})

@@ -45,6 +45,8 @@ class Timed:
     memory_kib: float | None = None
     cpu_seconds: float | None = None
     """CPU time of all processes of a cluster, which other load on the machine hardly changes."""
+    driver_kib: float | None = None
+    """Memory of the driver of a cluster, if the other memory is that of a worker."""
 
 
 def nothing() -> None:
@@ -214,6 +216,8 @@ def measured(
             row |= tool.truth.score(tool.components(answer))
         if isinstance(answers[i], Timed) and answers[i].memory_kib is not None:
             row["memory_mib"] = answers[i].memory_kib / 1024
+        if isinstance(answers[i], Timed) and answers[i].driver_kib is not None:
+            row["driver_mib"] = answers[i].driver_kib / 1024
         if cpu[i]:
             row["cpu_seconds"] = statistics.median(cpu[i])
         rows.append(row)

@@ -9,6 +9,8 @@ so level l of the tree has N_l = ⌈N_{l-1} / f⌉ tasks. With one level after t
 
     T(w) = c t + Σ_l ⌈N_l / w⌉ (f_l - 1) (m + x) + z + (N + Σ_l N_l) o,    f_l = min(f, N_{l-1})
 
+and level l receives (N_{l-1} - N_l) b bytes. In SQL, one task merges all states of a group: f = N.
+
 | symbol | in the code | |
 |---|---|---|
 | t | `absorb`   | time to read and absorb a block |
@@ -44,8 +46,11 @@ FAN_IN = 8
 K = 20
 NETWORK = 1.25e9
 """10 Gbit/s."""
-SIZES = {784: (200_000, 10_000, 5), 100_000: (2048, 512, 3)}
-"""Number of rows, of rows in a block, and of rounds, for each number of features."""
+SIZES = {784: (200_000, 10_000, 5), 100_000: (8192, 512, 3)}
+"""Number of rows, of rows in a block, and of rounds, for each number of features.
+
+More than FAN_IN blocks, so that the tree of merges has two levels.
+"""
 WORKERS = (10, 100, 1000)
 LAYOUTS = {
     784: ((10_000, 1), (100_000, 1), (1_000_000, 1), (1_000_000, 10), (1_000_000, 100)),
@@ -54,19 +59,21 @@ LAYOUTS = {
 """Rows and blocks of each worker in the table of expected times."""
 
 
-def levels(blocks: int) -> list[tuple[int, int]]:
+def levels(blocks: int, fan_in: int = FAN_IN) -> list[tuple[int, int]]:
     """Return the numbers of states and of tasks of each level of the tree."""
     found = []
     while blocks > 1:
-        found.append((blocks, math.ceil(blocks / FAN_IN)))
+        found.append((blocks, math.ceil(blocks / fan_in)))
         blocks = found[-1][1]
     return found
 
 
-def predicted(part: dict[str, float], workers: int, blocks: int, transfer: float) -> float:
+def predicted(
+    part: dict[str, float], workers: int, blocks: int, transfer: float, fan_in: int = FAN_IN
+) -> float:
     """Return T(w) in seconds for this number of blocks in all."""
-    tree = levels(blocks)
-    turns = [math.ceil(tasks / workers) * (min(FAN_IN, states) - 1) for states, tasks in tree]
+    tree = levels(blocks, fan_in)
+    turns = [math.ceil(tasks / workers) * (min(fan_in, states) - 1) for states, tasks in tree]
     absorbing = math.ceil(blocks / workers) * part["absorb"]
     scheduling = (blocks + sum(tasks for _, tasks in tree)) * part["overhead"]
     return absorbing + sum(turns) * (part["merge"] + transfer) + part["finish"] + scheduling
@@ -207,7 +214,19 @@ def section(stored: dict[str, Any]) -> str:
         "",
         *_expected(stored),
         "",
-        f"What travels, level by level, with {WORKERS[-1]:,} workers and one block for each:",
+        "The same for SQL, where one task merges all states of a group (f = N), with one group and",
+        "one partition for each worker. It uses the times of the parts above; no Ballista cluster",
+        "was measured.",
+        "",
+        *_one_task(stored),
+        "",
+        "What travels, level by level, with one block for each worker. A task receives all its",
+        "states except the one that it already has:",
+        "",
+        "```text",
+        "bytes of level l = (N_(l−1) − N_l) b",  # noqa: RUF001
+        "time of level l  = ⌈N_l / w⌉ (f_l − 1) (m + s + b / v)",  # noqa: RUF001
+        "```",
         "",
         *_levels(stored),
         END,
@@ -259,32 +278,53 @@ def _expected(stored: dict[str, Any]) -> Iterator[str]:
     heads += [f"{workers:,} workers" for workers in WORKERS]
     rows = []
     for features, size in stored["sizes"].items():
-        measured = _part(size, 2)
-        transfer = measured["convert"] + measured["bytes"] / NETWORK
         for per_worker, blocks in LAYOUTS[int(features)]:
-            # Absorbing takes as long for every row.
-            share = per_worker / blocks / size["block"]
-            part = measured | {"absorb": share * measured["absorb"]}
             cells = [f"{int(features):,}", f"{per_worker:,}", str(blocks)]
-            for workers in WORKERS:
-                seconds = predicted(part, workers, blocks * workers, transfer)
-                efficiency = 100 * blocks * part["absorb"] / seconds
-                cells.append(f"{_seconds(seconds)}, {efficiency:.0f} %")
-            rows.append(cells)
+            rows.append([*cells, *_on_clusters(size, per_worker, blocks)])
     return _table(heads, rows)
 
 
+def _one_task(stored: dict[str, Any]) -> Iterator[str]:
+    heads = ["features", "rows per worker", *(f"{workers:,} workers" for workers in WORKERS)]
+    rows = []
+    for features, size in stored["sizes"].items():
+        for per_worker, blocks in LAYOUTS[int(features)]:
+            if blocks == 1:
+                cells = [f"{int(features):,}", f"{per_worker:,}"]
+                rows.append([*cells, *_on_clusters(size, per_worker, 1, one_task=True)])
+    return _table(heads, rows)
+
+
+def _on_clusters(
+    size: dict[str, Any], per_worker: int, blocks: int, *, one_task: bool = False
+) -> Iterator[str]:
+    """Yield time and efficiency for each number of workers with this many rows and blocks each."""
+    measured = _part(size, 2)
+    transfer = measured["convert"] + measured["bytes"] / NETWORK
+    # Absorbing takes as long for every row.
+    share = per_worker / blocks / size["block"]
+    part = measured | {"absorb": share * measured["absorb"]}
+    for workers in WORKERS:
+        number = blocks * workers
+        seconds = predicted(part, workers, number, transfer, number if one_task else FAN_IN)
+        efficiency = 100 * blocks * part["absorb"] / seconds
+        yield f"{_seconds(seconds)}, {efficiency:.{0 if efficiency >= 1 else 1}f} %"
+
+
 def _levels(stored: dict[str, Any]) -> Iterator[str]:
-    heads = ["features", "level", "tasks", "states received", "bytes in all", "time of the level"]
+    heads = ["features", "workers", "level", "tasks", "states received", "bytes in all"]
+    heads += ["time of the level"]
     rows = []
     for features, size in stored["sizes"].items():
         part = _part(size, 2)
         each = part["merge"] + part["convert"] + part["bytes"] / NETWORK
-        for level, (states, tasks) in enumerate(levels(WORKERS[-1]), 1):
-            received = states - tasks
-            cells = [f"{int(features):,}", str(level), f"{tasks:,}", f"{received:,}"]
-            seconds = (min(FAN_IN, states) - 1) * each
-            rows.append([*cells, _bytes(received * part["bytes"]), _seconds(seconds)])
+        for workers in WORKERS:
+            for level, (states, tasks) in enumerate(levels(workers), 1):
+                received = states - tasks
+                cells = [f"{int(features):,}", f"{workers:,}", str(level), f"{tasks:,}"]
+                seconds = math.ceil(tasks / workers) * (min(FAN_IN, states) - 1) * each
+                cells += [f"{received:,}", _bytes(received * part["bytes"]), _seconds(seconds)]
+                rows.append(cells)
     return _table(heads, rows)
 
 

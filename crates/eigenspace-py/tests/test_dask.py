@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from dask.callbacks import Callback
-from dask.distributed import Client, LocalCluster
+from dask.distributed import Client, LocalCluster, SchedulerPlugin
 
 import eigenspace.dask
 from eigenspace import PCA, Accumulator, EigenspaceError, EigenspaceModel, IncrementalPCA
@@ -92,12 +92,73 @@ def test_no_block_is_a_value_of_the_cluster(kind, here):
     kept = []
 
     def seen(key, value, graph, state, worker):
-        kept.append(value)
+        kept.extend(value if isinstance(value, list) else [value])
 
     with Callback(posttask=seen):
         assert eigenspace.dask.fit(collections[kind](), 3).count == 3000
     assert not [value for value in kept if isinstance(value, np.ndarray) and value.dtype == float]
     assert not [value for value in kept if isinstance(value, pd.DataFrame)]
+
+
+BLOCK = 250 * 12 * 8
+"""Bytes of a block."""
+
+
+def read(number):
+    return 2 * X[250 * number : 250 * (number + 1)]
+
+
+def read_block(block_id=None):
+    return read(block_id[0])
+
+
+def read_frame(number):
+    return pd.DataFrame(read(number), columns=NAMES)
+
+
+class Sizes(SchedulerPlugin):
+    """Records the size of every value that a worker keeps for other tasks."""
+
+    def __init__(self, scheduler):
+        self.scheduler = scheduler
+        self.found = []
+
+    def transition(self, key, start, finish, *arguments, **options):
+        if finish == "memory":
+            self.found.append(self.scheduler.tasks[key].nbytes)
+
+
+@pytest.fixture
+def sizes(cluster):
+    plugin = Sizes(cluster.cluster.scheduler)
+    plugin.scheduler.add_plugin(plugin, name="sizes")
+    yield plugin.found
+    plugin.scheduler.remove_plugin("sizes")
+
+
+def blocks_read():
+    return da.map_blocks(read_block, chunks=((250,) * 12, (12,)), dtype=float, meta=np.empty((0, 0)))
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "bag"])
+def test_no_block_is_sent_between_worker_processes(kind, cluster, sizes):
+    collections = {
+        "array": blocks_read,
+        "frame": lambda: dd.from_map(read_frame, range(12), meta=TABLE[:0]),
+        "bag": lambda: db.from_sequence(range(12), npartitions=12).map(read),
+    }
+    assert eigenspace.dask.fit(collections[kind](), 3).count == 3000
+    assert len(sizes) >= 12
+    assert max(sizes) < BLOCK / 10
+
+
+def test_parts_of_rows_are_sent_if_columns_are_divided(cluster, sizes):
+    # The exception that the documentation names, and a proof that the record of sizes has blocks.
+    assert eigenspace.dask.fit(blocks_read().rechunk({1: 6}), 3).count == 3000
+    assert max(sizes) >= BLOCK / 2
+    sizes.clear()
+    cluster.gather(cluster.compute(blocks_read().to_delayed().ravel().tolist()))
+    assert sizes.count(BLOCK) == 12
 
 
 def test_weights_of_arrays_and_frames(here):

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
 
 
 def run(script):
@@ -66,14 +70,27 @@ def test_an_unknown_name_is_an_attribute_error():
     assert said == "module 'eigenspace' has no attribute 'KernelPCA'\n2\n"
 
 
-def test_spark_says_what_to_install():
-    said = run("""
+@pytest.mark.parametrize(
+    ("module", "package", "words"),
+    [
+        ("dask", "dask", 'Dask: {clone}, or pip install "dask[array,dataframe,distributed]"'),
+        ("spark", "pyspark", 'pyspark: {clone}, or pip install "pyspark>=4.1" pyarrow "pandas<3"'),
+    ],
+)
+def test_modules_say_what_to_install(module, package, words):
+    said = run(f"""
         import sys
 
-        sys.modules["pyspark"] = None
+        sys.modules["{package}"] = None  # as if it were not installed
         try:
-            import eigenspace.spark
+            import eigenspace.{module}
         except ImportError as error:
             print(error)
     """)
-    assert said == 'eigenspace.spark needs pyspark: pip install "pyspark>=4.1" pyarrow "pandas<3"\n'
+    clone = f'pip install "./crates/eigenspace-py[{module}]" in a clone of eigenspace'
+    assert said == f"eigenspace.{module} needs {words.format(clone=clone)}\n"
+
+
+def test_the_extras_that_errors_name_exist():
+    described = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    assert {"dask", "spark"} <= described["project"]["optional-dependencies"].keys()

@@ -112,7 +112,12 @@ class PCA(Estimator):
         self.weight_kind = weight_kind
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> PCA:
-        """Fit the model to these rows."""
+        """Fit the model to these rows.
+
+        X is an array of any layout, a data frame, a sparse matrix, or a Dask array or data frame. The blocks of
+        Dask are absorbed where they are and merged, and nothing is dropped: with n rows and more than 1,024 features,
+        what is sent and merged has min(n, n_features) rows.
+        """
         self._check_flags()
         if self.svd_solver not in SOLVERS:
             words = f"invalid svd_solver {self.svd_solver!r}: expected one of {', '.join(SOLVERS)}"
@@ -150,8 +155,9 @@ class PCA(Estimator):
         if self.method not in ("auto", "covariance"):
             words = f"method={self.method!r} is not available for Dask collections"
             raise refusal(words, "omit the method, or compute the rows first")
-        options = {"standardize": bool(self.standardize), "weight_kind": self.weight_kind}
-        model = self._of_dask(X, sample_weight, **options)._core
+        options: dict[str, Any] = {"standardize": bool(self.standardize), "weight_kind": self.weight_kind}
+        # Accumulators that know the number of components drop directions.
+        model = self._of_dask(X, sample_weight, every=True, **options)._core
         components = self._likeliest(model) if self.n_components == MLE else self._components(self.n_features_in_)
         model = described(model.with_components(components), self._column_names(), standardize=bool(self.standardize))
         return View(model, components, standardize=self.standardize, narrow=getattr(X, "dtype", None) == np.float32)

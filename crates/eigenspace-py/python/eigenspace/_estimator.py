@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -117,8 +117,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the scores of rows, an array of shape (n, n_components_).
 
-        Scores of a Dask array or data frame are computed lazily and have its blocks. Rows can also be an array of
-        PyTorch or CuPy on a CUDA device, if the estimator has a `device`; their scores are a numpy array.
+        Scores of a Dask array or data frame are computed lazily and have its blocks, as are the results of all other
+        methods that take rows or scores. Rows can also be an array of PyTorch or CuPy on a CUDA device, if the
+        estimator has a `device`; their scores are a numpy array.
         """
         if is_dask(X):
             from .dask import scores_by
@@ -142,6 +143,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         estimator standardizes, so are the rows.
         """
         view = self._view()
+        if is_dask(X):
+            return self._of_blocks("left_singular_vectors", X, range(view.shown))
         X = self._checked(X, reset=False)
         return view.left_singular_vectors(X, self.missing)
 
@@ -152,6 +155,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def inverse_transform(self, X: Any) -> NDArray[Any]:
         """Reconstruct rows from their scores: an array of shape (n, n_features)."""
         view = self._view()
+        if is_dask(X):
+            return self._of_blocks("inverse_transform", X, self._column_names() or range(view.features))
         Z = array_of(X, "the array of scores")
         if Z.shape[1] != view.reported:
             have = f"the scores have {Z.shape[1]} columns, but the model has {view.reported} components"
@@ -168,33 +173,59 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each row under probabilistic PCA."""
+        if is_dask(X):
+            return self._of_blocks("_log_likelihood", X)
+        return self._log_likelihood(X, least=1)
+
+    def _log_likelihood(self, X: Any, least: int = 0) -> Floats:
         view = self._view()
-        X = self._checked(X, reset=False, least=1)
+        X = self._checked(X, reset=False, least=least)
         return view.log_likelihood(X, self.missing)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the average log-likelihood of the rows, for choosing the number of components."""
+        if is_dask(X):
+            from .dask import mean_of
+
+            return mean_of(self.score_samples(X))
         return float(np.nanmean(self.score_samples(X)))  # skipped rows have NaN
 
     def hotelling(self, X: Any) -> Floats:
         """Return T² of each row (standardized if ``standardize`` is set): how unusual it is inside the subspace."""
+        if is_dask(X):
+            return self._of_blocks("hotelling", X)
         return self._view().readings(self._checked(X, reset=False), self.missing)[0]
 
     def squared_distance(self, X: Any) -> Floats:
         """Return Q of each row (standardized if ``standardize`` is set): its squared distance to the subspace."""
+        if is_dask(X):
+            return self._of_blocks("squared_distance", X)
         return self._view().readings(self._checked(X, reset=False), self.missing)[1]
 
     def limits(self, confidence: float = 0.99) -> tuple[float, float]:
         """Return a limit for T² and one for Q; a share ``confidence`` of normal rows stays below each."""
         return self._view().whole.limits(confidence)
 
-    def _of_dask(self, X: Any, sample_weight: Any, **options: Any) -> EigenspaceModel:
-        """Return the model of a Dask array or data frame, whose blocks are absorbed where they are."""
+    def _of_blocks(self, method: str, X: Any, columns: Sequence[Hashable] | None = None) -> NDArray[Any]:
+        """Return what a method computes for a Dask array or data frame: lazily, and with its blocks."""
+        from .dask import by_rows
+
+        self._view()  # raises an error now if there is nothing to apply
+        lazy: NDArray[Any] = by_rows(self, method, X, columns)
+        return lazy
+
+    def _of_dask(
+        self, X: Any, sample_weight: Any, *, reset: bool = True, every: bool = False, **options: Any
+    ) -> EigenspaceModel:
+        """Return the model of a Dask array or data frame, whose blocks are absorbed where they are.
+
+        If ``every``, it has all directions; the number of components is then only checked.
+        """
         from .dask import empty_part, fit
 
-        self._checked(empty_part(X), reset=True)
+        self._checked(empty_part(X), reset=reset)
         components = self._components(self.n_features_in_)
-        model: EigenspaceModel = fit(X, components, weights=sample_weight, **options)
+        model: EigenspaceModel = fit(X, None if every else components, weights=sample_weight, **options)
         return model
 
     def _checked(self, X: Any, *, reset: bool, least: int = 0) -> Any:

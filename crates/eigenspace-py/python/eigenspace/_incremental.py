@@ -212,9 +212,15 @@ class IncrementalPCA(Estimator):
     def partial_fit(
         self, X: Any, y: Any = None, check_input: bool = True, sample_weight: ArrayLike | None = None
     ) -> IncrementalPCA:
-        """Add any number of rows to the model."""
+        """Add any number of rows to the model.
+
+        The blocks of a Dask array or data frame are absorbed where they are, and their model is merged with this one.
+        """
         with self._all_or_nothing():
             state: StreamState | None = getattr(self, "_stream_state", None)
+            if is_dask(X):
+                self._stream_state = self._merged(X, sample_weight, state)
+                return self
             if is_on_card(X):
                 self._stream_state = self._absorbed_on_card(state, X, sample_weight, whole=True)
                 return self
@@ -313,18 +319,27 @@ class IncrementalPCA(Estimator):
         stream = Stream.resume(model, chosen).with_metadata(metadata)
         return StreamState(stream, X.shape[1], chosen, narrow=X.dtype == np.float32)
 
-    def _merged(self, X: Any, sample_weight: Any) -> StreamState:
-        """Fit the blocks of a Dask collection where they are."""
+    def _merged(self, X: Any, sample_weight: Any, state: StreamState | None = None) -> StreamState:
+        """Fit the blocks of a Dask collection where they are, and add the rows of the state."""
         if self.forgetting not in (None, "never", 1):
             words = "forgetting is not available for Dask collections, because it depends on the order of all rows"
             raise refusal(words, "call partial_fit for each block in order")
+        if state is not None and not state.settings["centered"]:
+            words = "cannot add the blocks of a Dask collection to a model that is not centered: blocks are centered"
+            raise refusal(words, "call partial_fit for each block in order")
         names = ("max_rank", "truncation", "standardize", "missing", "engine", "weight_kind")
-        model = self._of_dask(X, sample_weight, **{name: getattr(self, name) for name in names})
+        options = {name: getattr(self, name) for name in names}
+        model = self._of_dask(X, sample_weight, reset=state is None, **options)
         features = self.n_features_in_
         self.batch_size_ = self._batch_size(features)
         chosen = self._settings(features)
+        narrow = hasattr(X, "dtype") and X.dtype == np.float32
+        if state is not None and state.stream.count > 0:
+            cost = decomposition(min(state.stream.count, state.held), features)
+            model = EigenspaceModel._of(interruptibly(state.stream.model, cost)).merge(model)
+            narrow = narrow and state.narrow
         stream = Stream.resume(model._core, chosen).with_metadata(self._metadata())
-        return StreamState(stream, features, chosen, narrow=X.dtype == np.float32 if hasattr(X, "dtype") else False)
+        return StreamState(stream, features, chosen, narrow=narrow)
 
     def _view(self) -> View:
         state: StreamState | None = getattr(self, "_stream_state", None)

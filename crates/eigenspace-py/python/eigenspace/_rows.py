@@ -33,7 +33,10 @@ def is_sparse(X: Any) -> bool:
 
 def is_dask(X: Any) -> bool:
     """Return whether X is a Dask array or data frame, without importing Dask."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "shape")
+    if not (hasattr(X, "__dask_graph__") and hasattr(X, "shape")):
+        return False
+    # Arrays of xarray have this method too, and it returns None if they are in memory.
+    return type(X).__module__.startswith("dask") or X.__dask_graph__() is not None
 
 
 def array_of(X: Any, name: str = "X") -> Any:

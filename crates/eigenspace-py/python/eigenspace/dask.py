@@ -1,10 +1,12 @@
 """Fit and apply models with Dask: rows stay where they are, accumulators are sent and merged.
 
-Each block is read and absorbed by one task, so no block is ever sent from one worker to another. The
-accumulators are merged as a tree that depends only on the number of blocks, so the order in which
-workers finish, and tasks that run again after a worker was lost, change no bit of the result.
+Each block is read and absorbed by one task, so no block is sent from one worker to another. The exception
+is an array whose columns are divided: Dask first puts the parts of each row together, and sends them for
+that. The accumulators are merged as a tree that depends only on the number of blocks, so the order in
+which workers finish, and tasks that run again after a worker was lost, change no bit of the result.
 
-Needs ``pip install "dask[array,dataframe,distributed]"``.
+Needs ``pip install "./crates/eigenspace-py[dask]"`` in a clone of eigenspace, or
+``pip install "dask[array,dataframe,distributed]"``.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,10 @@ from ._rows import array_of, pieces_of
 try:
     from dask.delayed import Delayed, delayed
 except ImportError as error:
-    raise ImportError('eigenspace.dask needs Dask: pip install "dask[array,dataframe,distributed]"') from error
+    raise ImportError(
+        'eigenspace.dask needs Dask: pip install "./crates/eigenspace-py[dask]" in a clone of eigenspace, '
+        'or pip install "dask[array,dataframe,distributed]"'
+    ) from error
 
 __all__ = ["fit", "fit_by", "transform"]
 
@@ -45,8 +51,9 @@ def fit(
     Parameters
     ----------
     rows : dask.array.Array, dask.dataframe.DataFrame or dask.bag.Bag
-        The rows. A bag holds arrays of rows. An array may be divided in any way; its blocks are put
-        together so that each holds whole rows. The blocks may be sparse.
+        The rows. A bag holds arrays of rows. An array may be divided in any way. If its columns are
+        divided, Dask sends parts of rows between workers and puts them together; to avoid that, use
+        chunks such as ``(10_000, -1)``. The blocks may be sparse.
     n_components : int, float or None
         Number of components, explained variance ratio to reach, or None for all.
     columns : list or None
@@ -149,15 +156,35 @@ class _Reported:
 
 def scores_by(source: Any, rows: Any, k: int) -> Any:
     """Return the k scores of rows by the method ``transform`` of a model or an estimator, lazily."""
+    return by_rows(source, "transform", rows, [f"PC{number}" for number in range(1, k + 1)])
+
+
+def by_rows(source: Any, method: str, rows: Any, columns: Sequence[Hashable] | None = None) -> Any:
+    """Return what this method of a model or an estimator computes for each row, lazily and with the blocks of the rows.
+
+    ``columns`` has the names of the results, if there are several for each row: the columns of a data frame.
+    """
     sent = delayed(source, pure=True)  # once for each worker, not with each task
     if _kind(rows, "array", "data frame") == "array":
+        _check_dimensions(rows)
         whole = rows.rechunk({1: -1}) if rows.numblocks[1] > 1 else rows
-        return whole.map_blocks(_project, sent, chunks=(whole.chunks[0], (k,)), meta=np.empty((0, 0)))
+        if columns is None:
+            return whole.map_blocks(_apply, sent, method, drop_axis=1, meta=np.empty(0))
+        return whole.map_blocks(_apply, sent, method, chunks=(whole.chunks[0], (len(columns),)), meta=np.empty((0, 0)))
     import pandas as pd
 
-    columns = [f"PC{number}" for number in range(1, k + 1)]
-    meta = pd.DataFrame(np.empty((0, k)), columns=columns)
-    return rows.map_partitions(_project_frame, sent, columns, meta=meta)
+    if columns is None:
+        return rows.map_partitions(_apply_frame, sent, method, None, meta=pd.Series(dtype=np.float64))
+    meta = pd.DataFrame(np.empty((0, len(columns))), columns=list(columns))
+    return rows.map_partitions(_apply_frame, sent, method, list(columns), meta=meta)
+
+
+def mean_of(numbers: Any) -> float:
+    """Return the mean of the numbers of a Dask array or series that are not NaN, without collecting them."""
+    import dask.array as da
+
+    mean = numbers.mean() if hasattr(numbers, "to_dask_array") else da.nanmean(numbers)
+    return float(mean.compute())
 
 
 def empty_part(rows: Any) -> Any:
@@ -256,9 +283,16 @@ def _of_frame(frame: Any, absorb: Callable[..., Any], arguments: tuple[Any, ...]
 
 def _of_bag(bag: Any, n_components: Any, options: dict[str, Any]) -> list[Delayed]:
     import dask.bag as db
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
 
-    numbers = db.from_sequence(range(bag.npartitions), npartitions=bag.npartitions)
-    return list(bag.map_partitions(_absorb_arrays, numbers, n_components, options).to_delayed())
+    # The numbers of the partitions could be a second bag, but Dask would then keep the blocks as values of their own.
+    name = f"absorb-{tokenize(bag, n_components, options)}"
+    absorb = partial(_absorb_arrays, n_components=n_components, options=options)
+    numbers = range(bag.npartitions)
+    tasks: dict[Any, Any] = {(name, number): (partial(absorb, number), (bag.name, number)) for number in numbers}
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=[bag])
+    return list(db.Bag(graph, name, bag.npartitions).to_delayed())
 
 
 def _tree(states: Iterable[Delayed], merge: Callable[[list[Any]], Any]) -> Delayed:
@@ -340,9 +374,9 @@ def _absorb_groups(
     return _held(states)
 
 
-def _absorb_arrays(arrays: Iterable[Any], numbers: Iterable[int], n_components: Any, options: Any) -> list[Any]:
+def _absorb_arrays(number: int, arrays: Iterable[Any], n_components: Any, options: Any) -> list[Any]:
     _share_cores()
-    name = str(next(iter(numbers)))
+    name = str(number)
     state = Accumulator(n_components, partition=name, **options)
     for rows in arrays:
         _absorbed(state, name, rows, None)
@@ -395,13 +429,18 @@ def _finished_groups(states: Any) -> dict[Hashable, EigenspaceModel]:
     return {value: groups[value].finish() for value in group_order(groups)}
 
 
-def _project(rows: Any, source: Any, block_id: Any = None) -> Any:
+def _apply(rows: Any, source: Any, method: str, block_id: Any = None) -> Any:
     with _named(None if block_id is None else str(block_id[0])):
-        return np.asarray(source.transform(rows), dtype=np.float64)
+        return np.asarray(getattr(source, method)(rows), dtype=np.float64)
 
 
-def _project_frame(part: Any, source: Any, columns: list[str], partition_info: Any = None) -> Any:
+def _apply_frame(
+    part: Any, source: Any, method: str, columns: list[Hashable] | None, partition_info: Any = None
+) -> Any:
     import pandas as pd
 
     with _named(_name(partition_info)):
-        return pd.DataFrame(source.transform(part), index=part.index, columns=columns)
+        found = getattr(source, method)(part)
+        if columns is None:
+            return pd.Series(found, index=part.index)
+        return pd.DataFrame(found, index=part.index, columns=columns)

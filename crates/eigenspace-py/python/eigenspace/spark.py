@@ -51,7 +51,10 @@ try:
         VariantType,
     )
 except ImportError as error:
-    raise ImportError('eigenspace.spark needs pyspark: pip install "pyspark>=4.1" pyarrow "pandas<3"') from error
+    raise ImportError(
+        'eigenspace.spark needs pyspark: pip install "./crates/eigenspace-py[spark]" in a clone of eigenspace, '
+        'or pip install "pyspark>=4.1" pyarrow "pandas<3"'
+    ) from error
 
 from ._spark_states import Fit, State, merged_rows, merged_tree, projection
 
