@@ -144,7 +144,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         view = self._view()
         if is_dask(X):
-            return self._of_blocks("left_singular_vectors", X, range(view.shown))
+            return self._of_blocks("left_singular_vectors", X, range(view.reported))
         X = self._checked(X, reset=False)
         return view.left_singular_vectors(X, self.missing)
 
