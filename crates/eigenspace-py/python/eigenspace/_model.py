@@ -57,8 +57,6 @@ class EigenspaceModel:
 
     __slots__ = ("_core",)
     __hash__ = None  # type: ignore[assignment]
-    # numpy would add an array to a model element by element.
-    __array_ufunc__ = None
 
     def __init__(self, n_features: int) -> None:
         """Create the model of no rows, the neutral element of ``merge``. See also ``fit``."""
@@ -187,6 +185,8 @@ class EigenspaceModel:
         return array_of(X)
 
     def __add__(self, other: object) -> EigenspaceModel:
+        if isinstance(other, np.ndarray):  # numpy would add the model to each number
+            raise with_hint(TypeError("cannot merge a model with an array"), "use update to add rows")
         return self.merge(other) if isinstance(other, EigenspaceModel) else NotImplemented
 
     def __radd__(self, other: object) -> EigenspaceModel:
@@ -194,6 +194,8 @@ class EigenspaceModel:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, part: object) -> EigenspaceModel:
+        if isinstance(part, np.ndarray):
+            raise with_hint(TypeError("cannot split an array off a model"), "use remove to remove rows")
         return self.split(part) if isinstance(part, EigenspaceModel) else NotImplemented
 
     def __eq__(self, other: object) -> bool:

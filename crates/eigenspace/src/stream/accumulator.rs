@@ -71,7 +71,7 @@ impl FitOptions {
             return Err(Error::OrderMatters { what: "forgetting" });
         }
         if self.missing == Missing::Impute {
-            return Err(Error::OrderMatters { what: "missing = impute" });
+            return Err(Error::OrderMatters { what: "imputed cells" });
         }
         let metadata = Metadata::new().with_standardize(self.standardize);
         Ok(Accumulator { options, metadata, stream: None, partition: None, passed: 0 })
