@@ -284,6 +284,7 @@ impl Moments {
     }
 
     /// The moments of the same rows, where these are of their differences from the mean of others.
+    #[cfg(any(feature = "faces", test))]
     pub(crate) fn relative_to(self, others: &Self) -> Self {
         let (mean, mean_low) = others.moved(&self.mean, 1.0);
         Self { mean, mean_low: mean_low + &self.mean_low, ..self }

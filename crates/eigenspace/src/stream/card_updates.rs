@@ -9,7 +9,8 @@ use crate::rows::block::Block;
 use crate::stream::buffer::RowBuffer;
 use crate::stream::eigenspace_stream::{EigenspaceStream, cut_of, rule_of};
 use crate::stream::forgetting::Forgetting;
-use crate::stream::on_card::{Flushed, OnCard, Source};
+use crate::stream::on_card::{Flushed, OnCard};
+use crate::stream::pending::Source;
 use crate::stream::plan::Engine;
 use crate::stream::state::StreamState;
 
@@ -178,7 +179,7 @@ impl EigenspaceStream {
     fn flush_on_host(&mut self, update: &mut Update<'_>, before: &mut Before) -> Result<(), Error> {
         before.keep(&self.state);
         if let (Some(on_card), false) = (&self.on_card, update.absent.is_empty()) {
-            update.source.write(on_card, update.absent, self.state.buffer.raw_mut())?;
+            update.source.write(on_card.card(), update.absent, self.state.buffer.raw_mut())?;
         }
         update.absent = &[];
         self.flush()

@@ -15,6 +15,7 @@ mod merge;
 pub(crate) mod narrow_rows;
 pub(crate) mod on_card;
 pub(crate) mod options;
+mod pending;
 pub(crate) mod plan;
 pub(crate) mod preview;
 pub(crate) mod read;
