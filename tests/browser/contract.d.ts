@@ -43,6 +43,7 @@ interface Monitored {
 }
 interface Recognized {
   verdict: "known" | "unknown" | "not a face"; person: string | null; distance: number; face_distance: number; reject: number | null; not_a_face: number | null;
+  candidates: { person: string; score: number; distance: number }[];
   matches: { person: string; distance: number; image: number | null; name: string | null }[];
 }
 

@@ -24,8 +24,8 @@ async function preview(file) {
 /** People in the list; others are found by their names. */
 const LISTED = 200;
 
-/** A distance on a line with its threshold. @param {string} title @param {number} value @param {number | null} limit @param {string} beyond */
-function ruler(title, value, limit, beyond) {
+/** A distance on a line with its threshold. @param {string} title @param {string} of @param {number} value @param {number | null} limit @param {string} beyond */
+function ruler(title, of, value, limit, beyond) {
   const [width, y] = [520, 44];
   const most = 1.35 * Math.max(value, limit ?? value, 1e-9);
   const x = linear(0, most, 10, width - 10);
@@ -41,7 +41,7 @@ function ruler(title, value, limit, beyond) {
   svg.append(s("path", { class: "needle", d: `M${x(value)} ${y - 1}l-7 -13h14Z` }));
   const text = `${title}: ${num(value)}${limit === null ? "" : `, threshold ${num(limit)}`}`;
   svg.setAttribute("aria-label", text);
-  return h("figure", { class: "ruler-box" }, h("figcaption", {}, h("h3", {}, title), h("strong", { class: "num", "data-value": value }, num(value))), svg);
+  return h("figure", { class: "ruler-box" }, h("figcaption", {}, h("h3", {}, title), h("strong", { class: "num", "data-value": value }, num(value)), h("span", { class: "quiet" }, of)), svg);
 }
 
 /** @param {App} app @returns {View} */
@@ -76,11 +76,13 @@ export function faces(app) {
   /** @param {Recognized} a @param {Element} image */
   function show(a, image) {
     const known = a.verdict === "known";
-    const detail = known ? `This is ${a.person}.` : a.verdict === "unknown" ? "A face, but nobody who is enrolled." : "This picture is far from all faces.";
+    const detail = known ? `This is ${a.person}.` : a.verdict === "unknown" ? "A face, but nobody who is enrolled: even the nearest person is beyond the threshold." : "This picture is far from all faces.";
+    const nearest = a.candidates.find((c) => c.distance === a.distance)?.person ?? "this person";
     verdict.replaceChildren(h("div", { class: "answer" }, image, h("div", {},
       h("p", { class: `who ${a.verdict.replaceAll(" ", "-")}`, "data-verdict": a.verdict }, known ? (a.person ?? "") : a.verdict), h("p", {}, detail),
-      ruler("Distance to the nearest person", a.distance, a.reject, "unknown"), ruler("Distance to face space", a.face_distance, a.not_a_face, "not a face"))),
-    h("h2", {}, "Closest matches"), h("p", { class: "quiet" }, "Distances to single images; a person is compared with all of their images together."), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
+      ruler("Distance to the nearest person", `to all enrolled images of ${nearest} together`, a.distance, a.reject, "unknown"),
+      ruler("Distance to face space", "to all that the model can draw", a.face_distance, a.not_a_face, "not a face"))),
+    h("h2", {}, "Most similar images"), h("p", { class: "quiet" }, `Single images by ${app.session.recognizer?.metric} distance. This is another measure than the distances above, and no threshold applies to it.`), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
       m.image === null ? h("div", { class: "blank" }) : h("img", { src: address(`recognizer/images/${m.image}.png`, { revision: app.session.recognizer?.revision }), alt: `Enrolled image of ${m.person}` }),
       h("span", { class: "name", title: m.name }, m.person), h("span", { class: "num quiet" }, num(m.distance))))));
   }

@@ -110,7 +110,9 @@ export function rowPanel(app, large) {
   const scores = figure("Scores", large ? 200 : 132, (svg, width, height) => {
     if (!row) return "";
     const shown = row.scores.slice(0, large ? 2 * SCORES : SCORES);
-    const y = linear(Math.min(...shown, 0), Math.max(...shown, 1e-300), height - 20, 12);
+    const [low, high] = [Math.min(...shown, 0), Math.max(...shown, 1e-300)];
+    const room = 0.06 * (high - low);
+    const y = linear(low - (low < 0 ? room : 0), high + room, height - 24, 8);
     const marks = y.ticks(large ? 4 : 3);
     const left = 14 + 7 * Math.max(...marks.map((v) => short(v).length), 1);
     for (const v of marks) {
@@ -156,7 +158,9 @@ export function rowPanel(app, large) {
     ];
     const plot = h("section", {}, scores.el);
     const [readings, rebuilding, contributing] = first;
-    if (large) el.replaceChildren(head, h("div", { class: "columns" }, h("div", {}, ...first), h("div", {}, plot, closest)));
+    // Both columns are about as high: pictures are lower than a table of features.
+    const columns = model.image ? [[readings, rebuilding, closest], [plot, contributing]] : [[readings, rebuilding], [plot, contributing, closest]];
+    if (large) el.replaceChildren(head, h("div", { class: "columns" }, ...columns.map((parts) => h("div", {}, ...parts))));
     // Beside the Monitor, the question is what makes a row unusual.
     else if (app.state.view === "monitor") el.replaceChildren(head, readings, contributing, rebuilding, plot, closest);
     else el.replaceChildren(head, readings, rebuilding, plot, contributing, closest);

@@ -6,6 +6,8 @@ import { axes, figure, label, linear, logarithmic, path } from "./chart.js";
 
 /** Bounds below this come from rounding alone. */
 const ROUNDING = 1e-6;
+/** Pixels beside the charts; on the right is an axis. */
+const [LEFT, RIGHT] = [64, 48];
 
 /** @param {App} app @returns {View} */
 export function variance(app) {
@@ -20,7 +22,7 @@ export function variance(app) {
   const rank = () => app.model()?.rank ?? 0;
 
   /** Pixels of component i (from 1), shared by both charts. @param {number} width @param {number} n */
-  const across = (width, n) => linear(0.5, n + 0.5, 64, width - 16);
+  const across = (width, n) => linear(0.5, n + 0.5, LEFT, width - RIGHT);
 
   /** The line at k, which can be dragged. @param {SVGSVGElement} svg @param {Scale} x @param {number} top @param {number} bottom @param {boolean} main */
   function kLine(svg, x, top, bottom, main) {
@@ -48,7 +50,7 @@ export function variance(app) {
   const bars = figure("Variance of each component", 0, (svg, width, height) => {
     if (!spectrum) return "";
     const list = spectrum.components;
-    const [n, box] = [list.length, /** @type {Box} */ ([64, 36, width - 16, height - 44])];
+    const [n, box] = [list.length, /** @type {Box} */ ([LEFT, 36, width - RIGHT, height - 44])];
     const x = across(width, n);
     const highest = Math.max(...list.map((c) => c.variance[2]), 1e-300);
     const positive = list.map((c) => c.variance[1]).filter((v) => v > highest * 1e-16);
@@ -74,10 +76,10 @@ export function variance(app) {
     rows: (spectrum?.components ?? []).map((c, i) => [i + 1, num(c.variance[1]), num(c.variance[0]), num(c.variance[2]), percent(c.ratio, 2)]),
   }));
 
-  const sums = figure("Captured variance and certainty", 210, (svg, width, height) => {
+  const sums = figure("Captured variance and certainty", 228, (svg, width, height) => {
     if (!spectrum) return "";
     const list = spectrum.components;
-    const [n, box] = [list.length, /** @type {Box} */ ([64, 12, width - 16, height - 44])];
+    const [n, box] = [list.length, /** @type {Box} */ ([LEFT, 30, width - RIGHT, height - 44])];
     const [x, y] = [across(width, n), linear(0, 1, box[3], box[1])];
     axes(svg, box, null, y, { x: "first k components", tickY: (v) => percent(v, 0) });
     const every = Math.ceil(n / Math.max(4, Math.floor(width / 48)));
@@ -99,15 +101,14 @@ export function variance(app) {
     const [upper, lower] = [line((c) => c.cumulative[2]), line((c) => c.cumulative[0]).reverse()];
     svg.append(s("path", { class: "band", d: `${path([...upper, ...lower])}Z` }), s("path", { class: "line", d: path(line((c) => c.cumulative[1])) }), s("path", { class: "line second", d: path(line((c) => (c.angle < 1 ? c.angle : NaN))) }));
     if (n <= 200) list.forEach((c, i) => { if (c.angle < 1) svg.append(s("circle", { class: "fill second", cx: x(i + 1), cy: y(c.angle), r: 2.5 })); });
-    const known = list.map((c, i) => (c.angle < 1 ? i : -1)).filter((i) => i >= 0);
-    // Each name is beside the end of its line, inside the chart.
-    const named = (/** @type {string} */ text, /** @type {number} */ i, /** @type {number} */ value, /** @type {string} */ kind) => {
-      const fits = x(i + 1) + 10 + 7 * text.length < box[2];
-      const low = y(value) < box[1] + 24 && !fits;
-      label(svg, text, fits ? x(i + 1) + 10 : box[2] - 4, fits ? y(value) + 4 : y(value) + (low ? 18 : -8), { class: `halo ${kind}`, "text-anchor": fits ? "start" : "end" });
+    // A share and a sine are different things, so each line has its axis: one on the left, one on the right.
+    for (const v of [0, 0.2, 0.4, 0.6, 0.8, 1]) label(svg, num(v), box[2] + 8, y(v) + 4, { class: "tick second" });
+    const named = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {number} */ left) => {
+      svg.append(s("line", { class: `line ${kind}`, x1: left, x2: left + 28, y1: 12, y2: 12 }));
+      label(svg, text, left + 36, 16, { class: kind });
     };
-    named("captured", n - 1, list[n - 1].cumulative[1], "first");
-    if (known.length) named("angle bound (sine)", known[known.length - 1], list[known[known.length - 1]].angle, "second");
+    named("captured", "first", LEFT);
+    named("angle bound, as sine (right)", "second", LEFT + 140);
     kLine(svg, x, box[1], box[3], false);
     const k = Math.min(app.k(), n);
     const c = list[k - 1];

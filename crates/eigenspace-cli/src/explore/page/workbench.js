@@ -39,7 +39,7 @@ export function workbench(app) {
   } });
   el.append(shelf, rows, trouble, result);
 
-  const spectra = figure("Variances", 188, (svg, width, height) => {
+  const spectra = figure("Variances", 0, (svg, width, height) => {
     // The names are above the chart, in as many lines as they need.
     const columns = clamp(Math.floor((width - 80) / NAME_WIDTH), 1, Math.max(sides.length, 1));
     const box = /** @type {Box} */ ([64, 8 + 20 * Math.ceil(sides.length / columns), width - 16, height - 44]);
@@ -99,8 +99,8 @@ export function workbench(app) {
     })));
     const degrees = (/** @type {number} */ a) => `${num((a * 180) / Math.PI)}\u00b0`;
     const angles = (/** @type {Side["angles"]} */ a) => (a?.whole_space ? "0\u00b0, all of the space" : a?.angles.length ? `${a.angles.slice(-ANGLES).map(degrees).join(", ")}${a.angles.length > ANGLES ? `; ${count(a.angles.length - ANGLES)} smaller` : ""}` : "\u2013");
-    result.replaceChildren(h("h2", {}, what), ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Principal angles to the result"],
-      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, h("span", {}, i === sides.length - 1 ? "" : angles(x.angles))]))] : []), spectra.el);
+    result.replaceChildren(h("h2", {}, what), h("div", { class: "compared" }, ...(done ? [table("Before and after", ["Model", "When", "Rows", "Rank", "Total variance", "Certificate", "Principal angles to the result"],
+      sides.map((x, i) => [x.model.name, i === sides.length - 1 ? "after" : "before", count(Math.round(x.model.rows)), count(x.model.rank), num(x.spectrum.total_variance), x.model.certificate.text, h("span", {}, i === sides.length - 1 ? "" : angles(x.angles))]))] : []), spectra.el));
     spectra.redraw();
   }
 
