@@ -126,30 +126,14 @@ def act(page, name: str, folder: Path) -> None:
 
 
 def shrink(path: Path) -> None:
-    """Keeps 64 grays, the 120 most frequent colors as they are, and 72 for all the others.
-
-    The grays of photographs are many; without their own, they would crowd out colors of the page.
-    """
+    """Fewer bytes for the same pixels: without transparency, and with a palette if that is enough."""
     image = Image.open(path).convert("RGB")
-    colors, where, counts = np.unique(
-        np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True, return_counts=True
-    )
-    grays = np.repeat(np.linspace(0, 255, 64).round().astype(int)[:, None], 3, axis=1)
-    colored = colors[np.ptp(colors.astype(int), axis=1) > 0]
-    often = np.argsort(-counts[np.ptp(colors.astype(int), axis=1) > 0])
-    few = [grays, colored[often[:120]]]
-    if len(often) > 120:
-        rare = Image.fromarray(colored[often[120:]][None])
-        few.append(np.unique(np.asarray(rare.quantize(72).convert("RGB"))[0], axis=0))
-    few = np.vstack(few).astype(int)
-    nearest = np.array([np.abs(few - c).sum(axis=1).argmin() for c in colors.astype(int)])
-    # A gray stays a gray.
-    is_gray = np.ptp(colors.astype(int), axis=1) == 0
-    nearest[is_gray] = [np.abs(grays[:, 0] - c).argmin() for c in colors[is_gray][:, 0].astype(int)]
-    pixels = nearest[where.reshape(-1)].astype(np.uint8).reshape(image.height, image.width)
-    small = Image.fromarray(pixels, "P")
-    small.putpalette(few.astype(np.uint8).tobytes())
-    small.save(path, optimize=True)
+    colors, where = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True)
+    if len(colors) <= 256:
+        pixels = where.reshape(image.height, image.width).astype(np.uint8)
+        image = Image.fromarray(pixels, "P")
+        image.putpalette(colors.tobytes())
+    image.save(path, optimize=True)
 
 
 def take(browser, server, views: dict[str, str], target: Path, folder: Path) -> None:

@@ -88,3 +88,26 @@ def test_the_monitor_waits_for_rows_and_says_that_it_reconnects(
         page.messages.clear()
         page.page.context.close()
         page.messages.clear()
+
+
+def test_beyond_a_thousand_components_the_chart_says_where_it_ends(page, tmp_path):
+    rows = np.random.default_rng(5).normal(size=(1006, 1004)).astype(np.float32)
+    np.save(tmp_path / "wide.npy", rows)
+    command("fit", tmp_path / "wide.npy", "-o", tmp_path / "wide.safetensors", "--quiet")
+    with Server(tmp_path / "wide.safetensors") as server:
+        page.open(server, "#view=variance&k=1003")
+        chart = page.locator("#main figure").first
+        until(lambda: chart.locator("rect.fill").count() == 1000, "a thousand bars")
+        assert "The chart shows the first 1,000 components" in chart.inner_text()
+        assert "1,003 components of 1,004" in chart.inner_text()
+        assert "0.00 %" not in chart.inner_text()
+        assert page.status().startswith("1,000 of 1,004 components")
+        handle = page.locator(".k-line[role=slider]")
+        assert "k = 1,003" in handle.text_content()
+        outer, inner = (x.bounding_box() for x in (chart.locator("svg.chart"), handle))
+        assert outer["x"] <= inner["x"]
+        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+        handle.focus()
+        page.keyboard.press("ArrowRight")
+        assert page.state()["k"] == "1004"
+        page.page.context.close()

@@ -1,5 +1,7 @@
 """Faces: known people, strangers, things that are not faces, and people who come and go."""
 
+import json
+
 import numpy as np
 import pytest
 from explorer import portrait, until
@@ -42,6 +44,45 @@ def test_an_enrolled_image_is_known(open_faces, people_directory):
     assert open_faces.locator(".who").inner_text() == "person 3"
     assert open_faces.locator(".matches li").count() == 5
     assert open_faces.locator(".ruler").count() == 2
+
+
+DROPPED = """([bytes, name]) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([Uint8Array.from(bytes)], name, { type: "image/png" }));
+  return transfer;
+}"""
+
+
+def test_a_dropped_picture_is_recognized(open_faces, people_directory):
+    page = open_faces
+    picture = (people_directory / "person 3" / "4.png").read_bytes()
+    transfer = page.evaluate_handle(DROPPED, [list(picture), "4.png"])
+    drop = page.locator(".drop")
+    drop.dispatch_event("dragover", {"dataTransfer": transfer})
+    assert "over" in drop.get_attribute("class").split()
+    drop.dispatch_event("drop", {"dataTransfer": transfer})
+    until(lambda: page.locator(".who.known").count() == 1, "the verdict")
+    assert page.locator(".who").inner_text() == "person 3"
+    assert "over" not in drop.get_attribute("class").split()
+
+
+def test_of_many_people_the_first_are_listed_and_others_found(page, faces_server):
+    def crowded(route):
+        session = json.loads(route.fetch().text())
+        session["recognizer"]["people"] = [f"person {i + 1}" for i in range(250)]
+        route.fulfill(body=json.dumps(session), content_type="application/json")
+
+    page.page.route("**/api/session", crowded)
+    page.page.route("**/api/stream*", lambda route: route.abort())
+    page.open(faces_server, "#view=faces")
+    people = page.locator(".people")
+    until(lambda: "the first 200 of 250" in people.inner_text(), "how many are left out")
+    assert people.locator("li").count() == 200
+    page.get_by_label("Search people").fill("person 24")
+    assert people.locator("li").count() == 11
+    assert "the first" not in people.inner_text()
+    page.page.context.close()
+    page.messages.clear()
 
 
 def test_a_wrong_size_gives_a_hint(open_faces, tmp_path):

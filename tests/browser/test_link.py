@@ -33,8 +33,16 @@ def test_invalid_fragments_are_ignored(page, iris_server):
     hostile = "#view=%3Cscript%3E&m=99&axes=0,999999&k=-4&row=1e99&color=feature:99999"
     hostile += "&at=NaN,1,2&__proto__=1&hide=x&t=900"
     page.open(iris_server, hostile)
-    page.wait_for_timeout(500)
     assert page.locator("#tabs a[aria-current]").inner_text() == "Map"
+    # There is no such column, so the map has the colors of the labels, and says why.
+    toast = page.locator(".toast.error")
+    until(lambda: toast.count() == 1, "the reason")
+    assert "cannot color by `feature:99999`" in toast.inner_text()
+    assert page.drawn() == 150
+    assert "color" not in page.state()
+    assert page.locator("#main .notice").count() == 0
+    page.get_by_label("Color").select_option("q")
+    until(lambda: page.locator(".legend .ramp").count() == 1, "another color")
     page.messages.clear()
 
 

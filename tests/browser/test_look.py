@@ -29,6 +29,65 @@ def test_every_view_is_accessible(page_of, iris_server, faces_server, scheme):
     assert found == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dialogs_and_answers_are_accessible(
+    page_of, faces_server, people_directory, halves, tmp_path, scheme
+):
+    def violations(page):
+        page.wait_for_timeout(400)  # colors of buttons change gradually
+        return [
+            (violation["id"], node["html"][:120], node["failureSummary"][:200])
+            for violation in Axe().run(page.page).response["violations"]
+            for node in violation["nodes"]
+        ]
+
+    page = page_of(color_scheme=scheme).open(faces_server, "#view=faces")
+    page.locator("#face").set_input_files(people_directory / "person 3" / "4.png")
+    until(lambda: page.locator("[data-verdict=known]").count() == 1, "the verdict")
+    assert violations(page) == []
+    page.page.context.close()
+    with Server(*halves, "--write", tmp_path) as server:
+        page = page_of(color_scheme=scheme).open(server, "#view=workbench")
+        for box in page.locator(".shelf input").all():
+            box.check()
+        page.get_by_role("button", name="Merge").click()
+        until(lambda: page.locator(".result tbody tr").count() == 3, "the comparison")
+        assert violations(page) == []
+        for key in ("?", "e", "Save first"):
+            if len(key) == 1:
+                page.keyboard.press(key)
+            else:
+                page.get_by_role("button", name=key).click()
+            until(lambda: page.locator("dialog").is_visible(), "the dialog")
+            assert violations(page) == [], key
+            page.keyboard.press("Escape")
+            until(lambda: page.locator("dialog").count() == 0, "the dialog to close")
+        page.page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_stand_out_from_the_background(page_of, iris_server, scheme):
+    """At least 3:1, as WCAG asks of graphics: all colors of labels, and both ends of the ramp."""
+    page = page_of(color_scheme=scheme).open(iris_server)
+    colors = page.evaluate("""() => {
+      const names = ["none", "accent", ...Array.from({ length: 10 }, (_, i) => `c${i}`), "r0", "r3"];
+      const color = (name) => {
+        const probe = document.createElement("i");
+        probe.className = name;
+        document.body.append(probe);
+        return getComputedStyle(probe).color;
+      };
+      return Object.fromEntries(names.map((name) => [name, color(name)]));
+    }""")
+    background = luminance(
+        page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    )
+    assert len(set(colors.values())) == len(colors)
+    for name, color in colors.items():
+        low, high = sorted([luminance(color), background])
+        assert (high + 0.05) / (low + 0.05) >= 3, (name, color)
+
+
 def test_dark_follows_the_system_without_a_reload(page, iris_server):
     page.open(iris_server)
     page.drawn()

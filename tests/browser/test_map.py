@@ -5,6 +5,7 @@ import urllib.request
 
 import numpy as np
 from explorer import Server, launch, until, write_csv
+from PIL import Image
 
 BLUE, VERMILION, GREEN = (0, 114, 178), (213, 94, 0), (0, 158, 115)
 
@@ -29,6 +30,17 @@ OPACITY = """() => {
   };
   const [w, h] = [from.width, from.height];
   return [mean(w >> 1, h >> 1), mean((w >> 1) + (h >> 2), (h >> 1) + (h >> 2))];
+}"""
+
+
+# The red channel of a picture.
+PIXELS = """(image) => {
+  const copy = document.createElement("canvas");
+  [copy.width, copy.height] = [image.naturalWidth, image.naturalHeight];
+  const context = copy.getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, copy.width, copy.height);
+  return [...data].filter((_, i) => i % 4 === 0);
 }"""
 
 
@@ -97,13 +109,24 @@ def test_the_picked_row_is_the_row_under_the_pointer(page, iris_server):
         )
 
 
-def test_the_picture_of_a_picked_row_is_that_rows(page, digits_server):
-    page.open(digits_server, "#row=1234")
-    until(lambda: page.locator(".pictures img").count() == 3, "three pictures")
-    source = page.locator(".pictures img").first.get_attribute("src")
-    assert "/rows/1234/original.png" in source
-    row = fetch(digits_server, "models/0/rows/1234")
-    assert page.locator("#inspector h2").first.inner_text() == row["name"]
+def test_the_picture_of_a_picked_row_is_that_rows(page, digits_server, digits_directory):
+    page.open(digits_server)
+    page.drawn()
+    for clicked in (1234, 77):
+        page.mouse.click(*place_of(page, digits_server, clicked))
+        chosen = int(page.state()["row"])
+        name = fetch(digits_server, f"models/0/rows/{chosen}")["name"]
+        until(lambda n=name: page.locator("#inspector h2").first.inner_text() == n, "the name")
+        image = page.locator(".pictures img").first
+        until(
+            lambda i=image, c=chosen: (
+                f"/rows/{c}/original.png" in i.evaluate("(i) => i.currentSrc")
+                and i.evaluate("(i) => i.complete")
+            ),
+            "the picture",
+        )
+        expected = np.asarray(Image.open(digits_directory / name))
+        assert image.evaluate(PIXELS) == expected.ravel().tolist()
 
 
 def test_the_legend_hides_and_isolates(page, iris_server):

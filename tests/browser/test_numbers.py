@@ -33,6 +33,36 @@ def test_the_sliders_q_equals_project(page, iris_server, iris_model, iris_csv):
         )
 
 
+def test_colors_by_q_are_those_of_k(page, iris_server, iris_model, iris_csv):
+    page.open(iris_server, "#color=q&k=1")
+    for k in (1, 2, 3):
+        found = sorted(float(row["Q"]) for row in distances(iris_model, iris_csv, k))
+        # The ends are the 2nd and the 98th percentile, printed with four digits.
+        ends = [found[int(share * 149)] for share in (0.02, 0.98)]
+        until(
+            lambda k=k: page.locator(".legend h2").all_inner_texts() == [f"Q (k = {k})"],
+            f"k = {k}",
+        )
+        shown = [float(text) for text in page.locator(".legend .ends span").all_inner_texts()]
+        assert shown == pytest.approx(ends, rel=1e-3)
+        page.keyboard.press("]")
+
+
+def test_the_nearest_rows_are_those_of_k(page, iris_server):
+    page.open(iris_server, "#view=row&row=41&k=1")
+    shown = page.locator(".nearest .near .num")
+    for k in (1, 2, 3):
+        answer = page.request.get(f"{iris_server.url}api/models/0/rows/41?k={k}").json()
+        distances = [near["distance"] for near in answer["nearest"]]
+        until(
+            lambda d=distances: (
+                [float(text) for text in shown.all_inner_texts()] == pytest.approx(d, rel=1e-3)
+            ),
+            f"the rows that are nearest with k = {k}",
+        )
+        page.keyboard.press("]")
+
+
 def test_merge_then_split_restores_the_spectrum(page_of, halves, iris_csv):
     with Server(*halves, iris_csv, "--label", "species") as server:
         page = page_of().open(server, "#view=workbench")
@@ -72,6 +102,47 @@ def test_a_failed_split_leaves_the_shelf_and_gives_the_hint(page_of, halves):
         assert "The shelf is unchanged" in page.locator("#main .notice.error").inner_text()
         assert page.locator(".shelf tbody tr").count() == 2
         page.messages.clear()
+        page.page.context.close()
+
+
+FAIL = {"status": 500, "content_type": "application/json", "body": '{"error": "no more paper"}'}
+
+
+def test_a_result_that_cannot_be_compared_is_still_on_the_shelf(page, halves):
+    with Server(*halves) as server:
+        page.page.route("**/spectrum*", lambda route: route.fulfill(**FAIL))
+        page.open(server, "#view=workbench")
+        glance = page.locator(".result .notice.error")
+        until(lambda: "no more paper" in glance.inner_text(), "the reason of the first look")
+        for box in page.locator(".shelf input").all():
+            box.check()
+        page.get_by_role("button", name="Merge").click()
+        error = page.locator("#main div > .notice.error[role=alert]", has_text="on the shelf")
+        until(lambda: error.count() == 1, "what became of it")
+        assert "first + second is on the shelf, but cannot be compared" in error.inner_text()
+        assert page.locator(".shelf tbody tr").count() == 3
+        page.page.unroute_all()
+        glance.get_by_role("button", name="Try again").click()
+        until(lambda: page.locator(".result path.line").count() == 3, "the shelf")
+        page.messages.clear()
+        page.page.context.close()
+
+
+def test_the_lines_of_many_models_differ(page, halves):
+    with Server(*(4 * [halves[0]]), *(4 * [halves[1]])) as server:
+        page.open(server, "#view=workbench")
+        for box in page.locator(".shelf input").all():
+            box.check()
+        page.get_by_role("button", name="Merge").click()
+        lines = page.locator(".result path.line")
+        until(lambda: lines.count() == 9, "nine lines")
+        looks = lines.evaluate_all("""(paths) => paths.map((path) => {
+          const { stroke, strokeDasharray } = getComputedStyle(path);
+          return `${stroke} ${strokeDasharray}`;
+        })""")
+        assert len(set(looks)) == 9
+        accent = page.evaluate("getComputedStyle(document.querySelector('a')).color")
+        assert not any(look.startswith(accent) for look in looks)
         page.page.context.close()
 
 

@@ -48,6 +48,10 @@ def test_two_tabs_see_what_the_other_does(page_of, halves):
             until(
                 lambda page=page: page.locator(".shelf tbody tr").count() == 3, "the merged model"
             )
+        # Each tab undoes what it did, even after it was loaded again.
+        assert two.get_by_role("button", name="Undo").is_disabled()
+        one.reload()
+        until(lambda: one.get_by_role("button", name="Undo first + second").is_enabled(), "undo")
         # What one tab removes, the other no longer shows, and says so.
         two.keyboard.press("1")
         two.locator("#model").select_option("2")
@@ -226,3 +230,65 @@ def test_rows_from_standard_input_are_watched(page, tmp_path, iris_model, iris_c
         server.process.stdin.close()
         until(lambda: "ended" in page.status(), "the end of the input")
         page.page.context.close()
+
+
+def test_rows_that_arrive_are_measured_with_the_reference_whatever_is_chosen(page, watched):
+    server, _ = watched
+    page.goto(server.url + "#view=monitor")
+    until(lambda: "50 rows watched" in page.status(), "the first rows")
+    tools, q = page.locator("#main .tools"), page.locator("#main figure").nth(1)
+    assert "compared with good, k = 2" in tools.inner_text()
+    until(lambda: page.locator("#model option").count() == 2, "the model of the rows")
+    page.locator("#model").select_option(label="rows that arrived")
+    for _ in range(6):
+        page.keyboard.press("]")
+    assert page.state()["k"] == "6", "all features"
+    assert "compared with good, k = 2" in tools.inner_text()
+    assert q.locator(".limit").count() == 1
+    assert "of rows beyond the limit" in q.locator(".summary").inner_text()
+    page.keyboard.press(".")
+    page.locator("#inspector .contributions tbody tr").first.wait_for()
+    answer = page.request.get(f"{server.url}api/watch/rows/0/contributions?top=8").json()
+    assert answer["k"] == 2
+    inspector = page.locator("#inspector")
+    assert "compared with good, k = 2" in inspector.locator(".stats").inner_text()
+    shown = [page.value(f"#inspector .stat:nth-child({i}) strong") for i in (1, 2)]
+    assert shown == pytest.approx([answer["t2"], answer["q"]], rel=1e-9)
+    feature = answer["features"][0]
+    first = inspector.locator(".contributions tbody tr").first.inner_text().split()
+    assert " ".join(first[:2]) == feature["name"]
+    assert float(first[2].replace("\u2212", "-")) == pytest.approx(feature["t2"], rel=1e-3)
+    # The data, with the model and the k that are chosen: nothing is left over.
+    page.get_by_role("button", name="Data", exact=True).click()
+    until(lambda: "Q of every row is 0" in q.locator(".summary").inner_text(), "no Q")
+    until(lambda: "all components used" in inspector.locator(".stats").inner_text(), "why")
+    assert "k = 6" in tools.inner_text()
+    page.page.context.close()
+
+
+def test_the_share_beyond_is_of_the_rows_that_are_kept(page, watched):
+    server, arrive = watched
+    page.goto(server.url + "#view=monitor")
+    until(lambda: "50 rows watched" in page.status(), "the first rows")
+    summary = page.locator("#main figure .summary").first
+    assert "% of rows beyond" in summary.inner_text()
+    arrive(5050)
+    until(lambda: "5,100 rows watched, the last 5,000 shown" in page.status(), "the new rows")
+    until(lambda: "% of the last 5,000 rows beyond" in summary.inner_text(), "which rows")
+    page.page.context.close()
+
+
+def test_a_watched_row_that_cannot_be_read_is_named(page, watched, tmp_path):
+    server, arrive = watched
+    page.goto(server.url + "#view=monitor")
+    until(lambda: "50 rows watched" in page.status(), "the first rows")
+    with (tmp_path / "live.csv").open("a") as out:
+        out.write("1,2,3,oops,5,6\n")
+    error = page.locator("#main .notice.error")
+    until(lambda: error.count() == 1, "the error")
+    assert "oops" in error.inner_text()
+    assert "line 52" in error.inner_text()
+    # The rows before it are kept with the others.
+    page.keyboard.press("2")
+    assert page.drawn() == 50
+    page.page.context.close()

@@ -153,6 +153,29 @@ def test_a_long_read_shows_its_progress(page, iris_csv):
             page.page.context.close()
 
 
+def test_fitting_is_shown_as_soon_as_it_is_told(page, iris_server):
+    def reading(route):
+        session = json.loads(route.fetch().text())
+        session["models"] = []
+        session["data"] |= {"state": "reading", "rows": 0, "done": 120, "total": 150}
+        route.fulfill(body=json.dumps(session), content_type="application/json")
+
+    told = {"what": "fitting", "done": 150, "total": 150}
+    events = f"id: 7\nevent: progress\ndata: {json.dumps(told)}\n\n"
+    gate = Gate(page, "**/api/stream*")
+    page.page.route("**/api/session", reading)
+    page.goto(iris_server.url)
+    notice = page.locator("#main .notice.loading")
+    until(lambda: "Reading " in notice.inner_text(), "the rows that are read")
+    assert "120 of 150 rows" in notice.inner_text()
+    for route in gate.held:
+        route.fulfill(body=events, content_type="text/event-stream")
+    until(lambda: "Fitting a model to" in notice.inner_text(), "the word")
+    assert "fitting" in page.locator("#size").inner_text()
+    page.page.context.close()
+    page.messages.clear()
+
+
 def test_the_map_grows_while_rows_are_read(page, iris_model, iris_csv):
     """Some rows are drawn before the last is read; all of them as soon as it is."""
     header, *lines = iris_csv.read_text().splitlines()

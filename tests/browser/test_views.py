@@ -1,5 +1,7 @@
 """Every view opens without a message on the console, and nothing is requested from elsewhere."""
 
+import json
+
 import pytest
 from explorer import until
 
@@ -59,6 +61,11 @@ def test_the_keyboard_reaches_every_view_and_dialog(page, iris_server):
     page.keyboard.press("+")
     page.wait_for_timeout(300)
     assert page.state()["at"] != before
+    page.keyboard.press("-")
+    page.keyboard.press("-")
+    page.wait_for_timeout(300)
+    # Both keys together: 1.25 times 0.8 times 0.8.
+    assert float(page.state()["at"].split(",")[2]) == pytest.approx(0.8)
     page.keyboard.press("0")
     assert "at" not in page.state()
     page.keyboard.press("1")
@@ -129,3 +136,42 @@ def test_k_is_dragged_in_the_variance_chart(page, iris_server):
     assert page.state()["log"] == "1"
     page.locator("#main summary").first.click()
     until(lambda: page.locator("#main tbody tr").count() == 4, "the table")
+
+
+def test_the_line_of_k_follows_the_mouse(page, iris_server):
+    page.open(iris_server, "#view=variance&k=1")
+    bars = page.locator("#main figure").first.locator("rect.fill")
+    until(lambda: bars.count() == 4, "four bars")
+    line = page.locator(".k-line[role=slider]").bounding_box()
+    third, fourth = (bars.nth(i).bounding_box() for i in (2, 3))
+    y = line["y"] + line["height"] / 2
+    page.mouse.move(line["x"] + line["width"] / 2, y)
+    page.mouse.down()
+    page.mouse.move((third["x"] + third["width"] + fourth["x"]) / 2, y, steps=8)
+    assert page.state()["k"] == "3", "before the button is released"
+    page.mouse.up()
+    page.mouse.move(line["x"], y)
+    assert page.state()["k"] == "3", "after it"
+    summary = page.request.get(f"{iris_server.url}api/models/0/spectrum?k=3").json()["summary"]
+    shown = page.locator("#main figure .summary").first
+    until(lambda: shown.inner_text() == summary, "the share of three components")
+    handle = page.locator(".k-line[role=slider]")
+    assert handle.get_attribute("aria-valuenow") == "3"
+
+
+def test_a_step_of_the_walk_that_fails_is_told(page, iris_server, faces_server):
+    trouble = json.dumps({"error": "the disk is on fire", "hint": "use a fire extinguisher"})
+    fail = {"status": 500, "content_type": "application/json", "body": trouble}
+    for server in (iris_server, faces_server):
+        page.open(server, "#view=walk&t=0")
+        slider = page.get_by_label("Standard deviations from the mean")
+        slider.wait_for()
+        for pattern in ("**/walk?*", "**/walk.png?*"):
+            page.page.route(pattern, lambda route: route.fulfill(**fail))
+        slider.fill("-1.3")
+        alert = page.locator("#main .tools [role=alert]")
+        until(lambda a=alert: "the disk is on fire; use a fire" in a.inner_text(), "the reason")
+        page.page.unroute_all()
+        slider.fill("1.1")
+        until(lambda a=alert: a.inner_text() == "", "the next step")
+    page.messages.clear()
