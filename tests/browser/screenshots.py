@@ -126,7 +126,7 @@ def act(page, name: str, folder: Path) -> None:
 
 
 def shrink(path: Path) -> None:
-    """Fewer bytes for the same pixels: without transparency, and with a palette if that is enough."""
+    """Fewer bytes for the same pixels: no transparency, and a palette if that is enough."""
     image = Image.open(path).convert("RGB")
     colors, where = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True)
     if len(colors) <= 256:

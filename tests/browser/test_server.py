@@ -279,7 +279,7 @@ def test_the_share_beyond_is_of_the_rows_that_are_kept(page, watched):
 
 
 def test_a_watched_row_that_cannot_be_read_is_named(page, watched, tmp_path):
-    server, arrive = watched
+    server, _ = watched
     page.goto(server.url + "#view=monitor")
     until(lambda: "50 rows watched" in page.status(), "the first rows")
     with (tmp_path / "live.csv").open("a") as out:
