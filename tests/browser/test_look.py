@@ -57,7 +57,7 @@ def test_dialogs_and_answers_are_accessible(
             if len(key) == 1:
                 page.keyboard.press(key)
             else:
-                page.get_by_role("button", name=key).click()
+                page.get_by_role("button", name=key, exact=True).click()
             until(lambda: page.locator("dialog").is_visible(), "the dialog")
             assert violations(page) == [], key
             page.keyboard.press("Escape")

@@ -79,7 +79,7 @@ export function faces(app) {
     const detail = known ? `This is ${a.person}.` : a.verdict === "unknown" ? "A face, but nobody who is enrolled: even the nearest person is beyond the threshold." : "This picture is far from all faces.";
     const nearest = a.candidates.find((c) => c.distance === a.distance)?.person ?? "this person";
     verdict.replaceChildren(h("div", { class: "answer" }, image, h("div", {},
-      h("p", { class: `who ${a.verdict.replaceAll(" ", "-")}`, "data-verdict": a.verdict }, known ? (a.person ?? "") : a.verdict), h("p", {}, detail),
+      h("h2", { class: `who ${a.verdict.replaceAll(" ", "-")}`, "data-verdict": a.verdict }, known ? (a.person ?? "") : a.verdict), h("p", {}, detail),
       ruler("Distance to the nearest person", `to all enrolled images of ${nearest} together`, a.distance, a.reject, "unknown"),
       ruler("Distance to face space", "to all that the model can draw", a.face_distance, a.not_a_face, "not a face"))),
     h("h2", {}, "Most similar images"), h("p", { class: "quiet" }, `Single images by ${app.session.recognizer?.metric} distance. This is another measure than the distances above, and no threshold applies to it.`), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
