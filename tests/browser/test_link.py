@@ -41,7 +41,7 @@ def test_invalid_fragments_are_ignored(page, iris_server):
     assert page.drawn() == 150
     assert "color" not in page.state()
     assert page.locator("#main .notice").count() == 0
-    page.get_by_label("Color", exact=True).select_option("q")
+    page.locator("#main .tools .field", has_text="Color").locator("select").select_option("q")
     until(lambda: page.locator(".legend .ramp").count() == 1, "another color")
     page.messages.clear()
 

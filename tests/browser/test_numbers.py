@@ -43,7 +43,8 @@ def test_colors_by_q_are_those_of_k(page, iris_server, iris_model, iris_csv):
             lambda k=k: page.locator(".legend h2").all_inner_texts() == [f"Q (k = {k})"],
             f"k = {k}",
         )
-        shown = [float(text) for text in page.locator(".legend .ends span").all_inner_texts()]
+        texts = page.locator(".legend .ends span").all_inner_texts()
+        shown = [float(text.replace("\u2212", "-")) for text in texts]
         assert shown == pytest.approx(ends, rel=1e-3)
         page.keyboard.press("]")
 
