@@ -29,7 +29,7 @@ function ruler(title, of, value, limit, beyond) {
   const [width, y] = [520, 44];
   const most = 1.35 * Math.max(value, limit ?? value, 1e-9);
   const x = linear(0, most, 10, width - 10);
-  const svg = s("svg", { class: "ruler", viewBox: `0 0 ${width} 80`, role: "img" }, s("line", { class: "axis", x1: 10, x2: width - 10, y1: y, y2: y }));
+  const svg = s("svg", { class: "ruler", viewBox: `0 0 ${width} 70`, role: "img" }, s("line", { class: "axis", x1: 10, x2: width - 10, y1: y, y2: y }));
   for (const v of x.ticks(6)) {
     svg.append(s("line", { class: "axis", x1: x(v), x2: x(v), y1: y, y2: y + 5 }));
     label(svg, num(v), x(v), y + 20, { class: "tick", "text-anchor": "middle" });
