@@ -138,14 +138,8 @@ def act(page, name: str, directory: Path) -> None:
 
 
 def shrink(path: Path) -> None:
-    """Fewer bytes for the same pixels: no transparency, and a palette if that is enough."""
-    image = Image.open(path).convert("RGB")
-    colors, where = np.unique(np.asarray(image).reshape(-1, 3), axis=0, return_inverse=True)
-    if len(colors) <= 256:
-        pixels = where.reshape(image.height, image.width).astype(np.uint8)
-        image = Image.fromarray(pixels, "P")
-        image.putpalette(colors.tobytes())
-    image.save(path, optimize=True)
+    """Fewer bytes for the same pixels."""
+    Image.open(path).convert("RGB").save(path, optimize=True)
 
 
 def take(browser, server, views: dict[str, str], target: Path, directory: Path) -> None:

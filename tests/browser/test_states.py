@@ -168,6 +168,7 @@ def test_fitting_is_shown_as_soon_as_it_is_told(page, iris_server):
     notice = page.locator("#main .notice.loading")
     until(lambda: "Reading " in notice.inner_text(), "the rows that are read")
     assert "120 of 150 rows" in notice.inner_text()
+    until(lambda: notice.count() == 1 and gate.held, "the request for events")
     for route in gate.held:
         route.fulfill(body=events, content_type="text/event-stream")
     until(lambda: "Fitting a model to" in notice.inner_text(), "the word")

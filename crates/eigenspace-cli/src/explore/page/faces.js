@@ -29,7 +29,7 @@ function ruler(title, of, value, limit, beyond) {
   const [width, y] = [520, 44];
   const most = 1.35 * Math.max(value, limit ?? value, 1e-9);
   const x = linear(0, most, 10, width - 10);
-  const svg = s("svg", { class: "ruler", viewBox: `0 0 ${width} 80`, role: "img" }, s("line", { class: "axis", x1: 10, x2: width - 10, y1: y, y2: y }));
+  const svg = s("svg", { class: "ruler", viewBox: `0 0 ${width} 70`, role: "img" }, s("line", { class: "axis", x1: 10, x2: width - 10, y1: y, y2: y }));
   for (const v of x.ticks(6)) {
     svg.append(s("line", { class: "axis", x1: x(v), x2: x(v), y1: y, y2: y + 5 }));
     label(svg, num(v), x(v), y + 20, { class: "tick", "text-anchor": "middle" });
@@ -80,9 +80,9 @@ export function faces(app) {
     const nearest = a.candidates.find((c) => c.distance === a.distance)?.person ?? "this person";
     verdict.replaceChildren(h("div", { class: "answer" }, image, h("div", {},
       h("h2", { class: `who ${a.verdict.replaceAll(" ", "-")}`, "data-verdict": a.verdict }, known ? (a.person ?? "") : a.verdict), h("p", {}, detail),
-      ruler("Distance to the nearest person", `to all enrolled images of ${nearest} together`, a.distance, a.reject, "unknown"),
-      ruler("Distance to face space", "to all that the model can draw", a.face_distance, a.not_a_face, "not a face"))),
-    h("h2", {}, "Most similar images"), h("p", { class: "quiet" }, `Single images by ${app.session.recognizer?.metric} distance. This is another measure than the distances above, and no threshold applies to it.`), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
+      ruler("Distance to the nearest person", `${nearest}, all enrolled images together`, a.distance, a.reject, "unknown"),
+      ruler("Distance to face space", "all that the components can draw", a.face_distance, a.not_a_face, "not a face"))),
+    h("div", {}, h("h2", {}, "Most similar images"), h("p", { class: "summary" }, `Single images by ${app.session.recognizer?.metric} distance. This is another measure than the distances above, and no threshold applies to it.`)), h("ol", { class: "matches" }, ...a.matches.map((m) => h("li", {},
       m.image === null ? h("div", { class: "blank" }) : h("img", { src: address(`recognizer/images/${m.image}.png`, { revision: app.session.recognizer?.revision }), alt: `Enrolled image of ${m.person}` }),
       h("span", { class: "name", title: m.name }, m.person), h("span", { class: "num quiet" }, num(m.distance))))));
   }

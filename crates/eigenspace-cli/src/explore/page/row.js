@@ -182,8 +182,8 @@ export function rowPanel(app, large) {
     const near = row.nearest.map((r) => h("li", {}, h("button", { type: "button", class: "near", click: () => app.set({ row: r.row }), title: `${name(r)}, distance ${num(r.distance)}` },
       model.image ? h("img", { src: address(`models/${model.id}/rows/${r.row}/original.png`, { revision: model.revision }), alt: "", loading: "lazy" }) : null,
       h("span", { class: "name" }, name(r)), r.label && !model.image ? h("span", { class: "quiet" }, r.label) : null, h("span", { class: "num quiet" }, num(r.distance)))));
-    closest.replaceChildren(h("h2", {}, "Nearest rows"), ...(row.nearest_k < row.k ? [h("p", { class: "quiet" }, `by the first ${count(row.nearest_k)} of ${count(row.k)} scores; no more are kept`)] : []),
-      h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near));
+    closest.replaceChildren(h("h2", {}, "Nearest rows"), h("ul", { class: model.image ? "near-list images" : "near-list" }, ...near),
+      ...(row.nearest_k < row.k ? [h("p", { class: "summary" }, `Distances by the first ${count(row.nearest_k)} of ${count(row.k)} scores; no more are kept.`)] : []));
   }
 
   function knob() {
