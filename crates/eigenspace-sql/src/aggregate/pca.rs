@@ -234,6 +234,14 @@ impl Job {
     }
 }
 
+/// Bytes that a state takes, about: its pending rows, and the two matrices of a scatter or the directions of a factor.
+pub(crate) fn size(state: &eigenspace::Accumulator) -> usize {
+    let features = state.features().unwrap_or(0);
+    let rows = usize::try_from(state.count()).unwrap_or(usize::MAX).min(1024);
+    let held = if rows < 512 { rows } else { rows + 2 * features.min(1024) };
+    8 * features.saturating_mul(held)
+}
+
 #[derive(Debug)]
 struct RowAccumulator {
     job: Job,
@@ -275,11 +283,7 @@ impl Accumulator for RowAccumulator {
         self.job.model(&self.state)
     }
 
-    /// An estimate: the pending rows, and the scatter or the factor.
     fn size(&self) -> usize {
-        let features = self.state.features().unwrap_or(0);
-        let rows = usize::try_from(self.state.count()).unwrap_or(usize::MAX).min(1024);
-        let held = if rows < 512 { rows } else { rows + 2 * features.min(1024) };
-        size_of_val(self) + 8 * features.saturating_mul(held)
+        size_of_val(self) + size(&self.state)
     }
 }

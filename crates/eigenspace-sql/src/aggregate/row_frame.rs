@@ -14,7 +14,8 @@
 //! s₁ is dropped. If there is no block either, all rows of the frame become the front. So a row is absorbed three times
 //! at most, and nothing is ever subtracted: a difference would keep the rounding errors of all rows that have left.
 //!
-//! If states drop directions (more than 1,024 features), all rows stay loose, and each result is a fit of the frame.
+//! If states drop directions (more than 1,024 features), what they drop depends on how the rows are divided. All rows then
+//! stay loose, and each result is a fit of the rows in the frame.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -27,7 +28,7 @@ use eigenspace::{Accumulator as State, Engine};
 use ndarray::Array2;
 
 use super::no_state;
-use super::pca::{Batch, Job};
+use super::pca::{self, Batch, Job};
 use crate::error::Error;
 
 /// The rows of a frame, and states of most of them.
@@ -142,8 +143,8 @@ impl Accumulator for RowFrame {
     }
 
     fn size(&self) -> usize {
-        let (width, states) = (self.width(), self.front.len() + 1);
-        size_of_val(self) + self.rows.len() * (width * 8 + 64) + states * width * width.min(1024) * 8
+        let states: usize = self.front.iter().chain([&self.back]).map(pca::size).sum();
+        size_of_val(self) + self.rows.len() * (self.width() * 8 + 64) + states
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {

@@ -115,8 +115,8 @@ fn all_executors_killed() {
     assert!(!cluster.place().join("out").exists());
 }
 
-fn lose_the_scheduler(lose: impl FnOnce(&mut Cluster)) {
-    let mut cluster = Cluster::start(2, &[]);
+fn lose_the_scheduler(policy: &str, lose: impl FnOnce(&mut Cluster)) -> Cluster {
+    let mut cluster = Cluster::start(2, &["--policy", policy]);
     data(&cluster);
     let mut query = cluster.begin(&["--models", "out", QUERY]);
     wait_for_results(&cluster, READING, &mut query);
@@ -126,11 +126,19 @@ fn lose_the_scheduler(lose: impl FnOnce(&mut Cluster)) {
     let expected = format!("error: lost the connection to the scheduler at {} during the query", cluster.address);
     assert!(heard.starts_with(&expected) && heard.contains("\nhint: start the scheduler"), "{heard}");
     assert!(!cluster.place().join("out").exists());
+    cluster
 }
 
 #[test]
 fn the_scheduler_killed() {
-    lose_the_scheduler(|cluster| cluster.scheduler.kill());
+    lose_the_scheduler("pull", |cluster| cluster.scheduler.kill());
+    // Executors that get tasks end too; those that ask for tasks wait for another scheduler.
+    let mut cluster = lose_the_scheduler("push", |cluster| cluster.scheduler.kill());
+    for executor in &mut cluster.executors {
+        let (code, _, heard) = executor.finish();
+        assert_eq!(code, Some(1), "{heard}");
+        assert!(heard.contains("error: the executor stopped, because the scheduler at "), "{heard}");
+    }
 }
 
 /// Nothing is written, and the cluster goes on.
@@ -149,7 +157,7 @@ fn the_client_killed() {
 /// As if its machine had lost its network.
 #[test]
 fn a_scheduler_that_does_not_answer() {
-    lose_the_scheduler(|cluster| cluster.scheduler.signal("-STOP"));
+    lose_the_scheduler("pull", |cluster| cluster.scheduler.signal("-STOP"));
 }
 
 /// A new scheduler at the same address knows nothing of the query; its executors come back by themselves.

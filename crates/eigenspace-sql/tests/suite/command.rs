@@ -1,12 +1,15 @@
 //! The command on files.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use datafusion::arrow::ipc::writer::FileWriter;
 use eigenspace::EigenspaceModel;
 use tempfile::TempDir;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::reference::{Reference, rows, site};
 use crate::support::batch;
@@ -33,7 +36,7 @@ fn failed(directory: &Path, words: &[&str], code: i32) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// A directory with the rows as CSV, Arrow and NPY.
+/// A directory with the rows as CSV, Arrow, NPY and NPZ.
 fn directory() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let (place, all) = (directory.path(), rows(300));
@@ -44,17 +47,32 @@ fn directory() -> TempDir {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     write_npy(&place.join("rows.npy"), &all);
+    write_npz(&place.join("rows.npz"), &all, CompressionMethod::Stored);
+    write_npz(&place.join("packed.npz"), &all, CompressionMethod::Deflated);
     directory
 }
 
 pub(crate) fn write_npy<const WIDTH: usize>(path: &Path, rows: &[[f64; WIDTH]]) {
+    fs::write(path, npy(rows)).unwrap();
+}
+
+/// The archive that `numpy.savez` writes, or `numpy.savez_compressed`.
+fn write_npz<const WIDTH: usize>(path: &Path, rows: &[[f64; WIDTH]], method: CompressionMethod) {
+    let mut archive = ZipWriter::new(fs::File::create(path).unwrap());
+    archive.start_file("arr_0.npy", SimpleFileOptions::default().compression_method(method)).unwrap();
+    archive.write_all(&npy(rows)).unwrap();
+    archive.finish().unwrap();
+}
+
+/// The bytes of an NPY file.
+fn npy<const WIDTH: usize>(rows: &[[f64; WIDTH]]) -> Vec<u8> {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {WIDTH}), }}", rows.len());
     let header = format!("{header:<117}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.bytes());
     bytes.extend(rows.iter().flatten().flat_map(|value| value.to_le_bytes()));
-    fs::write(path, bytes).unwrap();
+    bytes
 }
 
 #[test]
@@ -109,6 +127,8 @@ fn every_format_gives_the_same_model() {
         ("arrow", "pca(x, 2) AS arrow FROM 'rows.arrow'"),
         ("parquet", "pca(x, 2) AS parquet FROM '*.parquet'"),
         ("npy", "pca(features, 2) AS npy FROM 'rows.npy'"),
+        ("npz", "pca(features, 2) AS npz FROM 'rows.npz'"),
+        ("packed", "pca(features, 2) AS packed FROM 'packed.npz'"),
     ];
     for (name, query) in sources {
         let output = command(place, &["--models", "out", &format!("SELECT {query}")]);
@@ -120,16 +140,21 @@ fn every_format_gives_the_same_model() {
 }
 
 #[test]
-fn an_npy_file_is_read_in_several_partitions() {
+fn npy_and_npz_files_are_read_in_several_partitions() {
     let directory = tempfile::tempdir().unwrap();
-    let all = rows(40_000);
-    write_npy(&directory.path().join("long.npy"), &all);
-    let query = "SELECT pca(features, 2) AS m FROM 'long.npy'";
-    let plan = printed(directory.path(), &["--partitions", "4", &format!("EXPLAIN {query}")]);
-    assert!(plan.contains("mode=Partial") && plan.contains("mode=Final"), "{plan}");
-    assert!(plan.contains("NpyScan: features=4, partitions=4"), "{plan}");
-    command(directory.path(), &["--partitions=4", "--models", ".", query]);
-    Reference::of(&all).check(&EigenspaceModel::load(directory.path().join("m.safetensors")).unwrap());
+    let (place, all) = (directory.path(), rows(40_000));
+    write_npy(&place.join("long.npy"), &all);
+    write_npz(&place.join("long.npz"), &all, CompressionMethod::Stored);
+    write_npz(&place.join("packed.npz"), &all, CompressionMethod::Deflated);
+    for name in ["long.npy", "long.npz", "packed.npz"] {
+        let query = format!("SELECT pca(features, 2) AS m FROM '{name}'");
+        let plan = printed(place, &["--partitions", "4", &format!("EXPLAIN {query}")]);
+        assert!(plan.contains("mode=Partial") && plan.contains("mode=Final"), "{plan}");
+        assert!(plan.contains("NpyScan: features=4, partitions=4"), "{plan}");
+        let models = format!("of-{name}");
+        command(place, &["--partitions=4", "--models", &models, &query]);
+        Reference::of(&all).check(&EigenspaceModel::load(place.join(models).join("m.safetensors")).unwrap());
+    }
 }
 
 #[test]

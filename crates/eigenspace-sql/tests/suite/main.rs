@@ -13,4 +13,5 @@ mod support;
 mod types;
 #[cfg(feature = "cluster")]
 mod upstream;
+mod wide;
 mod windows;

@@ -86,7 +86,7 @@ impl Reference {
 }
 
 /// Eigenvalues and eigenvectors of a symmetric matrix, largest first, by cyclic Jacobi rotations.
-fn jacobi(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
+pub(crate) fn jacobi(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = a.len();
     let mut v: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
     for _ in 0..30 {

@@ -12,10 +12,11 @@ use eigenspace::EigenspaceModel;
 
 use crate::reference::{D, rows, site, weight};
 
-pub(crate) fn lists(rows: &[[f64; D]]) -> ArrayRef {
-    let cells = Float64Array::from_iter_values(rows.iter().flatten().copied());
+/// A column of lists of this length.
+pub(crate) fn lists(rows: &[impl AsRef<[f64]>], width: usize) -> ArrayRef {
+    let cells = Float64Array::from_iter_values(rows.iter().flat_map(|row| row.as_ref().iter().copied()));
     let element = Arc::new(Field::new_list_field(DataType::Float64, true));
-    Arc::new(FixedSizeListArray::new(element, D as i32, Arc::new(cells), None))
+    Arc::new(FixedSizeListArray::new(element, width as i32, Arc::new(cells), None))
 }
 
 /// The table `t` with the columns site, day, w, a, b, c, d and x = (a, b, c, d).
@@ -31,7 +32,7 @@ pub(crate) fn batch(rows: &[[f64; D]], first: usize) -> RecordBatch {
         ("b", numbers(1)),
         ("c", numbers(2)),
         ("d", numbers(3)),
-        ("x", lists(rows)),
+        ("x", lists(rows, D)),
     ];
     RecordBatch::try_from_iter(columns).unwrap()
 }

@@ -39,7 +39,7 @@ async fn lists_of_every_kind() {
         DataType::LargeList(element(DataType::Int64)),
     ];
     for kind in kinds {
-        let column = cast(&lists(&all), &kind).unwrap();
+        let column = cast(&lists(&all, D), &kind).unwrap();
         // A slice in two parts: offsets do not start at 0.
         let (one, two) = (column.slice(0, 50), column.slice(50, 70));
         let part = |array| vec![RecordBatch::try_from_iter([("x", array)]).unwrap()];
